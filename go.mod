@@ -1,0 +1,3 @@
+module example.com/emailplatform
+
+go 1.25.0
