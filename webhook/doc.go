@@ -1,0 +1,2 @@
+// Package webhook receives the deliveries of the platform's webhooks.
+package webhook

@@ -1,0 +1,43 @@
+package webhook
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestNewRequest(t *testing.T) {
+	req, err := NewRequest(t.Context(), "http://127.0.0.1/hook?a=b", testSecret, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil || string(body) != "{}" || req.ContentLength != 2 {
+		t.Errorf("body %q of length %d, %v", body, req.ContentLength, err)
+	}
+	if req.Method != http.MethodPost || req.URL.Path != "/hook" || req.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%s %s %v", req.Method, req.URL, req.Header)
+	}
+	if err := newVerifier(t, testSecret).Verify(body, req.Header.Get(DefaultSignatureHeader)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewRequestRefuses(t *testing.T) {
+	if _, err := NewRequest(t.Context(), "/hook", Secret{}, nil); err == nil {
+		t.Error("an empty secret is accepted")
+	}
+	if _, err := NewRequest(t.Context(), "http://[::1", testSecret, nil); err == nil {
+		t.Error("a malformed URL is accepted")
+	}
+}
+
+func TestSignPanicsOnABadSecret(t *testing.T) {
+	defer func() {
+		if v, _ := recover().(string); !strings.Contains(v, "the key is empty") {
+			t.Errorf("panic %q, want one that names the rule", v)
+		}
+	}()
+	Sign(Secret{}, nil)
+}

@@ -1,0 +1,255 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var testSecret = Secret{Key: "whsec_test"}
+
+func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
+	t.Helper()
+	v, err := NewVerifier(secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestVectors holds our signatures against those of openssl: see testdata/vectors.sh.
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		Name      string
+		Secrets   []Secret
+		Text      string
+		Times     int
+		Signature string
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	if len(vectors) < 20 {
+		t.Fatalf("%d vectors: the file is cut", len(vectors))
+	}
+	for _, vec := range vectors {
+		t.Run(vec.Name, func(t *testing.T) {
+			body := []byte(strings.Repeat(vec.Text, vec.Times))
+			if err := newVerifier(t, vec.Secrets...).Verify(body, vec.Signature); err != nil {
+				t.Errorf("Verify: %v", err)
+			}
+			signers := 0
+			for _, s := range vec.Secrets {
+				if Sign(s, body) == vec.Signature {
+					signers++
+				}
+			}
+			if signers != 1 {
+				t.Errorf("%d of the secrets sign like openssl, want 1", signers)
+			}
+		})
+	}
+}
+
+func TestNewVerifierRefuses(t *testing.T) {
+	for name, secrets := range map[string][]Secret{
+		"no secret":                 nil,
+		"empty key":                 {{}},
+		"blank key":                 {{Key: " \n"}},
+		"an empty one among others": {testSecret, {Key: ""}},
+		"md5":                       {{Key: "k", Hash: "md5"}},
+		"sha1":                      {{Key: "k", Hash: "sha1"}},
+		"unknown function":          {{Key: "k", Hash: "sha256 "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v, err := NewVerifier(secrets...); err == nil || v != nil {
+				t.Errorf("NewVerifier = %v, %v; want an error", v, err)
+			}
+		})
+	}
+}
+
+func TestZeroVerifierRefuses(t *testing.T) {
+	mac := hmac.New(sha256.New, nil)
+	if err := new(Verifier).Verify(nil, base64.StdEncoding.EncodeToString(mac.Sum(nil))); !errors.Is(err, ErrInvalidSignature) {
+		t.Errorf("Verify = %v, want ErrInvalidSignature", err)
+	}
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	body := []byte(`{"event": "Email.Bounced", "id": "e1"}`)
+	good := Sign(testSecret, body)
+	raw, err := base64.StdEncoding.DecodeString(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), raw...)
+	flipped[7] ^= 1
+	// A body whose signature holds "+" or "/" is needed to tell the two alphabets apart.
+	special := body
+	for !strings.ContainsAny(Sign(testSecret, special), "+/") {
+		special = append(special, ' ')
+	}
+	var decoded map[string]string
+	if err := json.Unmarshal(body, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	reencoded, err := json.Marshal(decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	urlSafe := strings.NewReplacer("+", "-", "/", "_").Replace(Sign(testSecret, special))
+	for _, tt := range []struct {
+		name      string
+		body      []byte
+		signature string
+		want      error
+	}{
+		{"no signature", body, "", ErrMissingSignature},
+		{"wrong secret", body, Sign(Secret{Key: "whsec_tesu"}, body), ErrInvalidSignature},
+		{"one bit of the body", append([]byte{body[0] ^ 1}, body[1:]...), good, ErrInvalidSignature},
+		{"one byte more of the body", append(body[:len(body):len(body)], ' '), good, ErrInvalidSignature},
+		{"one bit of the signature", body, base64.StdEncoding.EncodeToString(flipped), ErrInvalidSignature},
+		{"first half of the signature", body, good[:len(good)/2], ErrInvalidSignature},
+		{"hex instead of base64", body, hex.EncodeToString(raw), ErrInvalidSignature},
+		{"raw bytes instead of base64", body, string(raw), ErrInvalidSignature},
+		{"url-safe base64", special, urlSafe, ErrInvalidSignature},
+		{"padding cut", body, strings.TrimRight(good, "="), ErrInvalidSignature},
+		{"padding doubled", body, good + "=", ErrInvalidSignature},
+		{"newline inside", body, good[:20] + "\n" + good[20:], ErrInvalidSignature},
+		{"newline in place of the padding", body, strings.TrimRight(good, "=") + "\n", ErrInvalidSignature},
+		{"carriage return at the end", body, good + "\r", ErrInvalidSignature},
+		{"space in front", body, " " + good, ErrInvalidSignature},
+		{"other trailing bits", body, trailingBits(good), ErrInvalidSignature},
+		{"prefix of the function", body, "sha256=" + good, ErrInvalidSignature},
+		{"two signatures in one", body, good + ", " + good, ErrInvalidSignature},
+		{"signature of another function", body, Sign(Secret{Key: testSecret.Key, Hash: SHA512}, body), ErrInvalidSignature},
+		{"hash without the key", body, bareHash(body), ErrInvalidSignature},
+		{"signature with the empty key", body, emptyKey(body), ErrInvalidSignature},
+		{"signature over re-encoded JSON", body, Sign(testSecret, reencoded), ErrInvalidSignature},
+		{"re-encoded JSON under the old signature", reencoded, good, ErrInvalidSignature},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, Secret{Key: "another"}, testSecret)} {
+				err := v.Verify(tt.body, tt.signature)
+				if !errors.Is(err, tt.want) {
+					t.Fatalf("Verify = %v, want %v", err, tt.want)
+				}
+				if err.Error() != tt.want.Error() {
+					t.Errorf("the error says more than its reason: %v", err)
+				}
+			}
+		})
+	}
+	if err := newVerifier(t, testSecret).Verify(special, Sign(testSecret, special)); err != nil {
+		t.Errorf("the genuine signature is refused: %v", err)
+	}
+}
+
+// trailingBits writes the same bytes with other unused bits in the last character, which a lenient decoder accepts.
+func trailingBits(signature string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	last := strings.IndexByte(alphabet, signature[42])
+	return signature[:42] + string(alphabet[last|1]) + signature[43:]
+}
+
+func bareHash(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func emptyKey(body []byte) string {
+	mac := hmac.New(sha256.New, nil)
+	mac.Write(body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func TestSecretKeepsItsKey(t *testing.T) {
+	const key = "whsec_never_shown"
+	s := Secret{Key: key, Hash: SHA512}
+	v := newVerifier(t, s)
+	var logged strings.Builder
+	for _, h := range []slog.Handler{slog.NewTextHandler(&logged, nil), slog.NewJSONHandler(&logged, nil)} {
+		slog.New(h).Info("secret", "one", s, "pointer", &s, "inside", struct{ S Secret }{s}, "verifier", v)
+	}
+	marshalled, err := json.Marshal(map[string]any{"secret": s, "list": []*Secret{&s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := []string{logged.String(), string(marshalled), s.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, []Secret{s}), fmt.Sprintf(verb, v), fmt.Sprintf(verb, *v))
+	}
+	asBytes := strings.Trim(fmt.Sprint([]byte(key)), "[]")
+	for _, text := range shown {
+		for _, leak := range []string{key, fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), asBytes} {
+			if strings.Contains(text, leak) {
+				t.Errorf("the key comes out: %s", text)
+			}
+		}
+	}
+}
+
+func TestVerifyConcurrently(t *testing.T) {
+	v := newVerifier(t, testSecret)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			body := []byte(strings.Repeat("x", i*100))
+			signature := Sign(testSecret, body)
+			for range 200 {
+				if err := v.Verify(body, signature); err != nil {
+					t.Errorf("genuine: %v", err)
+				}
+				if err := v.Verify(append(body, 'y'), signature); err == nil {
+					t.Error("a forgery is accepted")
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzVerify(f *testing.F) {
+	body := []byte(`{"event":"Email.Bounced"}`)
+	f.Add(body, Sign(testSecret, body), "k", false)
+	f.Add(body, strings.TrimRight(Sign(testSecret, body), "="), "k", false)
+	f.Add([]byte{}, "", "k", true)
+	f.Add(body, "\n===", "another", true)
+	f.Fuzz(func(t *testing.T, body []byte, signature, keyText string, long bool) {
+		s, function := Secret{Key: keyText}, sha256.New
+		if long {
+			s.Hash, function = SHA512, sha512.New
+		}
+		v, err := NewVerifier(s)
+		if err != nil {
+			if strings.TrimSpace(keyText) != "" {
+				t.Fatal(err)
+			}
+			return
+		}
+		mac := hmac.New(function, []byte(keyText))
+		mac.Write(body)
+		want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		if got := v.Verify(body, signature) == nil; got != (signature == want) {
+			t.Fatalf("Verify accepts: %v, the signature is genuine: %v", got, signature == want)
+		}
+		if err := v.Verify(body, want); err != nil {
+			t.Fatalf("the genuine signature is refused: %v", err)
+		}
+	})
+}
