@@ -1,0 +1,147 @@
+package webhooktest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+type (
+	function  = func(context.Context) error
+	storeFunc = func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error)
+)
+
+// brokenStore adds a fault to a store without one.
+type brokenStore struct {
+	store webhook.Once
+	do    storeFunc
+}
+
+func (b brokenStore) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {
+	return b.do(ctx, b.store, key, fn)
+}
+
+var brokenStores = []struct {
+	fault    string
+	do       storeFunc
+	reported []string
+}{
+	{"remembers nothing", remembersNothing, []string{"success is remembered", "duplicate in flight is refused", "done context runs nothing", "many at once succeed once"}},
+	{"remembers too early", remembersTooEarly, []string{"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused", "cancelled failure frees the key"}},
+	{"takes a duplicate in flight for handled", duplicateIsSuccess, []string{"duplicate in flight is refused"}},
+	{"waits for the one in flight", waits, []string{"duplicate in flight is refused"}},
+	{"keeps the key of a panic", keepsKeyOfPanic, []string{"panic frees the key and goes on"}},
+	{"swallows a panic", swallowsPanic, []string{"panic frees the key and goes on"}},
+	{"keeps the key of a cancelled failure", keepsKeyOfCancelled, []string{"cancelled failure frees the key"}},
+	{"forgets a cancelled success in silence", forgetsCancelledSuccess, []string{"cancelled success is kept or undone"}},
+	{"swallows an error", swallowsError, []string{"failure frees the key"}},
+	{"takes all keys for one", withKey(func(string) string { return "key" }), []string{"other keys do not wait", "keys are compared byte for byte"}},
+	{"ignores case", withKey(strings.ToLower), []string{"keys are compared byte for byte"}},
+	{"trims spaces", withKey(strings.TrimSpace), []string{"keys are compared byte for byte"}},
+	{"cuts long keys", withKey(func(key string) string { return key[:min(len(key), 64)] }), []string{"keys are compared byte for byte"}},
+	{"gives the function a new context", newContext, []string{"function gets the context"}},
+	{"shields the function from cancellation", shields, []string{"function gets the context"}},
+	{"does not look at the context", ignoresContext, []string{"done context runs nothing"}},
+}
+
+func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {
+	return true, fn(ctx)
+}
+
+func remembersTooEarly(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	if ran, err := m.Do(ctx, key, succeed); !ran {
+		return false, err
+	}
+	return true, fn(ctx)
+}
+
+func duplicateIsSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	ran, err := m.Do(ctx, key, fn)
+	if errors.Is(err, webhook.ErrInFlight) {
+		err = nil
+	}
+	return ran, err
+}
+
+func waits(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	for range 100 {
+		ran, err := m.Do(ctx, key, fn)
+		if !errors.Is(err, webhook.ErrInFlight) {
+			return ran, err
+		}
+		time.Sleep(time.Second)
+	}
+	return false, errors.New("waited in vain")
+}
+
+func keepsKeyOfPanic(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	var panicked any
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		defer func() { panicked = recover() }()
+		return fn(ctx)
+	})
+	if panicked != nil {
+		panic(panicked)
+	}
+	return ran, err
+}
+
+func swallowsPanic(ctx context.Context, m webhook.Once, key string, fn function) (ran bool, err error) {
+	defer func() { _ = recover() }()
+	return m.Do(ctx, key, fn)
+}
+
+func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	var failed error
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		if failed = fn(ctx); ctx.Err() != nil {
+			return nil
+		}
+		return failed
+	})
+	return ran, errors.Join(err, failed)
+}
+
+func forgetsCancelledSuccess(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	succeeded := false
+	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+		succeeded = true
+		return ctx.Err()
+	})
+	if succeeded {
+		err = nil
+	}
+	return ran, err
+}
+
+func swallowsError(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	ran, err := m.Do(ctx, key, fn)
+	if ran {
+		err = nil
+	}
+	return ran, err
+}
+
+func withKey(change func(string) string) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		return m.Do(ctx, change(key), fn)
+	}
+}
+
+func newContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(ctx, key, func(context.Context) error { return fn(context.Background()) })
+}
+
+func shields(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(ctx, key, func(ctx context.Context) error { return fn(context.WithoutCancel(ctx)) })
+}
+
+func ignoresContext(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+	return m.Do(context.WithoutCancel(ctx), key, fn)
+}

@@ -1,0 +1,214 @@
+package webhooktest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+var rules = []rule{
+	{"success is remembered", successIsRemembered},
+	{"failure frees the key", failureFreesTheKey},
+	{"panic frees the key and goes on", panicFreesTheKey},
+	{"duplicate in flight is refused", duplicateInFlight},
+	{"other keys do not wait", otherKeysDoNotWait},
+	{"keys are compared byte for byte", keysByteForByte},
+	{"done context runs nothing", doneContextRunsNothing},
+	{"cancelled failure frees the key", cancelledFailureFreesTheKey},
+	{"cancelled success is kept or undone", cancelledSuccessIsKeptOrUndone},
+	{"function gets the context", functionGetsTheContext},
+	{"many at once succeed once", manyAtOnceSucceedOnce},
+}
+
+var errFn = errors.New("the function fails")
+
+func succeed(context.Context) error { return nil }
+
+func fail(context.Context) error { return errFn }
+
+// newKey returns a key that no earlier run has left in the store.
+func newKey() string { return "webhooktest-" + rand.Text() }
+
+// expect calls Do and holds its answer against what is wanted.
+func expect(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error, wantRan bool, wantErr error) error {
+	called := false
+	ran, err := once.Do(ctx, key, func(ctx context.Context) error {
+		called = true
+		return fn(ctx)
+	})
+	if called != wantRan || ran != wantRan || !errors.Is(err, wantErr) {
+		return fmt.Errorf("key %q: function called: %v, Do = %v, %v; want %v, %v, %v", key, called, ran, err, wantRan, wantRan, wantErr)
+	}
+	return nil
+}
+
+func successIsRemembered(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	return errors.Join(
+		expect(ctx, once, key, succeed, true, nil),
+		expect(ctx, once, key, succeed, false, nil),
+		expect(ctx, once, key, fail, false, nil),
+	)
+}
+
+func failureFreesTheKey(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	return errors.Join(
+		expect(ctx, once, key, fail, true, errFn),
+		expect(ctx, once, key, fail, true, errFn),
+		expect(ctx, once, key, succeed, true, nil),
+		expect(ctx, once, key, succeed, false, nil),
+	)
+}
+
+func panicFreesTheKey(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	recovered := func() (v any) {
+		defer func() { v = recover() }()
+		_, err := once.Do(ctx, key, func(context.Context) error { panic(errFn) })
+		return fmt.Sprintf("none: Do returned %v", err)
+	}()
+	if recovered != errFn {
+		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errFn)
+	}
+	return expect(ctx, once, key, succeed, true, nil)
+}
+
+func duplicateInFlight(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	var duplicate error
+	first := expect(ctx, once, key, func(context.Context) error {
+		duplicate = expect(ctx, once, key, succeed, false, webhook.ErrInFlight)
+		return nil
+	}, true, nil)
+	return errors.Join(duplicate, first, expect(ctx, once, key, succeed, false, nil))
+}
+
+func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
+	key, other := newKey(), newKey()
+	var inside error
+	first := expect(ctx, once, key, func(context.Context) error {
+		inside = expect(ctx, once, other, succeed, true, nil)
+		return errFn
+	}, true, errFn)
+	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
+}
+
+// keysByteForByte uses texts that databases like to take for one another: by case, by spaces, by wildcards, by length.
+func keysByteForByte(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	long := key + strings.Repeat("x", 200)
+	var errs []error
+	for _, k := range []string{key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y"} {
+		errs = append(errs, expect(ctx, once, k, succeed, true, nil))
+	}
+	return errors.Join(errs...)
+}
+
+func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	return errors.Join(
+		expect(done, once, key, succeed, false, context.Canceled),
+		expect(ctx, once, key, succeed, true, nil),
+	)
+}
+
+// cancelledFailureFreesTheKey catches the store that frees its keys with the context that has just been cancelled.
+func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	cancelled, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return errors.Join(
+		expect(cancelled, once, key, func(context.Context) error {
+			cancel()
+			return cancelled.Err()
+		}, true, context.Canceled),
+		expect(ctx, once, key, succeed, true, nil),
+	)
+}
+
+// cancelledSuccessIsKeptOrUndone lets the store choose, as a transaction may be lost, but it must tell the truth.
+func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	cancelled, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran, err := once.Do(cancelled, key, func(context.Context) error {
+		cancel()
+		return nil
+	})
+	if !ran {
+		return fmt.Errorf("Do = %v, %v; want true, as the function was called", ran, err)
+	}
+	undone := err != nil
+	return expect(ctx, once, key, succeed, undone, nil)
+}
+
+func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
+	type contextKey struct{}
+	parent, cancel := context.WithCancel(context.WithValue(ctx, contextKey{}, "value"))
+	defer cancel()
+	return expect(parent, once, newKey(), func(got context.Context) error {
+		if got.Value(contextKey{}) != "value" {
+			return errors.New("the function's context lacks the values of the caller's")
+		}
+		cancel()
+		select {
+		case <-got.Done():
+			return got.Err()
+		case <-ctx.Done():
+			return errors.New("the function's context is not cancelled with the caller's")
+		}
+	}, true, context.Canceled)
+}
+
+// manyAtOnceSucceedOnce lets the function fail a few times, so that the key goes from hand to hand.
+func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
+	const callers, failures = 16, 5
+	key := newKey()
+	var inside, overlaps, calls, successes atomic.Int32
+	fn := func(context.Context) error {
+		if inside.Add(1) > 1 {
+			overlaps.Add(1)
+		}
+		defer inside.Add(-1)
+		time.Sleep(time.Millisecond) // give the others a chance to come in
+		if calls.Add(1) <= failures {
+			return errFn
+		}
+		successes.Add(1)
+		return nil
+	}
+	errs := make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() { errs[i] = untilHandled(ctx, once, key, fn) })
+	}
+	wg.Wait()
+	if overlaps.Load() > 0 || successes.Load() != 1 {
+		errs = append(errs, fmt.Errorf("%d successes and %d calls beside another; want 1 and 0", successes.Load(), overlaps.Load()))
+	}
+	return errors.Join(errs...)
+}
+
+// untilHandled does as the platform: it delivers again until it is told that the event was handled.
+func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
+	for {
+		_, err := once.Do(ctx, key, fn)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, errFn) && !errors.Is(err, webhook.ErrInFlight):
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
