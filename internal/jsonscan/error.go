@@ -1,0 +1,157 @@
+package jsonscan
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Error is the first mistake in a text.
+type Error struct {
+	Offset int    // in bytes from the start of the text
+	Path   string // of the value, such as data.tags[1]; empty for the whole text
+	Want   string // what should be there, with its article
+	Syntax bool   // the text is not JSON; else a value is of another kind than wanted
+}
+
+// Error implements error. It holds nothing of the text but names of members.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("json: want %s at offset %d", e.Want, e.Offset)
+	}
+	return fmt.Sprintf("json: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
+}
+
+// Err returns the first mistake so far, or nil. One that makes the text not JSON
+// comes before all others.
+func (c *Cursor) Err() *Error {
+	if c.err == nil {
+		return nil
+	}
+	err := *c.err
+	err.Path = path(c.text, err.Offset)
+	return &err
+}
+
+// End returns the first mistake, or nil; that more text follows is one.
+func (c *Cursor) End() *Error {
+	if c.Peek(); c.i < len(c.text) {
+		c.fail(c.i, "the end of the text")
+	}
+	return c.Err()
+}
+
+// Mismatch notes that something else was wanted here, such as "a string", and
+// skips what is here.
+func (c *Cursor) Mismatch(want string) {
+	start := c.Offset()
+	c.Skip()
+	c.report(&Error{Offset: start, Want: want})
+}
+
+// Isolate reads a value by read, and returns its first mismatch, which is then
+// none of the cursor's.
+func (c *Cursor) Isolate(read func(*Cursor)) *Error {
+	before := c.err
+	c.err = nil
+	read(c)
+	mismatch := c.Err()
+	if c.err == nil || !c.err.Syntax || before != nil && before.Syntax {
+		c.err = before
+	}
+	return mismatch
+}
+
+// fail ends all reading: the text is not JSON.
+//
+//go:noinline
+func (c *Cursor) fail(offset int, want string) {
+	c.report(&Error{Offset: offset, Want: want, Syntax: true})
+	c.i = len(c.text) // where nothing more is found
+}
+
+// report keeps the first error, or the first that is of syntax.
+func (c *Cursor) report(err *Error) {
+	if c.err == nil || err.Syntax && !c.err.Syntax {
+		c.err = err
+	}
+}
+
+const (
+	maxPath = 200 // bytes after which a path ends in an ellipsis
+	maxName = 40  // bytes of a name that are shown
+)
+
+// path returns the way to the value at offset. It reads text again, so that
+// nothing need be kept while all is well.
+func path(text string, offset int) string {
+	way, _ := New(text).locate(offset, nil)
+	return string(way)
+}
+
+// locate reads a value that way leads to. If the offset is in it, or the text
+// ends to be JSON in it, locate returns the way to the innermost such value.
+func (c *Cursor) locate(offset int, way []byte) (_ []byte, found bool) {
+	if c.Offset() == offset {
+		return way, true
+	}
+	switch c.Peek() {
+	case '{':
+		for name := range c.Object() {
+			if inner, found := c.locate(offset, appendName(way, name)); found {
+				return inner, true
+			}
+		}
+	case '[':
+		i := 0
+		for range c.Array() {
+			if inner, found := c.locate(offset, appendIndex(way, i)); found {
+				return inner, true
+			}
+			i++
+		}
+	default:
+		c.Skip()
+	}
+	return way, c.err != nil || c.i > offset
+}
+
+func appendName(way []byte, name string) []byte {
+	if len(way) > maxPath {
+		return ellipsis(way)
+	}
+	if !simple(name) {
+		return fmt.Appendf(way, "[%.*q]", maxName, name)
+	}
+	if len(way) > 0 {
+		way = append(way, '.')
+	}
+	return append(way, name...)
+}
+
+func appendIndex(way []byte, i int) []byte {
+	if len(way) > maxPath {
+		return ellipsis(way)
+	}
+	return append(strconv.AppendInt(append(way, '['), int64(i), 10), ']')
+}
+
+func ellipsis(way []byte) []byte {
+	const mark = "…"
+	if len(way) >= len(mark) && string(way[len(way)-len(mark):]) == mark {
+		return way
+	}
+	return append(way, mark...)
+}
+
+// simple reports whether name can stand in a path as it is.
+func simple(name string) bool {
+	if name == "" || len(name) > maxName {
+		return false
+	}
+	for _, b := range []byte(name) {
+		if b != '_' && b != '-' && (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,266 @@
+// Package jsonscan reads JSON (RFC 8259) in one pass and without reflection.
+//
+// A [Cursor] stands before a value. Each of its methods reads a value of one
+// kind and leaves the cursor behind it; null reads as the zero value of every
+// kind. Errors need no checks on the way: [Cursor.Err] reports the first one,
+// of two sorts.
+//
+//   - A value of another kind than asked for, or a number out of range, reads as
+//     the zero value, and reading goes on behind it: see [Cursor.Mismatch].
+//   - Text that is not JSON ends all reading: everything after it is zero.
+//
+// # What it accepts
+//
+// A text is JSON if [encoding/json.Valid] says so. As in encoding/json, the last
+// of several members of one name counts, and bytes that are not UTF-8 become
+// U+FFFD. Unlike there, the case of names matters, and a repeated object replaces
+// the earlier one instead of being merged into it.
+//
+// # Memory
+//
+// The strings that are read are parts of the text and keep it in memory. With
+// [Cursor.Clone] they are copies: for values that outlive the text they came in.
+package jsonscan
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+const maxDepth = 10000 // of open arrays and objects, as in encoding/json
+
+// A Cursor is a place in a JSON text. Reading from a copy of it looks ahead.
+type Cursor struct {
+	// Clone makes strings copies of the text instead of parts of it.
+	Clone bool
+
+	text  string
+	i     int // next byte
+	depth int // open arrays and objects
+	err   *Error
+}
+
+// New returns a cursor before text.
+func New(text string) *Cursor { return &Cursor{text: text} }
+
+// Peek returns the first byte of what comes next, or 0 at the end.
+func (c *Cursor) Peek() byte {
+	if c.i < len(c.text) && c.text[c.i] > ' ' {
+		return c.text[c.i]
+	}
+	return c.space()
+}
+
+func (c *Cursor) space() byte {
+	for ; c.i < len(c.text); c.i++ {
+		switch b := c.text[c.i]; b {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// Null reads null if that comes next, and reports whether it did.
+func (c *Cursor) Null() bool { return c.Peek() == 'n' && c.word("null") }
+
+func (c *Cursor) word(w string) bool {
+	if !strings.HasPrefix(c.text[c.i:], w) {
+		c.fail(c.i, "a value")
+		return false
+	}
+	c.i += len(w)
+	return true
+}
+
+// Bool reads true or false.
+func (c *Cursor) Bool() bool {
+	switch c.Peek() {
+	case 't':
+		return c.word("true")
+	case 'f':
+		c.word("false")
+	case 'n':
+		c.word("null")
+	default:
+		c.Mismatch("true or false")
+	}
+	return false
+}
+
+// Int reads a number without fraction and exponent.
+func (c *Cursor) Int() int64 {
+	if c.Null() {
+		return 0
+	}
+	start := c.i
+	digits := c.number()
+	if digits == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		c.report(&Error{Offset: start, Want: "a 64-bit integer"})
+		return 0
+	}
+	return n
+}
+
+// Number reads a number as it is written; null is "".
+func (c *Cursor) Number() string {
+	if c.Null() {
+		return ""
+	}
+	return c.own(c.number())
+}
+
+// number returns "" if no number comes next.
+func (c *Cursor) number() string {
+	if b := c.Peek(); b != '-' && (b < '0' || b > '9') {
+		c.Mismatch("a number")
+		return ""
+	}
+	s := c.text[c.i:]
+	n := numberLen(s)
+	if n < 0 {
+		c.fail(c.i, "a number")
+		return ""
+	}
+	c.i += n
+	return s[:n]
+}
+
+// numberLen returns the length of the number that s begins with, or -1.
+func numberLen(s string) int {
+	n := 0
+	if s[0] == '-' {
+		n = 1
+	}
+	whole := digits(s[n:])
+	if whole == 0 || whole > 1 && s[n] == '0' {
+		return -1
+	}
+	if n += whole; n < len(s) && s[n] == '.' {
+		fraction := digits(s[n+1:])
+		if fraction == 0 {
+			return -1
+		}
+		n += 1 + fraction
+	}
+	if n < len(s) && s[n]|0x20 == 'e' {
+		if n++; n < len(s) && (s[n] == '+' || s[n] == '-') {
+			n++
+		}
+		exponent := digits(s[n:])
+		if exponent == 0 {
+			return -1
+		}
+		n += exponent
+	}
+	return n
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// Object iterates over the names in an object. The loop must read their values,
+// and must not end early unless the cursor is a copy that looks ahead.
+func (c *Cursor) Object() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for more := c.open('{', '}', "an object"); more; more = c.next('}') {
+			if c.Peek() != '"' {
+				c.fail(c.i, "a name")
+				return
+			}
+			name := c.quoted()
+			if c.Peek() != ':' {
+				c.fail(c.i, "a colon")
+				return
+			}
+			c.i++
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// Array iterates over an array. The loop must read the elements, and must not
+// end early unless the cursor is a copy that looks ahead.
+func (c *Cursor) Array() func(yield func() bool) {
+	return func(yield func() bool) {
+		for more := c.open('[', ']', "an array"); more && yield(); more = c.next(']') {
+		}
+	}
+}
+
+// open enters an array or object and reports whether it has elements.
+func (c *Cursor) open(begin, end byte, kind string) bool {
+	switch b := c.Peek(); {
+	case b == begin && c.depth < maxDepth:
+		c.i++
+		c.depth++
+		return c.Peek() != end || c.next(end)
+	case b == begin:
+		c.fail(c.i, "no deeper nesting")
+	case b == 'n':
+		c.word("null")
+	default:
+		c.Mismatch(kind)
+	}
+	return false
+}
+
+// next reads what is behind an element and reports whether there are more.
+func (c *Cursor) next(end byte) bool {
+	switch c.Peek() {
+	case ',':
+		c.i++
+		return true
+	case end:
+		c.i++
+		c.depth--
+	default:
+		c.fail(c.i, "a comma or "+string(end))
+	}
+	return false
+}
+
+// Skip reads any value.
+func (c *Cursor) Skip() {
+	switch b := c.Peek(); {
+	case b == '"':
+		c.quoted()
+	case b == '{':
+		for range c.Object() {
+			c.Skip()
+		}
+	case b == '[':
+		for range c.Array() {
+			c.Skip()
+		}
+	case b == 't', b == 'f', b == 'n':
+		c.Bool()
+	case b == '-', '0' <= b && b <= '9':
+		c.number()
+	default:
+		c.fail(c.i, "a value")
+	}
+}
+
+// Offset returns the place of what comes next, in bytes from the start.
+func (c *Cursor) Offset() int {
+	c.Peek()
+	return c.i
+}
+
+// Since returns the text from offset to here.
+func (c *Cursor) Since(offset int) string { return c.text[offset:c.i] }

@@ -1,0 +1,136 @@
+package jsonscan
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// String reads a string.
+func (c *Cursor) String() string {
+	switch c.Peek() {
+	case '"':
+		return c.own(c.quoted())
+	case 'n':
+		c.word("null")
+	default:
+		c.Mismatch("a string")
+	}
+	return ""
+}
+
+func (c *Cursor) own(s string) string {
+	if c.Clone {
+		return strings.Clone(s)
+	}
+	return s
+}
+
+const (
+	ones = 0x0101010101010101 // 1 in each of eight bytes
+	tops = 0x80 * ones        // the top bit of each
+)
+
+// special marks the bytes of w that a plain string does not hold, a quote, a
+// backslash or a control character, by their top bits. What it marks above
+// the lowest mark may be wrong: a subtraction borrows from there.
+func special(w uint64) uint64 {
+	quote, backslash, control := (w^ones*'"')-ones, (w^ones*'\\')-ones, w-ones*' '
+	return (quote | backslash | control) &^ w & tops
+}
+
+// quoted reads a string whose opening quote comes next.
+func (c *Cursor) quoted() string {
+	s, i, plain := c.text, c.i+1, true // plain: ASCII without escapes
+	for {
+		for i+8 <= len(s) {
+			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+			plain = plain && w&tops == 0
+			if m := special(w); m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(s) || s[i] < ' ' {
+			c.fail(min(i, len(s)), "the rest of a string")
+			return ""
+		}
+		switch b := s[i]; b {
+		case '"':
+			s = s[c.i+1 : i]
+			if c.i = i + 1; !plain {
+				s = c.unescape(s)
+			}
+			return s
+		case '\\':
+			plain = false
+			i += 2
+		default:
+			plain = plain && b < utf8.RuneSelf
+			i++
+		}
+	}
+}
+
+// unescape returns what s means, which ends before the closing quote.
+func (c *Cursor) unescape(s string) string {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 && utf8.ValidString(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+		b = append(b, s[:i]...)
+		s = s[i+1:]
+		if s[0] == 'u' {
+			r, rest := unicodeEscape(s)
+			if rest == s {
+				c.fail(c.i-1-len(s), "four hexadecimal digits")
+				return ""
+			}
+			b, s = utf8.AppendRune(b, r), rest
+			continue
+		}
+		k := strings.IndexByte(`"\/bfnrt`, s[0])
+		if k < 0 {
+			c.fail(c.i-1-len(s), "an escape sequence")
+			return ""
+		}
+		b, s = append(b, "\"\\/\b\f\n\r\t"[k]), s[1:]
+	}
+	if b = append(b, s...); !utf8.Valid(b) {
+		return string([]rune(string(b))) // U+FFFD for each byte that is not UTF-8
+	}
+	return string(b)
+}
+
+// unicodeEscape reads uXXXX, or the surrogate pair uXXXX\uXXXX, from the start
+// of s. Half a pair is U+FFFD. It returns s unchanged if it cannot.
+func unicodeEscape(s string) (r rune, rest string) {
+	if r = codeUnit(s); r < 0 {
+		return r, s
+	}
+	rest = s[5:]
+	if utf16.IsSurrogate(r) && strings.HasPrefix(rest, `\u`) {
+		if pair := utf16.DecodeRune(r, codeUnit(rest[1:])); pair != utf8.RuneError {
+			return pair, rest[6:]
+		}
+	}
+	return r, rest // AppendRune makes U+FFFD of a surrogate
+}
+
+// codeUnit returns the UTF-16 code unit that s begins with, as uXXXX, or -1.
+func codeUnit(s string) rune {
+	if len(s) < 5 {
+		return -1
+	}
+	u, err := strconv.ParseUint(s[1:5], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(u)
+}
