@@ -1,0 +1,45 @@
+package events
+
+// Hard reports whether the address does not exist, or never takes mail: sending
+// to it again will fail and harms the sender. That is [BounceCategoryHard] alone.
+func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
+
+// Soft reports whether the message was not delivered for a reason that may pass:
+// the address may be sent to later.
+//
+// Automatic replies, challenges and changes of address are neither hard nor soft:
+// somebody or something read the message and answered. Nor are categories that
+// this package does not know.
+func (c BounceCategory) Soft() bool {
+	switch c {
+	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient, BounceCategoryDNSFailure:
+		return true
+	}
+	return false
+}
+
+// Description returns what the specification calls the category, such as "mailbox
+// full", or the category itself if it is not known.
+func (c BounceCategory) Description() string {
+	switch c {
+	case BounceCategoryHard:
+		return "hard bounce"
+	case BounceCategorySoft:
+		return "soft bounce"
+	case BounceCategoryMailboxFull:
+		return "mailbox full"
+	case BounceCategoryBlocked:
+		return "blocked"
+	case BounceCategoryTransient:
+		return "transient failure"
+	case BounceCategoryDNSFailure:
+		return "DNS failure"
+	case BounceCategoryAutoReply:
+		return "automatic reply"
+	case BounceCategoryChallengeResponse:
+		return "challenge-response"
+	case BounceCategoryAddressChange:
+		return "address change"
+	}
+	return string(c)
+}

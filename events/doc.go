@@ -1,0 +1,2 @@
+// Package events decodes what the platform delivers to webhooks.
+package events

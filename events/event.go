@@ -1,0 +1,142 @@
+package events
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The names of the events that the specification lists under "Events". The
+// platform may add more: they arrive with [Unknown] data.
+const (
+	NameContactAdded           = "Contact.Added"
+	NameContactUnsubscribed    = "Contact.Unsubscribed"
+	NameEmailOpened            = "Email.Opened"
+	NameEmailClicked           = "Email.Clicked"
+	NameEmailBounced           = "Email.Bounced"
+	NameCampaignSent           = "Campaign.Sent"
+	NameCampaignScheduled      = "Campaign.Scheduled"
+	NameEmailReportedAsSpam    = "Email.ReportedAsSpam"
+	NameEmailUnsubscribed      = "Email.Unsubscribed"
+	NameEmailGlobalUnsubscribed = "Email.GlobalUnsubscribed"
+	NameEmailRejected          = "Email.Rejected"
+	NameEmailError             = "Email.Error"
+	NameContactRemoved         = "Contact.Removed"
+	NameSuppressedEmailAdded   = "SuppressedEmail.Added"
+)
+
+// Event is one event, as it is delivered to a webhook. It comes from [Parse], or
+// is filled in to build a delivery: see "Building events" in the documentation of
+// the package. Reading an Event from several goroutines is safe.
+type Event struct {
+	// ID is unique to the event, and the same in every attempt to deliver it.
+	// It is empty in the general envelope, which has none.
+	ID string
+
+	// Name says what happened, such as [NameEmailBounced].
+	Name string
+
+	// Time is when it happened: created_on, to the second, or the timestamp of
+	// the general envelope.
+	Time time.Time
+
+	// AccountID is the owning account; 0 in the general envelope.
+	AccountID int64
+
+	// User is who acted. All is null unless the specification says of the event
+	// that a user is set: Email.Rejected, Email.Error, Contact.Removed.
+	User User
+
+	// IP is an address of the platform; empty in the general envelope.
+	IP string
+
+	// Data is what the specification says of this event, in the type of its shape.
+	Data Data
+
+	raw     string // what the event was parsed from, or ""
+	rawData string // the data in it
+	general bool   // parsed from the general envelope
+}
+
+// Raw returns the body that e was parsed from, as it came, or nil if it was
+// built. Members that this package does not know are there.
+func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
+
+// RawData returns the data member of the body that e was parsed from, as it
+// came, or nil if there is none. To read a member that this package does not
+// know, unmarshal it into a struct that has it.
+func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
+
+func rawMessage(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+// Data is what happened: a pointer to one of the types below. No other package
+// can add to them.
+//
+//	Event                      Data
+//	Email.Bounced              [*CampaignBounce] [*WorkflowBounce] [*TransactionalBounce] [*EmailAPIBounce]
+//	Email.ReportedAsSpam       [*CampaignComplaint] [*WorkflowComplaint] [*TransactionalComplaint] [*EmailAPIComplaint]
+//	Email.Unsubscribed         [*EmailUnsubscribed]
+//	Email.GlobalUnsubscribed   [*EmailGloballyUnsubscribed]
+//	Email.Rejected             [*EmailRejected]
+//	Email.Error                [*EmailErrored]
+//	Email.Opened               [*EmailOpened]
+//	Email.Clicked              [*EmailClicked]
+//	Contact.Added              [*ContactAdded]
+//	Contact.Unsubscribed       [*ContactUnsubscribed]
+//	Contact.Removed            [*ContactRemoved]
+//	SuppressedEmail.Added      [*EmailSuppressed]
+//	Campaign.Sent              [*CampaignSent]
+//	Campaign.Scheduled         [*CampaignScheduled]
+//	any other                  [*Unknown]
+type Data interface{ data() }
+
+func (*CampaignBounce) data()            {}
+func (*WorkflowBounce) data()            {}
+func (*TransactionalBounce) data()       {}
+func (*EmailAPIBounce) data()            {}
+func (*CampaignComplaint) data()         {}
+func (*WorkflowComplaint) data()         {}
+func (*TransactionalComplaint) data()    {}
+func (*EmailAPIComplaint) data()         {}
+func (*EmailUnsubscribed) data()         {}
+func (*EmailGloballyUnsubscribed) data() {}
+func (*EmailRejected) data()             {}
+func (*EmailErrored) data()              {}
+func (*EmailOpened) data()               {}
+func (*EmailClicked) data()              {}
+func (*ContactAdded) data()              {}
+func (*ContactUnsubscribed) data()       {}
+func (*ContactRemoved) data()            {}
+func (*EmailSuppressed) data()           {}
+func (*CampaignSent) data()              {}
+func (*CampaignScheduled) data()         {}
+func (*Unknown) data()                   {}
+
+// Unknown is the data of an event that this package does not know, or data that
+// has none of the shapes of its event.
+type Unknown struct {
+	// Raw is the data as it came: any JSON value, or nil if there was none.
+	Raw json.RawMessage
+
+	// Err is nil if the name of the event is not known. Otherwise it is a
+	// [*ParseError] that says what does not fit.
+	Err error
+
+	// Partial is what could be read of data that does not fit, in the type of
+	// its shape, or nil if the shape cannot be told. The members that Err is
+	// about are zero in it. Methods such as [Event.Recipient] look here too.
+	Partial Data
+}
+
+// MarshalJSON implements [json.Marshaler]: it returns Raw.
+func (u Unknown) MarshalJSON() ([]byte, error) { return u.Raw.MarshalJSON() }
+
+// UnmarshalJSON implements [json.Unmarshaler]: it sets Raw to a copy of b.
+func (u *Unknown) UnmarshalJSON(b []byte) error {
+	*u = Unknown{Raw: append(json.RawMessage(nil), b...)}
+	return nil
+}

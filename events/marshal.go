@@ -1,0 +1,126 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// MarshalJSON implements [json.Marshaler].
+//
+// An event that came from [Parse] is written as it came, with the members that
+// this package does not know. Of one that was changed since, the changes are
+// written and all the rest is as it came; a changed array is written as a whole.
+//
+// An event that was built is written in the envelope that the specification shows
+// for its name: the general one for those of [Data] whose times are [time.Time],
+// the compliance envelope for all others.
+func (e Event) MarshalJSON() ([]byte, error) {
+	now, err := e.encode()
+	if err != nil || e.raw == "" {
+		return now, err
+	}
+	parsed, err := parse(e.raw)
+	if parsed == nil {
+		return nil, err
+	}
+	was, err := parsed.encode()
+	if err != nil {
+		return nil, err
+	}
+	return merge(json.RawMessage(e.raw), was, now)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler] by [Parse].
+func (e *Event) UnmarshalJSON(b []byte) error {
+	parsed, err := Parse(b)
+	if err != nil {
+		return err
+	}
+	*e = *parsed
+	return nil
+}
+
+// encode writes what the fields of e hold.
+func (e *Event) encode() (json.RawMessage, error) {
+	if e.general || e.raw == "" && generalName(e.Name) {
+		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
+	}
+	envelope := complianceEnvelope{ID: e.ID, Event: e.Name, AccountID: e.AccountID, IP: e.IP, User: e.User, Data: e.Data}
+	if !e.Time.IsZero() {
+		envelope.CreatedOn = e.Time.Unix()
+	}
+	return json.Marshal(envelope)
+}
+
+type complianceEnvelope struct {
+	ID             string    `json:"id"`
+	Event          string    `json:"event"`
+	AccountID      int64     `json:"account_id"`
+	AccountLineage *struct{} `json:"account_lineage"` // always null
+	IP             string    `json:"ip"`
+	User           User      `json:"user"`
+	CreatedOn      int64     `json:"created_on"`
+	Data           Data      `json:"data"`
+}
+
+// generalEnvelope has the members of the other one only if somebody set them.
+type generalEnvelope struct {
+	Event     string    `json:"event"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      Data      `json:"data"`
+	ID        string    `json:"id,omitzero"`
+	AccountID int64     `json:"account_id,omitzero"`
+	User      User      `json:"user,omitzero"`
+	IP        string    `json:"ip,omitzero"`
+}
+
+// generalName reports whether an event comes in the general envelope.
+func generalName(name string) bool {
+	switch name {
+	case NameContactAdded, NameContactUnsubscribed, NameEmailOpened, NameEmailClicked, NameCampaignSent, NameCampaignScheduled:
+		return true
+	}
+	return false
+}
+
+// merge returns raw with the changes that lead from was to now, which hold what
+// this package knows of raw.
+func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
+	if bytes.Equal(was, now) {
+		return raw, nil
+	}
+	if !isObject(raw) || !isObject(was) || !isObject(now) {
+		return now, nil
+	}
+	var rawMembers, wasMembers, nowMembers map[string]json.RawMessage
+	for _, m := range []struct {
+		text    json.RawMessage
+		members *map[string]json.RawMessage
+	}{{raw, &rawMembers}, {was, &wasMembers}, {now, &nowMembers}} {
+		if err := json.Unmarshal(m.text, m.members); err != nil {
+			return nil, err
+		}
+	}
+	for name := range wasMembers {
+		if _, kept := nowMembers[name]; !kept {
+			delete(rawMembers, name)
+		}
+	}
+	for name, value := range nowMembers {
+		if old, had := wasMembers[name]; had && bytes.Equal(old, value) {
+			continue // as it came, also if it was absent
+		}
+		merged, err := merge(rawMembers[name], wasMembers[name], value)
+		if err != nil {
+			return nil, err
+		}
+		rawMembers[name] = merged
+	}
+	return json.Marshal(rawMembers)
+}
+
+func isObject(text json.RawMessage) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) > 0 && text[0] == '{'
+}

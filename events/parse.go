@@ -1,0 +1,157 @@
+package events
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/emailplatform/internal/jsonscan"
+)
+
+// ParseError says what is wrong with a delivery, and where. It holds nothing of
+// the delivery but names of members, so that it may be logged.
+type ParseError struct {
+	// Offset is the place in the body, in bytes from its start.
+	Offset int64
+
+	// Path is the place as names of members, such as data.contact.id or
+	// data.tags[2]; empty for the whole body.
+	Path string
+
+	// Want is what should be there, such as "a string".
+	Want string
+
+	// Event is what could be read, if the body is JSON and only a member of its
+	// envelope does not fit. Otherwise it is nil.
+	Event *Event
+}
+
+// Error implements error.
+func (e *ParseError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("events: want %s at offset %d", e.Want, e.Offset)
+	}
+	return fmt.Sprintf("events: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
+}
+
+// Parse decodes the body of a delivery, in either envelope: the body decides
+// which, not the name of the event.
+//
+// The error is a [*ParseError] if the body is not JSON, if it has no event name,
+// or if a member of its envelope is ill-typed. Data that does not fit is no error:
+// the event then has [Unknown] data that says why.
+//
+// The body may be changed afterwards. Strings in the event share one copy of it.
+func Parse(body []byte) (*Event, error) {
+	e, err := parse(string(body))
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// parse returns an event also with an error, if text is JSON.
+func parse(text string) (*Event, error) {
+	c := jsonscan.New(text)
+	env := envelope{Event: &Event{raw: text}}
+	for name := range c.Object() {
+		env.readMember(c, name)
+	}
+	mistake := c.End()
+	if mistake != nil && mistake.Syntax {
+		return nil, newParseError(mistake, nil)
+	}
+	env.finish()
+	switch {
+	case mistake != nil:
+		return env.Event, newParseError(mistake, env.Event)
+	case env.Name == "":
+		return env.Event, &ParseError{Path: "event", Want: "the name of an event", Event: env.Event}
+	}
+	return env.Event, nil
+}
+
+func newParseError(err *jsonscan.Error, e *Event) *ParseError {
+	return &ParseError{Offset: int64(err.Offset), Path: err.Path, Want: err.Want, Event: e}
+}
+
+// envelope is an event whose members are being read. They come in any order.
+type envelope struct {
+	*Event
+	createdOn, timestamp *time.Time
+	data                 jsonscan.Cursor // before the data
+	hasData              bool
+	shape                string // the name of the event when its data was read
+}
+
+func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
+	switch name {
+	case "id":
+		env.ID = c.String()
+	case "event":
+		env.Name = c.String()
+	case "account_id":
+		env.AccountID = c.Int()
+	case "ip":
+		env.IP = c.String()
+	case "user":
+		env.User = readUser(c)
+	case "created_on":
+		env.createdOn = jsonscan.Pointer(c, readUnix)
+	case "timestamp":
+		env.timestamp = jsonscan.Pointer(c, readTime)
+	case "data":
+		env.data, env.hasData = *c, true
+		if env.Name == "" {
+			c.Skip() // read when the name is known
+		} else {
+			env.readData(c)
+		}
+	default:
+		c.Skip()
+	}
+}
+
+// finish sets what depends on several members.
+func (env *envelope) finish() {
+	switch {
+	case env.createdOn != nil:
+		env.Time = *env.createdOn
+	case env.timestamp != nil:
+		env.Time, env.general = *env.timestamp, true
+	}
+	switch {
+	case !env.hasData:
+		env.Data = noData(env.Name)
+	case env.Data == nil || env.shape != env.Name:
+		c := env.data
+		env.readData(&c)
+	}
+}
+
+// readData reads the data as that of the event that has been named.
+func (env *envelope) readData(c *jsonscan.Cursor) {
+	start := c.Offset()
+	var data Data
+	mistake := c.Isolate(func(c *jsonscan.Cursor) {
+		var known bool
+		if data, known = readShape(c, env.Name); !known {
+			c.Skip()
+		}
+	})
+	env.Data, env.shape, env.rawData = data, env.Name, c.Since(start)
+	if data == nil || mistake != nil {
+		unknown := &Unknown{Raw: env.RawData(), Partial: data}
+		if mistake != nil {
+			unknown.Err = newParseError(mistake, nil)
+		}
+		env.Data = unknown
+	}
+}
+
+// noData returns the data of an event that came without.
+func noData(event string) *Unknown {
+	if _, known := readShape(jsonscan.New("null"), event); known {
+		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}
+	}
+	return &Unknown{}
+}

@@ -1,0 +1,116 @@
+package events
+
+import "example.com/emailplatform/internal/jsonscan"
+
+// readShape reads the data of an event in the type of its shape. It returns nil
+// if the data has no shape of that event, which is then a mismatch, or if the
+// event is not known, when it reads nothing.
+func readShape(c *jsonscan.Cursor, event string) (_ Data, known bool) {
+	switch event {
+	case NameEmailBounced:
+		return readBounce(c), true
+	case NameEmailReportedAsSpam:
+		return readComplaint(c), true
+	case NameEmailUnsubscribed:
+		return object(c, readEmailUnsubscribed), true
+	case NameEmailGlobalUnsubscribed:
+		return object(c, readEmailGloballyUnsubscribed), true
+	case NameEmailRejected:
+		return object(c, readEmailRejected), true
+	case NameEmailError:
+		return object(c, readEmailErrored), true
+	case NameEmailOpened:
+		return object(c, readEmailOpened), true
+	case NameEmailClicked:
+		return object(c, readEmailClicked), true
+	case NameContactAdded:
+		return object(c, readContactAdded), true
+	case NameContactUnsubscribed:
+		return object(c, readContactUnsubscribed), true
+	case NameContactRemoved:
+		return object(c, readContactRemoved), true
+	case NameSuppressedEmailAdded:
+		return object(c, readEmailSuppressed), true
+	case NameCampaignSent:
+		return object(c, readCampaignSent), true
+	case NameCampaignScheduled:
+		return object(c, readCampaignScheduled), true
+	}
+	return nil, false
+}
+
+// object reads an object by read. Anything else, null too, is a mismatch.
+func object[T any, P interface {
+	*T
+	Data
+}](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Data {
+	if c.Peek() != '{' {
+		c.Mismatch("an object")
+		return nil
+	}
+	v := read(c)
+	return P(&v)
+}
+
+func readBounce(c *jsonscan.Cursor) Data {
+	switch sentBy(*c) {
+	case SendingTypeCampaign:
+		return object(c, readCampaignBounce)
+	case SendingTypeWorkflow:
+		return object(c, readWorkflowBounce)
+	case SendingTypeTransactional:
+		return object(c, readTransactionalBounce)
+	case SendingTypeEmailAPI:
+		return object(c, readEmailAPIBounce)
+	}
+	return noShape(c)
+}
+
+func readComplaint(c *jsonscan.Cursor) Data {
+	switch sentBy(*c) {
+	case SendingTypeCampaign:
+		return object(c, readCampaignComplaint)
+	case SendingTypeWorkflow:
+		return object(c, readWorkflowComplaint)
+	case SendingTypeTransactional:
+		return object(c, readTransactionalComplaint)
+	case SendingTypeEmailAPI:
+		return object(c, readEmailAPIComplaint)
+	}
+	return noShape(c)
+}
+
+func noShape(c *jsonscan.Cursor) Data {
+	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
+	return nil
+}
+
+// sentBy looks ahead for the object that tells how the email of a bounce or
+// complaint was sent. There must be one alone: which comes first proves nothing.
+func sentBy(c jsonscan.Cursor) (found SendingType) {
+	var objects [4]bool
+	types := [4]SendingType{SendingTypeCampaign, SendingTypeWorkflow, SendingTypeTransactional, SendingTypeEmailAPI}
+	for name := range c.Object() {
+		isObject := c.Peek() == '{'
+		switch name {
+		case "campaign":
+			objects[0] = isObject
+		case "automation":
+			objects[1] = isObject
+		case "transactional_email":
+			objects[2] = isObject
+		case "email": // elsewhere an address
+			objects[3] = isObject
+		}
+		c.Skip()
+	}
+	for i, is := range objects {
+		if is && found != "" {
+			return ""
+		}
+		if is {
+			found = types[i]
+		}
+	}
+	return found
+}

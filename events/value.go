@@ -1,0 +1,130 @@
+package events
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"example.com/emailplatform/internal/jsonscan"
+)
+
+// ID is an id of a contact, list, campaign or the like. The platform writes it
+// as a number in some events and as a string in others; an ID is written back as
+// it came. The zero ID is null. To compare ids of different events, compare their
+// String or Int64: the number 42 and the string "42" are different IDs.
+type ID struct {
+	text   string
+	quoted bool
+}
+
+// IntID returns the ID that is written as the number n.
+func IntID(n int64) ID { return ID{text: strconv.FormatInt(n, 10)} }
+
+// StringID returns the ID that is written as the string s.
+func StringID(s string) ID { return ID{text: s, quoted: true} }
+
+// String returns the id's characters; of null, none.
+func (id ID) String() string { return id.text }
+
+// Int64 returns the id as a number, and whether it is one that fits.
+func (id ID) Int64() (int64, bool) {
+	n, err := strconv.ParseInt(id.text, 10, 64)
+	return n, err == nil
+}
+
+// IsZero reports whether the id is null.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// MarshalJSON implements [json.Marshaler].
+func (id ID) MarshalJSON() ([]byte, error) {
+	switch {
+	case id.quoted:
+		return json.Marshal(id.text)
+	case id.IsZero():
+		return []byte("null"), nil
+	}
+	return []byte(id.text), nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler] for a number, a string or null.
+func (id *ID) UnmarshalJSON(b []byte) error {
+	c := jsonscan.New(string(b))
+	v := readID(c)
+	if err := c.End(); err != nil {
+		return err
+	}
+	*id = v
+	return nil
+}
+
+func readID(c *jsonscan.Cursor) ID {
+	switch b := c.Peek(); {
+	case b == '"':
+		return StringID(c.String())
+	case b == 'n', b == '-', '0' <= b && b <= '9':
+		return ID{text: c.Number()}
+	}
+	c.Mismatch("a number or a string")
+	return ID{}
+}
+
+// Null is a value that may be null, as in [database/sql.Null].
+// The zero Null is null.
+type Null[T any] struct {
+	V     T    // the zero value if null
+	Valid bool // not null
+}
+
+// Value returns a Null that is v.
+func Value[T any](v T) Null[T] { return Null[T]{V: v, Valid: true} }
+
+// MarshalJSON implements [json.Marshaler].
+func (n Null[T]) MarshalJSON() ([]byte, error) {
+	if !n.Valid {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.V)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *Null[T]) UnmarshalJSON(b []byte) error {
+	var v T
+	if string(b) == "null" {
+		*n = Null[T]{}
+		return nil
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	*n = Value(v)
+	return nil
+}
+
+func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] {
+	if c.Null() {
+		return Null[T]{}
+	}
+	return Value(read(c))
+}
+
+// readUnix reads Unix seconds.
+func readUnix(c *jsonscan.Cursor) time.Time { return time.Unix(c.Int(), 0).UTC() }
+
+// readTime reads a date and time as ISO 8601; without an offset it is UTC.
+func readTime(c *jsonscan.Cursor) time.Time {
+	if c.Null() {
+		return time.Time{}
+	}
+	if c.Peek() == '"' {
+		ahead := *c
+		text := ahead.String()
+		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
+			if t, err := time.Parse(layout, text); err == nil {
+				*c = ahead
+				return t
+			}
+		}
+	}
+	c.Mismatch("a date and time as ISO 8601")
+	return time.Time{}
+}
