@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// The known values of [Campaign.Status], in their order. The set is open.
+const (
+	CampaignIncomplete = "incomplete"
+	CampaignScheduled  = "scheduled"
+	CampaignDelivering = "delivering"
+	CampaignDelivered  = "delivered"
+)
+
+// Campaigns send one message to all active contacts of a list. (Specification:
+// Campaigns.)
+type Campaigns struct{ x exchange }
+
+// Create creates a campaign. What is left out can be given by Update.
+func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
+	return do[Campaign](ctx, s.x, createCampaignRequest(campaign))
+}
+
+// Get returns a campaign.
+func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error) {
+	return do[Campaign](ctx, s.x, getCampaignRequest(campaignID))
+}
+
+// Update changes what update names and leaves the rest.
+func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
+	return do[Campaign](ctx, s.x, updateCampaignRequest(campaignID, update))
+}
+
+// Schedule has a campaign sent at a time, or now if there is none. A list whose
+// policy is not accepted is [ErrPolicyNotAccepted].
+func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, schedule CampaignSchedule) (Campaign, error) {
+	return do[Campaign](ctx, s.x, scheduleCampaignRequest(campaignID, schedule))
+}
+
+// List returns one page of campaigns, the oldest first.
+func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
+	return do[CampaignPage](ctx, s.x, listCampaignsRequest(params))
+}
+
+// All iterates over the items of List, from params.Page on. See Pagination in
+// the package documentation.
+func (s *Campaigns) All(ctx context.Context, params ListCampaignsParams, opts ...IterOption) iter.Seq2[Campaign, error] {
+	return paginate[CampaignPage](ctx, s.x, params.Page, opts, func(page int64) request {
+		params := params
+		params.Page = page
+		return listCampaignsRequest(params)
+	})
+}
+
+func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }

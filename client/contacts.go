@@ -1,0 +1,86 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// The known values of [Contact.Status]. The set is open.
+const (
+	ContactActive       = "active"
+	ContactPending      = "pending" // has not confirmed yet
+	ContactUnsubscribed = "unsubscribed"
+	ContactDeleted      = "deleted"
+	ContactSpam         = "spam" // has complained
+	ContactBounced      = "bounced"
+	ContactSuppressed   = "suppressed"
+)
+
+// Contacts are the members of a list, each address at most once on a list.
+// (Specification: Lists and contacts.)
+type Contacts struct{ x exchange }
+
+// Create adds a contact to a list as active. An address that is on the list
+// already is [ErrContactExists], unless it had unsubscribed or was deleted: then
+// it becomes active again and keeps its id.
+func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
+	return do[Contact](ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact))
+}
+
+// CreatePending is Create with double opt-in: the contact is pending until its
+// recipient confirms by the email that the platform sends to it.
+func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
+	return do[Contact](ctx, s.x, createContactRequest(listID, CreateContactParams{SendDoubleOptIn: true}, contact))
+}
+
+// Get returns a contact.
+func (s *Contacts) Get(ctx context.Context, listID, contactID int64) (Contact, error) {
+	return do[Contact](ctx, s.x, getContactRequest(listID, contactID))
+}
+
+// Update sets the attributes that update names and leaves the others. A null
+// value removes one.
+func (s *Contacts) Update(ctx context.Context, listID, contactID int64, update ContactUpdate) (Contact, error) {
+	return do[Contact](ctx, s.x, updateContactRequest(listID, contactID, update))
+}
+
+// Delete deletes a contact. Deleting what is gone is [ErrNotFound].
+func (s *Contacts) Delete(ctx context.Context, listID, contactID int64) error {
+	return perform(ctx, s.x, deleteContactRequest(listID, contactID), nil)
+}
+
+// Unsubscribe unsubscribes a contact from its list. Doing it again changes
+// nothing and succeeds.
+func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) error {
+	return perform(ctx, s.x, unsubscribeContactRequest(listID, contactID), nil)
+}
+
+// Tag adds tags to contacts of a list: all or nothing, an unknown contact is
+// [ErrNotFound] and nobody is tagged.
+func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
+	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
+}
+
+// ImportBatch imports at most 1,000 contacts with one request. Importing the
+// same batch twice creates nothing twice. [Contacts.Import] takes any number.
+func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
+	return do[ImportResult](ctx, s.x, importContactsRequest(listID, batch))
+}
+
+// List returns one page of contacts, in the order of their creation unless
+// params.Sort says otherwise.
+func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsParams) (ContactPage, error) {
+	return do[ContactPage](ctx, s.x, listContactsRequest(listID, params))
+}
+
+// All iterates over the items of List, from params.Page on. See Pagination in
+// the package documentation.
+func (s *Contacts) All(ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption) iter.Seq2[Contact, error] {
+	return paginate[ContactPage](ctx, s.x, params.Page, opts, func(page int64) request {
+		params := params
+		params.Page = page
+		return listContactsRequest(listID, params)
+	})
+}
+
+func (p ContactPage) items() ([]Contact, Pagination) { return p.Data, p.Pagination }

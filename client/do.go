@@ -1,0 +1,294 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// call is one operation under way. The layers note on it what they learn.
+type call struct {
+	request
+	payload  []byte             // the encoded body; nil is none
+	decode   func([]byte) error // takes the body of a 2xx; nil if none is expected
+	token    string
+	attempts int
+	status   int // of the last answer
+}
+
+// exchange sends a call and takes its answer. An error that is not an [*Error]
+// says that nothing was sent.
+type exchange func(context.Context, *call) error
+
+// newExchange assembles the layers that a call passes, from the inside out.
+func newExchange(cfg Config, base string) exchange {
+	s := sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
+	t := newTokens(cfg.Token, cfg.TokenSource)
+	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
+	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
+
+	x := exchange(s.send)     // one request, one answer
+	x = logged(cfg.Logger, x) // outside of send, so that each request is a record
+	x = t.authorized(x)       // outside of the log, which shows the 401 as well
+	x = l.spaced(x)           // outside of authorized, so that a token is asked for when it is this call's turn
+	return r.retrying(x)      // outermost: each attempt queues, is authorized and logged anew
+}
+
+// do performs an operation and returns what the platform answered. An empty
+// answer is the zero value.
+func do[T any](ctx context.Context, x exchange, r request) (v T, err error) {
+	err = perform(ctx, x, r, func(body []byte) error {
+		var fresh T // what an earlier attempt decoded does not shine through
+		err := json.Unmarshal(body, &fresh)
+		v = fresh
+		return err
+	})
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return v, nil
+}
+
+// perform performs an operation and has decode take the answer, unless it is
+// empty. Every error is an [*Error].
+func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
+	c := &call{request: r, decode: decode}
+	if err := c.encode(); err != nil {
+		return &Error{Op: r.op, Method: r.method, Path: r.path, cause: err, badRequest: true}
+	}
+	if err := ctx.Err(); err != nil {
+		return c.asError(err)
+	}
+	return x(ctx, c)
+}
+
+// encode makes the payload, once for all attempts.
+func (c *call) encode() error {
+	if c.err != nil || c.body == nil {
+		return c.err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // templates are full of it
+	if err := enc.Encode(c.body); err != nil {
+		return err
+	}
+	c.payload = b.Bytes()
+	return nil
+}
+
+// asError returns err as an [*Error]. If it is none yet, nothing was sent, and
+// trying again is of no use.
+func (c *call) asError(err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Op: c.op, Method: c.method, Path: c.path, cause: redactError(err, c.token), final: true}
+	}
+	e.Attempts = c.attempts
+	return e
+}
+
+// withoutRedirects returns a copy of h that hands redirects out as answers:
+// following one could send a token or a body to another host.
+func withoutRedirects(h *http.Client) *http.Client {
+	c := *h
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}
+
+// sender is the innermost layer: it builds, sends and reads.
+type sender struct {
+	base      string
+	http      *http.Client
+	timeout   time.Duration
+	limit     int64
+	userAgent string
+}
+
+func (s sender) send(ctx context.Context, c *call) error {
+	var conn connTrace
+	attempt, cancel := conn.watch(ctx), context.CancelFunc(func() {})
+	if s.timeout > 0 {
+		attempt, cancel = context.WithTimeout(attempt, s.timeout)
+	}
+	defer cancel()
+	req, err := s.newRequest(attempt, c)
+	if err != nil {
+		return err
+	}
+	c.attempts++
+	c.status = 0
+	started := time.Now()
+	resp, err := s.http.Do(req)
+	if err != nil {
+		e := &Error{Op: c.op, Method: c.method, Path: c.path, cause: redactError(withoutURL(err), c.token), reached: conn.mayHaveSent(err)}
+		if attempt.Err() != nil && ctx.Err() == nil {
+			e.note = fmt.Sprintf("no answer within %v", s.timeout)
+		}
+		return e
+	}
+	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
+	body, err := s.read(resp)
+	report(ctx, c, resp, body, time.Since(started))
+	return c.take(resp, body, err)
+}
+
+func (s sender) newRequest(ctx context.Context, c *call) (*http.Request, error) {
+	address := s.base + c.path
+	if c.query != "" {
+		address += "?" + c.query
+	}
+	var body io.Reader
+	if c.payload != nil {
+		body = bytes.NewReader(c.payload) // of which net/http can make a fresh one (GetBody)
+	}
+	req, err := http.NewRequestWithContext(ctx, c.method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	if c.payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.html {
+		req.Header.Set("Accept", "text/html")
+	}
+	req.Header.Set("User-Agent", s.userAgent)
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	return req, nil
+}
+
+// read returns the whole body, or what there is of it and why it is not whole.
+func (s sender) read(resp *http.Response) ([]byte, error) {
+	if resp.ContentLength > s.limit {
+		return nil, fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
+	}
+	var b bytes.Buffer
+	if resp.ContentLength > 0 {
+		b.Grow(int(resp.ContentLength) + bytes.MinRead)
+	}
+	n, err := b.ReadFrom(io.LimitReader(resp.Body, s.limit+1))
+	if err == nil && n > s.limit {
+		err = fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("truncated after %d bytes: %w", n, err)
+	}
+	return b.Bytes(), err
+}
+
+// take decodes a 2xx, or makes an error of the answer. readErr says why body
+// is not whole.
+func (c *call) take(resp *http.Response, body []byte, readErr error) error {
+	c.status = resp.StatusCode
+	e := &Error{Op: c.op, Method: c.method, Path: c.path, StatusCode: resp.StatusCode, reached: true}
+	e.RequestID = redact(resp.Header.Get("X-Request-Id"), c.token)
+	html := mediaType(resp.Header) == "text/html" && !c.html
+	switch {
+	case resp.StatusCode >= 400:
+		e.RetryAfter, e.refused = retryAfter(resp.Header)
+		e.Details = parseDetails(redactBytes(body, c.token))
+		if html {
+			e.note = errHTML.Error()
+		}
+	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+		e.badAnswer, e.cause = true, errRedirect
+		if to := resp.Header.Get("Location"); to != "" {
+			e.note = "to " + redact(withoutQuery(to), c.token)
+		}
+	case readErr != nil:
+		e.badAnswer, e.cause = true, redactError(readErr, c.token)
+		return e
+	case html && len(bytes.TrimSpace(body)) > 0:
+		e.badAnswer, e.cause = true, errHTML
+	default:
+		if c.decode == nil || len(bytes.TrimSpace(body)) == 0 {
+			return nil
+		}
+		err := c.decode(body)
+		if err == nil {
+			return nil
+		}
+		e.badAnswer, e.cause = true, redactError(err, c.token)
+		return e // without the body, which may hold a webhook's secret
+	}
+	body = redactBytes(body, c.token)
+	e.Body = bytes.Clone(body[:min(len(body), maxErrorBody)])
+	return e
+}
+
+func mediaType(h http.Header) string {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t
+}
+
+// withoutURL takes off what the Error says anyway.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func withoutQuery(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return address
+}
+
+// connTrace learns whether a request got a connection. Without one, no byte of
+// it has left, which is the only proof that a failed request did nothing.
+type connTrace struct{ asked, got atomic.Bool }
+
+func (t *connTrace) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { t.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { t.got.Store(true) },
+	})
+}
+
+// mayHaveSent reports whether bytes may have left before err. A transport that
+// is not traced leaves only its error to go by.
+func (t *connTrace) mayHaveSent(err error) bool {
+	if t.asked.Load() {
+		return t.got.Load()
+	}
+	return !isDialError(err)
+}
+
+// logged makes a record of each request, at debug level.
+func logged(l *slog.Logger, next exchange) exchange {
+	if l == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call) error {
+		if !l.Enabled(ctx, slog.LevelDebug) {
+			return next(ctx, c)
+		}
+		started := time.Now()
+		err := next(ctx, c)
+		attrs := []slog.Attr{
+			slog.String("op", c.op),
+			slog.Int("attempt", c.attempts),
+			slog.Int("status", c.status),
+			slog.Duration("duration", time.Since(started)),
+		}
+		if err != nil {
+			attrs = append(attrs, slog.Any("error", err))
+		}
+		l.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
+		return err
+	}
+}

@@ -1,0 +1,246 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// What an [*Error] can be, for [errors.Is]. One error can be several of them.
+var (
+	ErrUnauthorized      = errors.New("the access token is not accepted")                // 401
+	ErrForbidden         = errors.New("the access token lacks the right")                // 403
+	ErrNotFound          = errors.New("not found")                                       // 404
+	ErrConflict          = errors.New("the state of the resource does not allow this")   // 409
+	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")     // of type policy_not_accepted
+	ErrContactExists     = errors.New("the contact is on the list already")              // of type contact_exists
+	ErrValidation        = errors.New("invalid request")                                 // 400, 422, or refused before it was sent
+	ErrTooLarge          = errors.New("the request is too large")                        // 413
+	ErrRateLimited       = errors.New("too many requests")                               // 429
+	ErrServer            = errors.New("the platform failed")                             // 5xx
+	ErrBadAnswer         = errors.New("the answer cannot be used")                       // a redirect, or truncated, too large, not JSON
+	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
+	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrBadAnswer
+	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrBadAnswer
+	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
+)
+
+// maxErrorBody is how much of an answer an Error keeps, in bytes.
+const maxErrorBody = 4 << 10
+
+// Error is how every call fails. It is always a pointer; get it with
+// [errors.As]. It holds no token. It may be shared, and must not be changed.
+type Error struct {
+	Op         string        // the operation, such as "createTemplate"
+	Method     string        // the HTTP method
+	Path       string        // the path below the base URL, without the query
+	StatusCode int           // 0 if no answer came
+	RequestID  string        // names the exchange in the platform's logs; empty if no answer came
+	Details    []ErrorDetail // what the platform says is wrong
+	RetryAfter time.Duration // how long the platform asked to wait; 0 if it did not
+	Attempts   int           // how many requests were sent
+	Body       []byte        // the first 4 KiB of the answer, whatever its type; nil for a 2xx
+
+	cause      error  // what failed underneath
+	note       string // what more there is to say, for people
+	badRequest bool   // refused before anything was sent
+	badAnswer  bool   // the answer cannot be used
+	reached    bool   // bytes may have left
+	refused    bool   // the platform said that it did nothing
+	final      bool   // nothing was done, and trying again is of no use
+	unknown    bool   // it may have been carried out
+}
+
+// ErrorDetail is one mistake that the platform found.
+type ErrorDetail struct {
+	Loc  Location `json:"loc"`  // where
+	Msg  string   `json:"msg"`  // what is wrong
+	Type string   `json:"type"` // the rule that is broken, such as "missing"; an open set
+}
+
+// String returns for example "body.email: not an email address (value_error)".
+func (d ErrorDetail) String() string {
+	s := d.Msg
+	if len(d.Loc) > 0 {
+		s = d.Loc.String() + ": " + s
+	}
+	if d.Type != "" {
+		s += " (" + d.Type + ")"
+	}
+	return s
+}
+
+// Location is a place in a request: body, path, query or header first, then
+// names of members and places in arrays, from 0.
+type Location []string
+
+// String returns for example "body.contacts.3.email".
+func (l Location) String() string { return strings.Join(l, ".") }
+
+// UnmarshalJSON implements [json.Unmarshaler]: strings and numbers are both
+// kept as text.
+func (l *Location) UnmarshalJSON(b []byte) error {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*l = nil
+	for _, r := range raw {
+		s := string(r)
+		if strings.HasPrefix(s, `"`) {
+			if err := json.Unmarshal(r, &s); err != nil {
+				return err
+			}
+		}
+		*l = append(*l, s)
+	}
+	return nil
+}
+
+// Error returns one line that says what was tried and what came of it.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
+	b.WriteString(strings.Join(e.reasons(), ": "))
+	if e.unknown {
+		b.WriteString("; " + ErrOutcomeUnknown.Error())
+	}
+	if e.RequestID != "" {
+		fmt.Fprintf(&b, " [request %s]", e.RequestID)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " [%d attempts]", e.Attempts)
+	}
+	return b.String()
+}
+
+func (e *Error) reasons() []string {
+	var r []string
+	if e.StatusCode != 0 {
+		r = append(r, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))))
+	}
+	if e.badAnswer {
+		r = append(r, ErrBadAnswer.Error())
+	}
+	for _, d := range e.Details {
+		r = append(r, d.String())
+	}
+	if e.cause != nil {
+		r = append(r, e.cause.Error())
+	}
+	if e.note != "" {
+		r = append(r, e.note)
+	}
+	return r
+}
+
+// Is reports whether e is what target stands for.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrUnauthorized:
+		return e.StatusCode == http.StatusUnauthorized
+	case ErrForbidden:
+		return e.StatusCode == http.StatusForbidden
+	case ErrNotFound:
+		return e.StatusCode == http.StatusNotFound
+	case ErrConflict:
+		return e.StatusCode == http.StatusConflict
+	case ErrPolicyNotAccepted:
+		return e.hasDetail("policy_not_accepted")
+	case ErrContactExists:
+		return e.hasDetail("contact_exists")
+	case ErrValidation:
+		return e.badRequest || e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusUnprocessableEntity
+	case ErrTooLarge:
+		return e.StatusCode == http.StatusRequestEntityTooLarge
+	case ErrRateLimited:
+		return e.StatusCode == http.StatusTooManyRequests
+	case ErrServer:
+		return e.StatusCode >= 500
+	case ErrBadAnswer:
+		return e.badAnswer
+	case ErrOutcomeUnknown:
+		return e.unknown
+	}
+	return false
+}
+
+func (e *Error) hasDetail(rule string) bool {
+	for _, d := range e.Details {
+		if d.Type == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// Unwrap returns what failed underneath: an error of the network, of the
+// context, of the token source or of decoding. It is nil if the platform
+// answered with an error.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Format implements [fmt.Formatter]: every verb prints the line of Error.
+func (e *Error) Format(f fmt.State, verb rune) {
+	if verb == 'q' {
+		_, _ = fmt.Fprintf(f, "%q", e.Error())
+		return
+	}
+	_, _ = fmt.Fprint(f, e.Error())
+}
+
+// LogValue implements [slog.LogValuer].
+func (e *Error) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("op", e.Op),
+		slog.String("method", e.Method),
+		slog.String("path", e.Path),
+		slog.Int("status", e.StatusCode),
+		slog.Int("attempts", e.Attempts),
+		slog.String("error", strings.Join(e.reasons(), ": ")),
+	}
+	if e.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", e.RequestID))
+	}
+	if e.RetryAfter > 0 {
+		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
+	}
+	if e.unknown {
+		attrs = append(attrs, slog.Bool("outcome_unknown", true))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// join adds err to what failed underneath.
+func (e *Error) join(err error) {
+	switch {
+	case err == nil || errors.Is(e.cause, err):
+	case e.cause == nil:
+		e.cause = err
+	default:
+		e.cause = fmt.Errorf("%w; %w", e.cause, err)
+	}
+}
+
+// parseDetails reads the platform's error format. Another body has no details,
+// which is no mistake.
+func parseDetails(body []byte) []ErrorDetail {
+	var p struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &p) != nil {
+		return nil
+	}
+	var details []ErrorDetail
+	if json.Unmarshal(p.Detail, &details) == nil {
+		return details
+	}
+	var msg string
+	if json.Unmarshal(p.Detail, &msg) == nil && msg != "" {
+		return []ErrorDetail{{Msg: msg}}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// request is what an operation asks for. The functions in requests.gen.go
+// build it; sending it is do's part.
+type request struct {
+	op         string // the operation's id in the document
+	method     string
+	repeatable bool   // may be sent again when its outcome is unknown
+	path       string // below the base URL, escaped
+	query      string // escaped
+	body       any    // encoded as JSON; nil is no body
+	html       bool   // the answer is HTML, not JSON
+	err        error  // the first mistake in an argument
+}
+
+// setPath fills the places of template, such as {list_id}, with the arguments
+// in their order.
+func (r *request) setPath(template string, args ...any) {
+	segments := strings.Split(template, "/")
+	for i, s := range segments {
+		if !strings.HasPrefix(s, "{") {
+			continue
+		}
+		segment, err := pathSegment(args[0])
+		if err != nil && r.err == nil {
+			r.err = fmt.Errorf("%s: %w", strings.Trim(s, "{}"), err)
+		}
+		segments[i], args = segment, args[1:]
+	}
+	r.path = strings.Join(segments, "/")
+}
+
+// pathSegment escapes one segment of a path. What would make the path one of
+// another endpoint is refused: nothing, "." and "..".
+func pathSegment(v any) (string, error) {
+	switch v := v.(type) {
+	case int64:
+		if v < 1 {
+			return "", fmt.Errorf("want a positive id, not %d", v)
+		}
+		return strconv.FormatInt(v, 10), nil
+	case string:
+		if v == "" || v == "." || v == ".." {
+			return "", fmt.Errorf("want an id, not %q", v)
+		}
+		return url.PathEscape(v), nil
+	}
+	return "", errors.New("want an id")
+}
+
+// addQueryIfSet adds a parameter unless v is the zero value, which the
+// platform reads as its default.
+func (r *request) addQueryIfSet(name string, v any) {
+	var s string
+	switch v := v.(type) {
+	case string:
+		s = v
+	case int64:
+		if v < 0 && r.err == nil {
+			r.err = fmt.Errorf("%s: want a positive number, not %d", name, v)
+		}
+		if v != 0 {
+			s = strconv.FormatInt(v, 10)
+		}
+	case bool:
+		if v {
+			s = "true"
+		}
+	}
+	if s == "" {
+		return
+	}
+	if r.query != "" {
+		r.query += "&"
+	}
+	r.query += name + "=" + url.QueryEscape(s)
+}

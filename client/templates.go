@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// Templates are reusable email designs with merge tags, written {{name}}.
+// (Specification: Templates.)
+type Templates struct{ x exchange }
+
+// Create creates a template. The name is required.
+func (s *Templates) Create(ctx context.Context, template TemplateCreate) (Template, error) {
+	return do[Template](ctx, s.x, createTemplateRequest(template))
+}
+
+// Get returns a template.
+func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error) {
+	return do[Template](ctx, s.x, getTemplateRequest(templateID))
+}
+
+// Update changes what update names and leaves the rest. Emails that were
+// submitted before keep what they were made of.
+func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
+	return do[Template](ctx, s.x, updateTemplateRequest(templateID, update))
+}
+
+// Delete deletes a template. Deleting what is gone is [ErrNotFound].
+func (s *Templates) Delete(ctx context.Context, templateID int64) error {
+	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
+}
+
+// Render returns the template as HTML, its merge tags filled with nothing.
+func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
+	r := renderTemplateRequest(templateID)
+	r.html = true
+	err = perform(ctx, s.x, r, func(body []byte) error {
+		html = string(body)
+		return nil
+	})
+	return html, err
+}
+
+// List returns one page of templates, the oldest first.
+func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
+	return do[TemplatePage](ctx, s.x, listTemplatesRequest(params))
+}
+
+// All iterates over the items of List, from params.Page on. See Pagination in
+// the package documentation.
+func (s *Templates) All(ctx context.Context, params ListTemplatesParams, opts ...IterOption) iter.Seq2[Template, error] {
+	return paginate[TemplatePage](ctx, s.x, params.Page, opts, func(page int64) request {
+		params := params
+		params.Page = page
+		return listTemplatesRequest(params)
+	})
+}
+
+func (p TemplatePage) items() ([]Template, Pagination) { return p.Data, p.Pagination }

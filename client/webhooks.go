@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// The known values of [Webhook.Status]. The set is open.
+const (
+	WebhookActive   = "active"
+	WebhookArchived = "archived"
+)
+
+// Webhooks push events to a URL. They cannot be deleted, only archived.
+// (Specification: Webhooks.)
+type Webhooks struct{ x exchange }
+
+// Create subscribes a URL to events. What is returned holds the secret that
+// deliveries are signed with.
+func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
+	return do[Webhook](ctx, s.x, createWebhookRequest(webhook))
+}
+
+// Get returns a webhook with its secret and the name of its hash function.
+func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
+	return do[Webhook](ctx, s.x, getWebhookRequest(webhookID))
+}
+
+// Archive disables a webhook. Doing it again changes nothing and succeeds.
+func (s *Webhooks) Archive(ctx context.Context, webhookID string) error {
+	return perform(ctx, s.x, archiveWebhookRequest(webhookID), nil)
+}
+
+// Unarchive enables a webhook again. Doing it again changes nothing and
+// succeeds.
+func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
+	return perform(ctx, s.x, unarchiveWebhookRequest(webhookID), nil)
+}
+
+// List returns one page of webhooks, archived ones included, without their
+// secrets.
+func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
+	return do[WebhookPage](ctx, s.x, listWebhooksRequest(params))
+}
+
+// All iterates over the items of List, from params.Page on. See Pagination in
+// the package documentation.
+func (s *Webhooks) All(ctx context.Context, params ListWebhooksParams, opts ...IterOption) iter.Seq2[WebhookSummary, error] {
+	return paginate[WebhookPage](ctx, s.x, params.Page, opts, func(page int64) request {
+		params := params
+		params.Page = page
+		return listWebhooksRequest(params)
+	})
+}
+
+func (p WebhookPage) items() ([]WebhookSummary, Pagination) { return p.Data, p.Pagination }

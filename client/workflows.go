@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// The known values of [Workflow.Status]. The set is open.
+const (
+	WorkflowActive   = "active"
+	WorkflowInactive = "inactive"
+)
+
+// Workflows send a message to each contact that is added to a list. (Specification:
+// What the service does.)
+type Workflows struct{ x exchange }
+
+// Create creates a workflow, which is inactive.
+func (s *Workflows) Create(ctx context.Context, workflow WorkflowCreate) (Workflow, error) {
+	return do[Workflow](ctx, s.x, createWorkflowRequest(workflow))
+}
+
+// Get returns a workflow.
+func (s *Workflows) Get(ctx context.Context, workflowID int64) (Workflow, error) {
+	return do[Workflow](ctx, s.x, getWorkflowRequest(workflowID))
+}
+
+// Activate has a workflow send from now on. Doing it again changes nothing and
+// succeeds.
+func (s *Workflows) Activate(ctx context.Context, workflowID int64) error {
+	return perform(ctx, s.x, activateWorkflowRequest(workflowID), nil)
+}
+
+// Deactivate has a workflow send no more. Doing it again changes nothing and
+// succeeds.
+func (s *Workflows) Deactivate(ctx context.Context, workflowID int64) error {
+	return perform(ctx, s.x, deactivateWorkflowRequest(workflowID), nil)
+}
+
+// List returns one page of workflows, the oldest first.
+func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (WorkflowPage, error) {
+	return do[WorkflowPage](ctx, s.x, listWorkflowsRequest(params))
+}
+
+// All iterates over the items of List, from params.Page on. See Pagination in
+// the package documentation.
+func (s *Workflows) All(ctx context.Context, params ListWorkflowsParams, opts ...IterOption) iter.Seq2[Workflow, error] {
+	return paginate[WorkflowPage](ctx, s.x, params.Page, opts, func(page int64) request {
+		params := params
+		params.Page = page
+		return listWorkflowsRequest(params)
+	})
+}
+
+func (p WorkflowPage) items() ([]Workflow, Pagination) { return p.Data, p.Pagination }

@@ -1,0 +1,131 @@
+// Command gendoc tidies generated Go files, given in one call:
+//
+//	gendoc types.gen.go requests.gen.go
+//
+//   - The comment of a type reads as a sentence: "Contact A member of a list."
+//     becomes "Contact is a member of a list."
+//   - The comment of a field loses the field's name in front.
+//   - Parameters lose the struct tags that nothing reads.
+//   - Aliases of basic types, which are made for shared parameters, are replaced by what they stand for.
+package main
+
+import (
+	"cmp"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"log"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	typeDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (A|An|The|One|What|Who|Where|Why|Whether|How) `)
+	saysDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (Which|When) `)
+	anyDoc   = regexp.MustCompile(`(?m)^// ([A-Z]\w*) ([A-Z]\w* .*\ntype )`)
+	fieldDoc = regexp.MustCompile("(?m)^(\t+)// ([A-Z]\\w*) ([A-Z`].*(?:\n\t+//.*)*\n\t+(\\w+) )")
+	formTag  = regexp.MustCompile(" `form:[^`]*`")
+)
+
+func main() {
+	log.SetFlags(0)
+	aliases := map[string]string{}
+	for _, name := range os.Args[1:] {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		src, err = inlineAliases(src, aliases)
+		if err != nil {
+			log.Fatal(err)
+		}
+		src, err = format.Source(comments(src))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(name, src, 0o644); err != nil { //nolint:gosec // source is for everyone to read
+			log.Fatal(err)
+		}
+	}
+}
+
+// comments rewrites the comments of types and fields, and drops unread tags.
+func comments(src []byte) []byte {
+	src = sentences(src, typeDoc, " is ")
+	src = sentences(src, saysDoc, " says ")
+	src = anyDoc.ReplaceAll(src, []byte("// $1: $2"))
+	src = formTag.ReplaceAll(src, nil)
+	return fieldDoc.ReplaceAllFunc(src, func(m []byte) []byte {
+		s := fieldDoc.FindSubmatch(m)
+		if string(s[2]) != string(s[4]) {
+			return m
+		}
+		return []byte(string(s[1]) + "// " + string(s[3]))
+	})
+}
+
+// sentences puts a verb between the name and the word that pattern finds.
+func sentences(src []byte, pattern *regexp.Regexp, verb string) []byte {
+	return pattern.ReplaceAllFunc(src, func(m []byte) []byte {
+		s := pattern.FindSubmatch(m)
+		return []byte("// " + string(s[1]) + verb + strings.ToLower(string(s[2])) + " ")
+	})
+}
+
+// edit replaces the bytes from..to.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// inlineAliases adds the aliases that src declares to aliases, and returns src
+// without them and their uses.
+func inlineAliases(src []byte, aliases map[string]string) ([]byte, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", src, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	at := func(p token.Pos) int { return fset.Position(p).Offset }
+	var edits []edit
+	for _, d := range file.Decls {
+		if name, basic, ok := alias(d); ok {
+			aliases[name] = basic
+			from := d.Pos()
+			if doc := d.(*ast.GenDecl).Doc; doc != nil {
+				from = doc.Pos()
+			}
+			edits = append(edits, edit{from: at(from), to: at(d.End())})
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok {
+			if id, ok := f.Type.(*ast.Ident); ok && aliases[id.Name] != "" {
+				edits = append(edits, edit{at(id.Pos()), at(id.End()), aliases[id.Name]})
+			}
+		}
+		return true
+	})
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(b.from, a.from) })
+	for _, e := range edits {
+		src = slices.Replace(src, e.from, e.to, []byte(e.text)...)
+	}
+	return src, nil
+}
+
+// alias reports whether d declares one alias of a basic type.
+func alias(d ast.Decl) (name, basic string, ok bool) {
+	g, ok := d.(*ast.GenDecl)
+	if !ok || g.Tok != token.TYPE || len(g.Specs) != 1 {
+		return "", "", false
+	}
+	spec := g.Specs[0].(*ast.TypeSpec)
+	id, ok := spec.Type.(*ast.Ident)
+	if !ok || !spec.Assign.IsValid() || !slices.Contains([]string{"int64", "string", "bool"}, id.Name) {
+		return "", "", false
+	}
+	return spec.Name.Name, id.Name, true
+}
