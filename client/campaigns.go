@@ -19,34 +19,34 @@ type Campaigns struct{ x exchange }
 
 // Create creates a campaign. What is left out can be given by Update.
 func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
-	return do[Campaign](ctx, s.x, createCampaignRequest(campaign))
+	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
 }
 
 // Get returns a campaign.
 func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error) {
-	return do[Campaign](ctx, s.x, getCampaignRequest(campaignID))
+	return do(ctx, s.x, getCampaignRequest(campaignID), readCampaign)
 }
 
 // Update changes what update names and leaves the rest.
 func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
-	return do[Campaign](ctx, s.x, updateCampaignRequest(campaignID, update))
+	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
 }
 
 // Schedule has a campaign sent at a time, or now if there is none. A list whose
 // policy is not accepted is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, schedule CampaignSchedule) (Campaign, error) {
-	return do[Campaign](ctx, s.x, scheduleCampaignRequest(campaignID, schedule))
+	return do(ctx, s.x, scheduleCampaignRequest(campaignID, schedule), readCampaign)
 }
 
 // List returns one page of campaigns, the oldest first.
 func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
-	return do[CampaignPage](ctx, s.x, listCampaignsRequest(params))
+	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Campaigns) All(ctx context.Context, params ListCampaignsParams, opts ...IterOption) iter.Seq2[Campaign, error] {
-	return paginate[CampaignPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readCampaignPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listCampaignsRequest(params)

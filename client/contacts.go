@@ -24,24 +24,24 @@ type Contacts struct{ x exchange }
 // already is [ErrContactExists], unless it had unsubscribed or was deleted: then
 // it becomes active again and keeps its id.
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do[Contact](ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact))
+	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact), readContact)
 }
 
 // CreatePending is Create with double opt-in: the contact is pending until its
 // recipient confirms by the email that the platform sends to it.
 func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do[Contact](ctx, s.x, createContactRequest(listID, CreateContactParams{SendDoubleOptIn: true}, contact))
+	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{SendDoubleOptIn: true}, contact), readContact)
 }
 
 // Get returns a contact.
 func (s *Contacts) Get(ctx context.Context, listID, contactID int64) (Contact, error) {
-	return do[Contact](ctx, s.x, getContactRequest(listID, contactID))
+	return do(ctx, s.x, getContactRequest(listID, contactID), readContact)
 }
 
 // Update sets the attributes that update names and leaves the others. A null
 // value removes one.
 func (s *Contacts) Update(ctx context.Context, listID, contactID int64, update ContactUpdate) (Contact, error) {
-	return do[Contact](ctx, s.x, updateContactRequest(listID, contactID, update))
+	return do(ctx, s.x, updateContactRequest(listID, contactID, update), readContact)
 }
 
 // Delete deletes a contact. Deleting what is gone is [ErrNotFound].
@@ -64,19 +64,19 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 // ImportBatch imports at most 1,000 contacts with one request. Importing the
 // same batch twice creates nothing twice. [Contacts.Import] takes any number.
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
-	return do[ImportResult](ctx, s.x, importContactsRequest(listID, batch))
+	return do(ctx, s.x, importContactsRequest(listID, batch), readImportResult)
 }
 
 // List returns one page of contacts, in the order of their creation unless
 // params.Sort says otherwise.
 func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsParams) (ContactPage, error) {
-	return do[ContactPage](ctx, s.x, listContactsRequest(listID, params))
+	return do(ctx, s.x, listContactsRequest(listID, params), readContactPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Contacts) All(ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption) iter.Seq2[Contact, error] {
-	return paginate[ContactPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readContactPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listContactsRequest(listID, params)

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 // call is one operation under way. The layers note on it what they learn.
@@ -45,20 +47,20 @@ func newExchange(cfg Config, base string) exchange {
 	return r.retrying(x)      // outermost: each attempt queues, is authorized and logged anew
 }
 
-// do performs an operation and returns what the platform answered. An empty
-// answer is the zero value.
-func do[T any](ctx context.Context, x exchange, r request) (v T, err error) {
+// do performs an operation and returns what the platform answered, read by
+// read. An empty answer is the zero value.
+func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) error {
-		var fresh T // what an earlier attempt decoded does not shine through
-		err := json.Unmarshal(body, &fresh)
-		v = fresh
-		return err
+		c := jsonscan.New(string(body))
+		c.Clone = true // or one string that is kept would keep a whole page
+		answer := read(c)
+		if err := c.End(); err != nil {
+			return err
+		}
+		v = answer
+		return nil
 	})
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	return v, nil
+	return v, err
 }
 
 // perform performs an operation and has decode take the answer, unless it is

@@ -24,13 +24,13 @@ type Emails struct{ x exchange }
 // A submission is never sent twice: if its outcome is unknown, the error is an
 // [ErrOutcomeUnknown].
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
-	return do[SubmittedEmail](ctx, s.x, submitEmailRequest(email))
+	return do(ctx, s.x, submitEmailRequest(email), readSubmittedEmail)
 }
 
 // SendLegacy submits an email by the endpoint POST /emails. It cannot be looked
 // up, and its events have the older, transactional shape.
 //
 // Deprecated: Use [Emails.Send] with the content type [EmailTypeTransactional].
-func (s *Emails) SendLegacy(ctx context.Context, email TransactionalEmail) (TransactionalEmailReceipt, error) {
-	return do[TransactionalEmailReceipt](ctx, s.x, sendTransactionalEmailRequest(email))
+func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
+	return do(ctx, s.x, sendTransactionalEmailRequest(email), readTransactionalReceipt)
 }

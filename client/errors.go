@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 // What an [*Error] can be, for [errors.Is]. One error can be several of them.
@@ -99,6 +101,15 @@ func (l *Location) UnmarshalJSON(b []byte) error {
 		*l = append(*l, s)
 	}
 	return nil
+}
+
+func readLocation(c *jsonscan.Cursor) Location {
+	return jsonscan.Slice(c, func(c *jsonscan.Cursor) string {
+		if c.Peek() == '"' {
+			return c.String()
+		}
+		return c.Number()
+	})
 }
 
 // Error returns one line that says what was tried and what came of it.

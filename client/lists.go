@@ -10,12 +10,12 @@ type Lists struct{ x exchange }
 
 // Create creates an empty list. It can be sent to after [Lists.AcceptPolicy].
 func (s *Lists) Create(ctx context.Context, list ListCreate) (List, error) {
-	return do[List](ctx, s.x, createListRequest(list))
+	return do(ctx, s.x, createListRequest(list), readList)
 }
 
 // Get returns a list.
 func (s *Lists) Get(ctx context.Context, listID int64) (List, error) {
-	return do[List](ctx, s.x, getListRequest(listID))
+	return do(ctx, s.x, getListRequest(listID), readList)
 }
 
 // AcceptPolicy accepts the anti-spam policy of a list, without which sending to
@@ -26,13 +26,13 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 
 // List returns one page of lists, the oldest first.
 func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, error) {
-	return do[ListPage](ctx, s.x, listListsRequest(params))
+	return do(ctx, s.x, listListsRequest(params), readListPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Lists) All(ctx context.Context, params ListListsParams, opts ...IterOption) iter.Seq2[List, error] {
-	return paginate[ListPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readListPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listListsRequest(params)

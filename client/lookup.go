@@ -23,7 +23,7 @@ const maxRefusals = 60
 // whose deadline would pass before the turn comes fails at once.
 // (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
-	return do[Email](ctx, s.x, getEmailRequest(emailID))
+	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
 
 // GetAll looks emails up one after the other, and yields them in the order of

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 // IterOption changes how an iterator goes through the pages of a list.
@@ -31,14 +33,14 @@ type pager[T any] interface {
 
 // paginate iterates over all items from page first on. list makes the request
 // for one page; it is called from several goroutines. Each loop starts anew.
-func paginate[P pager[T], T any](ctx context.Context, x exchange, first int64, opts []IterOption, list func(page int64) request) iter.Seq2[T, error] {
+func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption, list func(page int64) request) iter.Seq2[T, error] {
 	it := iteration{first: max(first, 1)}
 	for _, o := range opts {
 		o(&it)
 	}
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do[P](ctx, x, list(n)) }}
+		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do(ctx, x, list(n), read) }}
 		defer q.wg.Wait()
 		defer cancel()
 		var w walk[T]

@@ -48,7 +48,7 @@ func scheduleCampaignRequest(campaignID int64, body CampaignSchedule) request {
 }
 
 // sendTransactionalEmailRequest describes POST /emails.
-func sendTransactionalEmailRequest(body TransactionalEmail) request {
+func sendTransactionalEmailRequest(body TransactionalSubmission) request {
 	r := request{op: "sendTransactionalEmail", method: http.MethodPost, repeatable: false}
 	r.setPath("/emails")
 	r.body = body

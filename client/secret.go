@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 const redacted = "[redacted]"
@@ -28,6 +30,8 @@ func (s *Secret) UnmarshalText(b []byte) error {
 	*s = Secret(b)
 	return nil
 }
+
+func readSecret(c *jsonscan.Cursor) Secret { return Secret(c.String()) }
 
 // redact returns s without token.
 func redact(s, token string) string {

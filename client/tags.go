@@ -10,13 +10,13 @@ type Tags struct{ x exchange }
 
 // List returns one page of the account's tags.
 func (s *Tags) List(ctx context.Context, params ListTagsParams) (TagPage, error) {
-	return do[TagPage](ctx, s.x, listTagsRequest(params))
+	return do(ctx, s.x, listTagsRequest(params), readTagPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Tags) All(ctx context.Context, params ListTagsParams, opts ...IterOption) iter.Seq2[Tag, error] {
-	return paginate[TagPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readTagPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listTagsRequest(params)

@@ -11,18 +11,18 @@ type Templates struct{ x exchange }
 
 // Create creates a template. The name is required.
 func (s *Templates) Create(ctx context.Context, template TemplateCreate) (Template, error) {
-	return do[Template](ctx, s.x, createTemplateRequest(template))
+	return do(ctx, s.x, createTemplateRequest(template), readTemplate)
 }
 
 // Get returns a template.
 func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error) {
-	return do[Template](ctx, s.x, getTemplateRequest(templateID))
+	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
 }
 
 // Update changes what update names and leaves the rest. Emails that were
 // submitted before keep what they were made of.
 func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
-	return do[Template](ctx, s.x, updateTemplateRequest(templateID, update))
+	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
 }
 
 // Delete deletes a template. Deleting what is gone is [ErrNotFound].
@@ -43,13 +43,13 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 
 // List returns one page of templates, the oldest first.
 func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
-	return do[TemplatePage](ctx, s.x, listTemplatesRequest(params))
+	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Templates) All(ctx context.Context, params ListTemplatesParams, opts ...IterOption) iter.Seq2[Template, error] {
-	return paginate[TemplatePage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readTemplatePage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listTemplatesRequest(params)

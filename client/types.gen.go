@@ -199,12 +199,12 @@ type ContactUpdate struct {
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
-// CustomAttribute is a named value of a contact.
+// CustomAttribute is an attribute of a contact, by name.
 type CustomAttribute struct {
-	// The attribute's name.
+	// The name of the attribute.
 	Name string `json:"name"`
 
-	// Its value.
+	// The value of the attribute.
 	Value string `json:"value"`
 }
 
@@ -340,7 +340,7 @@ type EmailSubmission struct {
 // EmailType is the kind of email. A transactional one is never refused as unsubscribed.
 type EmailType string
 
-// EventName is the name of an event.
+// EventName is the name of an event that a webhook can subscribe to. More may be added.
 type EventName string
 
 // ImportContact is a contact to import. A bad address is reported for this entry alone.
@@ -592,8 +592,14 @@ type TemplateUpdate struct {
 	Name *string `json:"name,omitzero"`
 }
 
-// TransactionalEmail is an email to send by the deprecated endpoint.
-type TransactionalEmail struct {
+// TransactionalReceipt is the answer to an email that was accepted.
+type TransactionalReceipt struct {
+	// The email's id as events carry it.
+	ID string `json:"id"`
+}
+
+// TransactionalSubmission is an email to send by the deprecated endpoint.
+type TransactionalSubmission struct {
 	// The recipient's address.
 	Email string `json:"email"`
 
@@ -608,12 +614,6 @@ type TransactionalEmail struct {
 
 	// Who an email is from.
 	Sender Sender `json:"sender"`
-}
-
-// TransactionalEmailReceipt is the answer to an email that was accepted.
-type TransactionalEmailReceipt struct {
-	// The email's id as events carry it.
-	ID string `json:"id"`
 }
 
 // Webhook is a subscription to events, with its secret.

@@ -18,12 +18,12 @@ type Webhooks struct{ x exchange }
 // Create subscribes a URL to events. What is returned holds the secret that
 // deliveries are signed with.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
-	return do[Webhook](ctx, s.x, createWebhookRequest(webhook))
+	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
 
 // Get returns a webhook with its secret and the name of its hash function.
 func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
-	return do[Webhook](ctx, s.x, getWebhookRequest(webhookID))
+	return do(ctx, s.x, getWebhookRequest(webhookID), readWebhook)
 }
 
 // Archive disables a webhook. Doing it again changes nothing and succeeds.
@@ -40,13 +40,13 @@ func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
 // List returns one page of webhooks, archived ones included, without their
 // secrets.
 func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
-	return do[WebhookPage](ctx, s.x, listWebhooksRequest(params))
+	return do(ctx, s.x, listWebhooksRequest(params), readWebhookPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Webhooks) All(ctx context.Context, params ListWebhooksParams, opts ...IterOption) iter.Seq2[WebhookSummary, error] {
-	return paginate[WebhookPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readWebhookPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listWebhooksRequest(params)

@@ -17,12 +17,12 @@ type Workflows struct{ x exchange }
 
 // Create creates a workflow, which is inactive.
 func (s *Workflows) Create(ctx context.Context, workflow WorkflowCreate) (Workflow, error) {
-	return do[Workflow](ctx, s.x, createWorkflowRequest(workflow))
+	return do(ctx, s.x, createWorkflowRequest(workflow), readWorkflow)
 }
 
 // Get returns a workflow.
 func (s *Workflows) Get(ctx context.Context, workflowID int64) (Workflow, error) {
-	return do[Workflow](ctx, s.x, getWorkflowRequest(workflowID))
+	return do(ctx, s.x, getWorkflowRequest(workflowID), readWorkflow)
 }
 
 // Activate has a workflow send from now on. Doing it again changes nothing and
@@ -39,13 +39,13 @@ func (s *Workflows) Deactivate(ctx context.Context, workflowID int64) error {
 
 // List returns one page of workflows, the oldest first.
 func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (WorkflowPage, error) {
-	return do[WorkflowPage](ctx, s.x, listWorkflowsRequest(params))
+	return do(ctx, s.x, listWorkflowsRequest(params), readWorkflowPage)
 }
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
 func (s *Workflows) All(ctx context.Context, params ListWorkflowsParams, opts ...IterOption) iter.Seq2[Workflow, error] {
-	return paginate[WorkflowPage](ctx, s.x, params.Page, opts, func(page int64) request {
+	return paginate(ctx, s.x, readWorkflowPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page
 		return listWorkflowsRequest(params)

@@ -1,0 +1,344 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+const testToken = "secret-token-7d1f"
+
+// newTestClient returns a client of a server with the handler h.
+func newTestClient(t *testing.T, h http.HandlerFunc, change ...func(*Config)) *Client {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	cfg := Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), LookupLimiter: NoLookupLimit{}, Retry: RetryConfig{BaseDelay: -1}}
+	for _, c := range change {
+		c(&cfg)
+	}
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// answer returns a handler that always answers the same.
+func answer(status int, contentType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("X-Request-Id", "req-1")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	source := func(context.Context) (string, error) { return "t", nil }
+	for name, tc := range map[string]struct {
+		cfg  Config
+		want string
+	}{
+		"no base URL":             {Config{Token: "t"}, "BaseURL: is missing"},
+		"relative base URL":       {Config{BaseURL: "api.example.com/x", Token: "t"}, "absolute"},
+		"other scheme":            {Config{BaseURL: "ftp://example.com", Token: "t"}, "absolute http or https"},
+		"no host":                 {Config{BaseURL: "https:///x", Token: "t"}, "absolute"},
+		"not a URL":               {Config{BaseURL: "https://user:" + testToken + "@[::1", Token: "t"}, "BaseURL"},
+		"with a password":         {Config{BaseURL: "https://u:" + testToken + "@example.com", Token: "t"}, "user or a password"},
+		"with a query":            {Config{BaseURL: "https://example.com?x=1", Token: "t"}, "query"},
+		"with a fragment":         {Config{BaseURL: "https://example.com#x", Token: "t"}, "fragment"},
+		"plain http":              {Config{BaseURL: "http://example.com", Token: "t"}, "plain http"},
+		"no token":                {Config{BaseURL: "https://example.com"}, "Token: the access token is empty"},
+		"token with a line break": {Config{BaseURL: "https://example.com", Token: testToken + "\n"}, "byte 17"},
+		"token and source":        {Config{BaseURL: "https://example.com", Token: "t", TokenSource: source}, "both"},
+		"negative limit":          {Config{BaseURL: "https://example.com", Token: "t", MaxResponseBytes: -1}, "MaxResponseBytes"},
+		"bad user agent":          {Config{BaseURL: "https://example.com", Token: "t", UserAgent: "a\r\nb"}, "UserAgent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(tc.cfg)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("New = %v, want an error with %q", err, tc.want)
+			}
+			if err != nil && strings.Contains(err.Error(), testToken) {
+				t.Errorf("the error shows the token: %v", err)
+			}
+		})
+	}
+}
+
+func TestNewAccepts(t *testing.T) {
+	for _, base := range []string{
+		"https://example.com", "https://example.com/", "https://example.com/mail/", "http://localhost:1", "http://LOCALHOST",
+		"http://127.0.0.1", "http://127.8.8.8:80", "http://[::1]:80",
+	} {
+		if _, err := New(Config{BaseURL: base, Token: "t"}); err != nil {
+			t.Errorf("New with %s: %v", base, err)
+		}
+	}
+	if _, err := New(Config{BaseURL: "http://example.com", Token: "t", AllowPlainHTTP: true}); err != nil {
+		t.Errorf("New with AllowPlainHTTP: %v", err)
+	}
+}
+
+func TestRequest(t *testing.T) {
+	var got *http.Request
+	var body string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got, body = r, string(b)
+		answer(201, "application/json", `{"template_id":7,"name":"n","unknown":{"x":[1]}}`)(w, r)
+	}, func(cfg *Config) {
+		cfg.BaseURL += "/mail/v9/"
+		cfg.UserAgent = "shop/2.1"
+	})
+	tpl, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n", Content: TemplateContent{HTML: "<b>&</b>"}})
+	if err != nil || tpl.TemplateID != 7 || tpl.Name != "n" {
+		t.Fatalf("Create = %+v, %v", tpl, err)
+	}
+	if got.Method != "POST" || got.URL.Path != "/mail/v9/templates" {
+		t.Errorf("sent %s %s", got.Method, got.URL)
+	}
+	if want := `{"content":{"html":"<b>&</b>"},"name":"n"}`; strings.TrimSpace(body) != want {
+		t.Errorf("body %s, want %s", body, want)
+	}
+	for name, want := range map[string]string{
+		"Authorization": "Bearer " + testToken, "Content-Type": "application/json",
+		"Accept": "application/json", "User-Agent": "shop/2.1 emailplatform-go/" + version, "Idempotency-Key": "",
+	} {
+		if got.Header.Get(name) != want {
+			t.Errorf("%s: %q, want %q", name, got.Header.Get(name), want)
+		}
+	}
+}
+
+func TestPartialUpdate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		update any
+		want   string
+	}{
+		"nothing":       {TemplateUpdate{}, `{}`},
+		"empty value":   {TemplateUpdate{Name: Ptr("")}, `{"name":""}`},
+		"null":          {TemplateUpdate{Content: &TemplateContentUpdate{Text: Null[string]()}}, `{"content":{"text":null}}`},
+		"value":         {TemplateUpdate{Content: &TemplateContentUpdate{HTML: Ptr("h"), Text: Value("")}}, `{"content":{"html":"h","text":""}}`},
+		"remove":        {CustomAttributeUpdate{Name: "a", Value: Null[string]()}, `{"name":"a","value":null}`},
+		"set":           {CustomAttributeUpdate{Name: "a", Value: Value("b")}, `{"name":"a","value":"b"}`},
+		"left out fail": {CustomAttributeUpdate{Name: "a"}, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := json.Marshal(tc.update)
+			if string(b) != tc.want || (err == nil) != (tc.want != "") {
+				t.Errorf("got %s, %v; want %s", b, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestArgumentsRefused(t *testing.T) {
+	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
+	ctx := t.Context()
+	for name, call := range map[string]func() error{
+		"zero id":       func() error { _, err := c.Templates.Get(ctx, 0); return err },
+		"negative id":   func() error { return c.Contacts.Delete(ctx, 1, -1) },
+		"empty id":      func() error { _, err := c.Webhooks.Get(ctx, ""); return err },
+		"dot":           func() error { return c.SuppressedEmails.Remove(ctx, ".") },
+		"dot dot":       func() error { _, err := c.Emails.Get(ctx, ".."); return err },
+		"negative page": func() error { _, err := c.Tags.List(ctx, ListTagsParams{Page: -1}); return err },
+		"value left out": func() error {
+			_, err := c.Contacts.Update(ctx, 1, 2, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{Name: "a"}}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := call()
+			var e *Error
+			if !errors.As(err, &e) || !errors.Is(err, ErrValidation) || e.Attempts != 0 {
+				t.Errorf("got %v, want an ErrValidation without an attempt", err)
+			}
+		})
+	}
+}
+
+func TestPathEscaped(t *testing.T) {
+	var path string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		path = r.URL.EscapedPath()
+		w.WriteHeader(204)
+	})
+	for in, want := range map[string]string{
+		"a/b":           "/suppressed-emails/a%2Fb",
+		"../lists":      "/suppressed-emails/..%2Flists",
+		"*@example.com": "/suppressed-emails/%2A@example.com",
+		"a?b#c d%2e":    "/suppressed-emails/a%3Fb%23c%20d%252e",
+		"ä@example.com": "/suppressed-emails/%C3%A4@example.com",
+	} {
+		if err := c.SuppressedEmails.Remove(t.Context(), in); err != nil || path != want {
+			t.Errorf("Remove(%q) asked for %s, want %s (%v)", in, path, want, err)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	var query string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		query = r.URL.RawQuery
+		answer(200, "application/json", `{"data":[],"pagination":{"page":1,"per_page":50}}`)(w, r)
+	})
+	for want, params := range map[string]ListContactsParams{
+		"": {},
+		"page=2&per_page=100&with_count=true&sort=email%3Aasc&filter=status%3Aa%26b": {Page: 2, PerPage: 100, WithCount: true, Sort: "email:asc", Filter: "status:a&b"},
+	} {
+		if _, err := c.Contacts.List(t.Context(), 1, params); err != nil || query != want {
+			t.Errorf("List(%+v) asked %q, want %q (%v)", params, query, want, err)
+		}
+	}
+}
+
+func TestTolerantAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   Template
+	}{
+		"200 for a creation": {200, `{"template_id":1}`, Template{TemplateID: 1}},
+		"202":                {202, `{"template_id":1}`, Template{TemplateID: 1}},
+		"empty":              {201, ``, Template{}},
+		"no content":         {204, ``, Template{}},
+		"white space":        {201, " \n", Template{}},
+		"null":               {200, `null`, Template{}},
+		"unknown members":    {200, `{"x":{"y":[null]},"template_id":1,"z":1e9}`, Template{TemplateID: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestClient(t, answer(tc.status, "application/json", tc.body))
+			got, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+			if err != nil || got != tc.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
+			}
+			if err := c.Templates.Delete(t.Context(), 1); err != nil {
+				t.Errorf("Delete: %v", err)
+			}
+		})
+	}
+}
+
+func TestOnResponse(t *testing.T) {
+	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
+	var got []Response
+	ctx := OnResponse(t.Context(), func(r Response) { got = append(got, r) })
+	wh, err := c.Webhooks.Get(ctx, "1")
+	if err != nil || string(wh.Secret) != testToken {
+		t.Fatalf("Get = %v, %v", wh, err)
+	}
+	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) {
+		t.Errorf("OnResponse saw %+v", got)
+	}
+	hidesToken(t, got[0], wh)
+}
+
+// hidesToken fails if a value shows testToken to fmt, to slog or, unless it is
+// only there to be used, to encoding/json.
+func hidesToken(t *testing.T, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("m", "v", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "v", v)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			fmt.Fprintf(&log, verb, v)
+			fmt.Fprintf(&log, verb, []any{v})
+		}
+		if strings.Contains(log.String(), testToken) || strings.Contains(log.String(), fmt.Sprintf("%x", testToken)) {
+			t.Errorf("%T shows the token: %s", v, log.String())
+		}
+	}
+}
+
+func TestTokenHidden(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "GET" { // a proxy that shows too much
+			w.Header().Set("X-Request-Id", r.Header.Get("Authorization"))
+			answer(403, "text/plain", strings.Repeat("x", maxErrorBody-8)+r.Header.Get("Authorization"))(w, r)
+			return
+		}
+		answer(422, "application/json", `{"detail":[{"loc":["header"],"msg":"bad `+r.Header.Get("Authorization")+`"}]}`)(w, r)
+	}, func(cfg *Config) { cfg.Logger = logger })
+	_, err1 := c.Templates.Get(t.Context(), 1)
+	_, err2 := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+	leaky := newTestClient(t, nil, func(cfg *Config) {
+		cfg.Logger = logger
+		cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return nil, fmt.Errorf("cannot send %v: %w", r.Header, io.ErrClosedPipe)
+		})}
+	})
+	_, err3 := leaky.Templates.Get(t.Context(), 1)
+	if !errors.Is(err3, io.ErrClosedPipe) {
+		t.Errorf("%v does not hold its cause", err3)
+	}
+	for _, err := range []error{err1, err2, err3} {
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%T is not an *Error", err)
+		}
+		if strings.Contains(string(e.Body), "secret-t") {
+			t.Errorf("the body shows the token: %s", e.Body[len(e.Body)-40:])
+		}
+		hidesToken(t, e, *e, e.Details)
+	}
+	cfg := Config{BaseURL: "https://u:" + testToken + "@example.com", Token: testToken}
+	hidesToken(t, c, *c, cfg, &cfg, Webhook{Secret: testToken}, Secret(testToken), errors.Unwrap(err3))
+	if strings.Contains(log.String(), testToken) {
+		t.Errorf("the log shows the token: %s", log.String())
+	}
+}
+
+// roundTrip is an http.RoundTripper that is not traced.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestLogger(t *testing.T) {
+	var log bytes.Buffer
+	c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
+		cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	_, _ = c.Templates.Get(t.Context(), 1)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d records, want one for each of 3 attempts: %s", len(lines), log.String())
+	}
+	var record struct {
+		Op       string
+		Attempt  int
+		Status   int
+		Duration *int64
+		Error    struct{ Error string }
+	}
+	if err := json.Unmarshal([]byte(lines[1]), &record); err != nil {
+		t.Fatal(err)
+	}
+	if record.Op != "getTemplate" || record.Attempt != 2 || record.Status != 503 || record.Duration == nil || record.Error.Error == "" {
+		t.Errorf("record %s", lines[1])
+	}
+}
+
+func TestHTTPClientIsNotChanged(t *testing.T) {
+	hc := &http.Client{}
+	c := newTestClient(t, answer(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
+	_, err := c.Templates.Get(t.Context(), 1)
+	if !errors.Is(err, ErrBadAnswer) {
+		t.Errorf("a redirect: %v, want ErrBadAnswer", err)
+	}
+	if hc.CheckRedirect != nil || hc.Transport != nil || hc.Timeout != 0 || hc.Jar != nil {
+		t.Errorf("the caller's client was changed: %+v", hc)
+	}
+}

@@ -1,0 +1,113 @@
+// Package client calls the email platform.
+//
+//	c, err := client.New(client.Config{BaseURL: "https://…", Token: "…"})
+//	email, err := c.Emails.Send(ctx, client.EmailSubmission{…})
+//
+// The operations are methods of services, one for each kind of resource. Each
+// takes a context, which bounds the whole call: queueing, all attempts and the
+// pauses between them. "The specification" in this documentation is the
+// platform's interface document.
+//
+// # Authentication
+//
+// Every request carries an access token: [Config.Token], or what
+// [Config.TokenSource] returns. A source is asked before the first request and
+// once more after a 401; the request is then sent again. The token is sent to
+// the host of [Config.BaseURL] and nowhere else: redirects are not followed, and
+// plain http is refused but for loopback hosts. No value of this package prints
+// or logs a token or a webhook's secret, whatever the verb.
+//
+// # Errors
+//
+// Every call fails with an [*Error], which says what was tried, what the platform
+// answered and how often it was tried. What it means is asked with [errors.Is]:
+//
+//	switch {
+//	case errors.Is(err, client.ErrNotFound):
+//	case errors.Is(err, client.ErrOutcomeUnknown): // do not send it again unseen
+//	case errors.Is(err, context.DeadlineExceeded):
+//	}
+//
+// The context's error is underneath if the context ended the call. Any 2xx is a
+// success. An empty answer is the zero value, and members of an answer that this
+// package does not know are left out; [OnResponse] shows the answer as it came. An
+// answer that cannot be what the platform says, an [ErrBadAnswer], is one that is
+// a redirect, truncated, larger than [Config.MaxResponseBytes], HTML, or not the
+// JSON that is expected.
+//
+// # Retries
+//
+// The document of the platform says of each operation whether it is repeatable:
+// what reads or sets a state is, what creates or sends is not. What happens after
+// an attempt depends on that and on what came back:
+//
+//	What came back                    Repeatable          Creates or sends
+//	no connection                     again               again
+//	429                               again               again
+//	503 with Retry-After              again               again
+//	500, 502, 503 or 504              again, maybe done   fails, maybe done
+//	lost before the answer            again, maybe done   fails, maybe done
+//	an answer that cannot be used     again, maybe done   fails, maybe done
+//	another 5xx                       fails, maybe done   fails, maybe done
+//	401 and other 4xx                 fails               fails
+//
+// "Maybe done" means that the platform may have carried it out. If any attempt of
+// a call that is not a GET ended like this, and the call fails, then the error is
+// an [ErrOutcomeUnknown], also if the status is a 2xx whose body cannot be used:
+// the resource may be there, but its id is not known. Everything else that fails
+// has certainly done nothing. The failure of a repeatable call can be followed by
+// the same call. After that of another, look first whether it was done.
+//
+// A DELETE that finds nothing, after an attempt that maybe was done, has
+// succeeded.
+//
+// There are up to [RetryConfig.MaxAttempts] attempts, with pauses of random
+// length in between, or of the length that Retry-After asks for, up to
+// [RetryConfig.MaxRetryAfter]. A pause that would not end before the context's
+// deadline is not begun: the call fails at once with what came back last. The
+// retries of all calls together are bounded by [RetryConfig.Budget]. A MaxAttempts
+// of 1 turns all of this off.
+//
+// # Pagination
+//
+// For each kind of list there is List, which returns one page, and All, which
+// iterates over the items of all pages:
+//
+//	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{PerPage: 100}) {
+//		if err != nil {
+//			return err
+//		}
+//		…
+//	}
+//
+// Nothing is sent before the first iteration, and each loop starts anew. An error
+// is yielded once, after all items before it, and ends the loop. What the platform
+// answers counts: the list ends with a page that holds fewer items than the answer
+// says a page holds, or with two empty pages. A platform that answers another page
+// than asked for, or the same items again, is an [ErrBadAnswer], as going on would
+// never end and ending would lose items. [Lookahead] asks for pages ahead of their
+// use. Lists that change meanwhile can yield an item twice or leave one out: pages
+// are numbered, not anchored.
+//
+// # Import
+//
+// [Contacts.Import] takes any number of contacts from an iterator and sends them
+// in batches of 1,000, some at a time. Its [ImportReport] says of each contact what
+// became of it. An import that failed or was killed can be resumed without losing a
+// contact: from the last checkpoint, or exactly with what the report says is left.
+//
+// # Lookups
+//
+// The platform allows one lookup of a submitted email a second for each user and
+// account. [Emails.Get] keeps to that by itself, for any number of goroutines: the
+// next request starts a second after the answer to the one before, first come
+// first served. A refusal that comes nevertheless, because another process uses the
+// same token, is waited out. A [LookupLimiter] can be shared by several clients.
+//
+// # Concurrency
+//
+// A [Client] and its services are immutable and safe for concurrent use by any
+// number of goroutines, and so are their iterators, each loop being its own. What
+// is passed in is not changed, and not kept after the call. What is returned
+// belongs to the caller. No goroutine outlives the call or loop that started it.
+package client
