@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRename(t *testing.T) {
+	root := t.TempDir()
+	files := []struct{ name, before, after string }{
+		{"go.mod", "module old.test/mail\n", "module zoo.test/a/mail\n"},
+		{"mcp/go.mod", "module old.test/mail/mcp\n\nreplace old.test/mail => ../\n", "module zoo.test/a/mail/mcp\n\nreplace zoo.test/a/mail => ../\n"},
+		{"README.md", "go get old.test/mail/client", "go get zoo.test/a/mail/client"},
+		{"other.md", "old.test/mailbox, old.test", "old.test/mailbox, old.test"},
+		{"logo.png", "\x00old.test/mail", "\x00old.test/mail"},
+		{".git/config", "old.test/mail", "old.test/mail"},
+		{
+			"sorted.go",
+			"package p\n\nimport (\n\t_ \"old.test/mail/client\"\n\t_ \"pig.test/x\"\n)\n",
+			"package p\n\nimport (\n\t_ \"pig.test/x\"\n\t_ \"zoo.test/a/mail/client\"\n)\n",
+		},
+	}
+	for _, file := range files {
+		name := filepath.Join(root, file.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(file.before), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	changed, err := rename(root, "zoo.test/a/mail")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed != 4 {
+		t.Errorf("changed %d files, want 4", changed)
+	}
+	for _, file := range files {
+		got, err := os.ReadFile(filepath.Join(root, file.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != file.after {
+			t.Errorf("%s holds %q, want %q", file.name, got, file.after)
+		}
+	}
+}
+
+func TestRenameRefuses(t *testing.T) {
+	root := t.TempDir()
+	for _, path := range []string{"", "mail", "/mail", "a b/c", "https://github.com/a/b", "github.com/a/", "a//b/"} {
+		if _, err := rename(root, path); err == nil || !strings.Contains(err.Error(), "not a module path") {
+			t.Errorf("rename to %q: error %v, want it to say that this is not a module path", path, err)
+		}
+	}
+	if _, err := rename(root, "github.com/a/b"); err == nil || !strings.Contains(err.Error(), "go.mod") {
+		t.Errorf("without go.mod: error %v, want it to name the file", err)
+	}
+}
