@@ -1,0 +1,252 @@
+package jsonscan_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"example.com/emailplatform/internal/jsonscan"
+)
+
+// text is JSON of every kind, with and without mistakes.
+var texts = []string{
+	`null`, `true`, `false`, `0`, `-0`, `-1`, `12`, `1.5`, `1e3`, `1E+3`, `1.25e-2`, `9223372036854775807`, `1e999`,
+	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83d\u0041"`, `"\ud83dx"`,
+	`"é€😀"`, "\"\xff\"", "\"a\xc3\"", "\"\\n\xff\"", `"` + strings.Repeat("long ", 20) + `"`, `"` + strings.Repeat("é", 20) + `\n"`, "\"\x7f\u2028\"",
+	`[]`, `[1]`, `[1, 2 ,3]`, `[[],[[]]]`, ` [ ] `, `{}`, `{"a":1}`, ` { "a" : 1 , "b" : [ { } ] } `, `{"":0}`, `{"a":1,"a":2}`, `{"\u0061":1}`,
+	"\t\r\n 1 \t\r\n",
+
+	``, ` `, `nul`, `nulls`, `Null`, `truE`, `tru`, `fals`, `+1`, `-`, `01`, `-01`, `1.`, `.5`, `1.e3`, `1e`, `1e+`, `0x1`, `1_0`, `NaN`, `Infinity`, `--1`,
+	`"`, `"a`, `"\"`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`, `"\u+123"`, `"\u"`, "\"a\nb\"", "\"\x00\"", "\"12345678\x1f\"", `'a'`, `"a"b"`,
+	`[`, `]`, `[1`, `[1,`, `[1,]`, `[,1]`, `[1 2]`, `[1}`, `{`, `}`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":1,}`, `{"a",1}`, `{a:1}`, `{1:1}`, `{"a":1 "b":2}`, `{"a":}`, `{,}`, `{"a":1]`,
+	`1 2`, `{} {}`, `null,`, `//`, "\ufeff1", "\v1", "1\x00", "\xa01",
+	strings.Repeat("[", 1000) + strings.Repeat("]", 1000), strings.Repeat("[", 10000) + strings.Repeat("]", 10000),
+	strings.Repeat("[", 10001) + strings.Repeat("]", 10001), strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001),
+}
+
+// value reads any value as json.Unmarshal does, but numbers as [json.Number].
+func value(c *jsonscan.Cursor) any {
+	switch c.Peek() {
+	case '{':
+		m := map[string]any{}
+		for name := range c.Object() {
+			m[name] = value(c)
+		}
+		return m
+	case '[':
+		s := []any{}
+		for range c.Array() {
+			s = append(s, value(c))
+		}
+		return s
+	case '"':
+		return c.String()
+	case 't', 'f':
+		return c.Bool()
+	case 'n':
+		c.Null()
+		return nil
+	}
+	return json.Number(c.Number())
+}
+
+// check holds the cursor against encoding/json: it accepts the same texts, and
+// reads the same values from them.
+func check(t *testing.T, text string) {
+	valid := json.Valid([]byte(text))
+	c := jsonscan.New(text)
+	c.Skip()
+	if err := c.End(); (err == nil) != valid {
+		t.Fatalf("Skip: %v, json.Valid: %v, in %.100q", err, valid, text)
+	}
+	c = jsonscan.New(text)
+	got := value(c)
+	err := c.End()
+	if (err == nil) != valid {
+		t.Fatalf("read: %v, json.Valid: %v, in %.100q", err, valid, text)
+	}
+	if err != nil {
+		if !err.Syntax || err.Offset < 0 || err.Offset > len(text) || err.Want == "" {
+			t.Fatalf("%+v in %.100q", err, text)
+		}
+		return
+	}
+	var want any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("read %#v, encoding/json %#v, in %.100q", got, want, text)
+	}
+}
+
+func TestAgreesWithEncodingJSON(t *testing.T) {
+	for _, text := range texts {
+		check(t, text)
+		if len(text) < 1000 { // where other values and members surround it
+			for _, around := range []string{"[%]", `{"a":%}`, `[1,%,2]`, `{"a":%,"b":"c"}`, ` %`, "% "} {
+				check(t, strings.Replace(around, "%", text, 1))
+			}
+		}
+	}
+}
+
+// Every text with one byte replaced, removed or cut off behind.
+func TestMutants(t *testing.T) {
+	const bytes = "\"\\{}[]:,0.e-ntu/ \n\x00\x1f\x7f\x80\xff"
+	for _, text := range texts {
+		if len(text) > 60 {
+			continue
+		}
+		for i := range len(text) {
+			check(t, text[:i])
+			check(t, text[:i]+text[i+1:])
+			for _, b := range []byte(bytes) {
+				check(t, text[:i]+string([]byte{b})+text[i+1:])
+			}
+		}
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	for _, text := range texts {
+		f.Add(text)
+	}
+	f.Fuzz(check)
+}
+
+func TestNullIsZero(t *testing.T) {
+	c := jsonscan.New(`[null,null,null,null,null,null,null,null,null]`)
+	i := 0
+	for range c.Array() {
+		var zero bool
+		switch i {
+		case 0:
+			zero = c.String() == ""
+		case 1:
+			zero = c.Int() == 0
+		case 2:
+			zero = !c.Bool()
+		case 3:
+			zero = c.Number() == ""
+		case 4:
+			zero = jsonscan.Pointer(c, (*jsonscan.Cursor).Int) == nil
+		case 5:
+			zero = jsonscan.Slice(c, (*jsonscan.Cursor).Int) == nil
+		case 6:
+			zero = jsonscan.Map(c, (*jsonscan.Cursor).Int) == nil
+		case 7:
+			zero = true
+			for range c.Object() {
+				zero = false
+			}
+		case 8:
+			zero = string(c.Raw()) == "null"
+		}
+		if !zero {
+			t.Errorf("element %d is not zero", i)
+		}
+		i++
+	}
+	if err := c.End(); err != nil || i != 9 {
+		t.Errorf("%d elements, %v", i, err)
+	}
+}
+
+func TestValues(t *testing.T) {
+	c := jsonscan.New(`{"ints":[1,-2,9223372036854775807],"none":[],"map":{"a":true,"b":false},"raw": {"x" : 1} ,"pointer":"p"}`)
+	for name := range c.Object() {
+		switch name {
+		case "ints":
+			if got, want := jsonscan.Slice(c, (*jsonscan.Cursor).Int), []int64{1, -2, math.MaxInt64}; !slices.Equal(got, want) {
+				t.Errorf("ints are %v", got)
+			}
+		case "none":
+			if got := jsonscan.Slice(c, (*jsonscan.Cursor).Int); got == nil || len(got) > 0 {
+				t.Errorf("none is %#v", got)
+			}
+		case "map":
+			if got := jsonscan.Map(c, (*jsonscan.Cursor).Bool); len(got) != 2 || !got["a"] || got["b"] {
+				t.Errorf("map is %v", got)
+			}
+		case "raw":
+			if got := c.Raw(); string(got) != `{"x" : 1}` {
+				t.Errorf("raw is %s", got)
+			}
+		case "pointer":
+			if got := jsonscan.Pointer(c, (*jsonscan.Cursor).String); got == nil || *got != "p" {
+				t.Errorf("pointer is %v", got)
+			}
+		}
+	}
+	if err := c.End(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLongSlice(t *testing.T) {
+	text := "[" + strings.Repeat(`"a",`, 999) + `"b"]`
+	c := jsonscan.New(text)
+	s := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+	if err := c.End(); err != nil || len(s) != 1000 || s[999] != "b" || cap(s) != 1000 {
+		t.Errorf("%d strings, capacity %d, %v", len(s), cap(s), err)
+	}
+}
+
+// within reports whether s is a part of text in memory.
+func within(s, text string) bool {
+	p, start := uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(unsafe.Pointer(unsafe.StringData(text)))
+	return start <= p && p < start+uintptr(len(text))
+}
+
+func TestClone(t *testing.T) {
+	for _, clone := range []bool{false, true} {
+		text := `{"name":["a string",12,"another"]}`
+		c := jsonscan.New(text)
+		c.Clone = clone
+		for name, strs := range jsonscan.Map(c, func(c *jsonscan.Cursor) []string {
+			var s []string
+			for range c.Array() {
+				if c.Peek() == '"' {
+					s = append(s, c.String())
+				} else {
+					s = append(s, c.Number())
+				}
+			}
+			return s
+		}) {
+			for _, s := range append(strs, name) {
+				if within(s, text) == clone {
+					t.Errorf("Clone %v: %q is part of the text: %v", clone, s, within(s, text))
+				}
+			}
+		}
+	}
+}
+
+func TestLookAhead(t *testing.T) {
+	c := jsonscan.New(`{"a":1,"b":2}`)
+	ahead := *c
+	for name := range ahead.Object() {
+		if name == "b" {
+			break
+		}
+		ahead.Skip()
+	}
+	if got := ahead.Int(); got != 2 {
+		t.Errorf("b is %d", got)
+	}
+	if start := c.Offset(); start != 0 {
+		t.Errorf("the cursor moved to %d", start)
+	}
+	c.Skip()
+	if err := c.End(); err != nil || c.Since(0) != `{"a":1,"b":2}` {
+		t.Errorf("%q, %v", c.Since(0), err)
+	}
+}
