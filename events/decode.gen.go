@@ -95,16 +95,16 @@ func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
 func readEmailOpened(c *jsonscan.Cursor) (v EmailOpened) {
 	for name := range c.Object() {
 		switch name {
+		case "email_id":
+			v.EmailID = readID(c)
+		case "campaign_id":
+			v.CampaignID = readID(c)
 		case "contact_id":
 			v.ContactID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
 		case "email_address":
 			v.EmailAddress = c.String()
-		case "campaign_id":
-			v.CampaignID = readID(c)
-		case "email_id":
-			v.EmailID = readID(c)
 		case "opened_at":
 			v.OpenedAt = readTime(c)
 		default:
@@ -117,18 +117,18 @@ func readEmailOpened(c *jsonscan.Cursor) (v EmailOpened) {
 func readEmailClicked(c *jsonscan.Cursor) (v EmailClicked) {
 	for name := range c.Object() {
 		switch name {
+		case "email_id":
+			v.EmailID = readID(c)
+		case "campaign_id":
+			v.CampaignID = readID(c)
 		case "contact_id":
 			v.ContactID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
 		case "email_address":
 			v.EmailAddress = c.String()
-		case "campaign_id":
-			v.CampaignID = readID(c)
 		case "clicked_at":
 			v.ClickedAt = readTime(c)
-		case "email_id":
-			v.EmailID = readID(c)
 		case "url":
 			v.URL = c.String()
 		default:
@@ -145,10 +145,10 @@ func readContactAdded(c *jsonscan.Cursor) (v ContactAdded) {
 			v.ContactID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
-		case "email_address":
-			v.EmailAddress = c.String()
 		case "added_at":
 			v.AddedAt = readTime(c)
+		case "email_address":
+			v.EmailAddress = c.String()
 		default:
 			c.Skip()
 		}
@@ -205,12 +205,12 @@ func readEmailSuppressed(c *jsonscan.Cursor) (v EmailSuppressed) {
 func readCampaignSent(c *jsonscan.Cursor) (v CampaignSent) {
 	for name := range c.Object() {
 		switch name {
+		case "campaign_id":
+			v.CampaignID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
 		case "name":
 			v.Name = c.String()
-		case "campaign_id":
-			v.CampaignID = readID(c)
 		case "sent_at":
 			v.SentAt = readTime(c)
 		default:
@@ -223,12 +223,12 @@ func readCampaignSent(c *jsonscan.Cursor) (v CampaignSent) {
 func readCampaignScheduled(c *jsonscan.Cursor) (v CampaignScheduled) {
 	for name := range c.Object() {
 		switch name {
+		case "campaign_id":
+			v.CampaignID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
 		case "name":
 			v.Name = c.String()
-		case "campaign_id":
-			v.CampaignID = readID(c)
 		case "scheduled_for":
 			v.ScheduledFor = readTime(c)
 		default:
@@ -441,12 +441,12 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			v.Email = c.String()
 		case "status":
 			v.Status = c.String()
+		case "subscribed_on":
+			v.SubscribedOn = c.Int()
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "interests":
 			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
-		case "subscribed_on":
-			v.SubscribedOn = c.Int()
 		case "tags":
 			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		default:
@@ -495,14 +495,14 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 			v.Email = c.String()
 		case "status":
 			v.Status = c.String()
+		case "subscribed_on":
+			v.SubscribedOn = c.Int()
 		case "bounces_count":
 			v.BouncesCount = c.Int()
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "last_bounce_type":
 			v.LastBounceType = c.String()
-		case "subscribed_on":
-			v.SubscribedOn = c.Int()
 		default:
 			c.Skip()
 		}

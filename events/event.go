@@ -8,20 +8,20 @@ import (
 // The names of the events that the specification lists under "Events". The
 // platform may add more: they arrive with [Unknown] data.
 const (
-	NameContactAdded           = "Contact.Added"
-	NameContactUnsubscribed    = "Contact.Unsubscribed"
-	NameEmailOpened            = "Email.Opened"
-	NameEmailClicked           = "Email.Clicked"
-	NameEmailBounced           = "Email.Bounced"
-	NameCampaignSent           = "Campaign.Sent"
-	NameCampaignScheduled      = "Campaign.Scheduled"
-	NameEmailReportedAsSpam    = "Email.ReportedAsSpam"
-	NameEmailUnsubscribed      = "Email.Unsubscribed"
+	NameContactAdded            = "Contact.Added"
+	NameContactUnsubscribed     = "Contact.Unsubscribed"
+	NameEmailOpened             = "Email.Opened"
+	NameEmailClicked            = "Email.Clicked"
+	NameEmailBounced            = "Email.Bounced"
+	NameCampaignSent            = "Campaign.Sent"
+	NameCampaignScheduled       = "Campaign.Scheduled"
+	NameEmailReportedAsSpam     = "Email.ReportedAsSpam"
+	NameEmailUnsubscribed       = "Email.Unsubscribed"
 	NameEmailGlobalUnsubscribed = "Email.GlobalUnsubscribed"
-	NameEmailRejected          = "Email.Rejected"
-	NameEmailError             = "Email.Error"
-	NameContactRemoved         = "Contact.Removed"
-	NameSuppressedEmailAdded   = "SuppressedEmail.Added"
+	NameEmailRejected           = "Email.Rejected"
+	NameEmailError              = "Email.Error"
+	NameContactRemoved          = "Contact.Removed"
+	NameSuppressedEmailAdded    = "SuppressedEmail.Added"
 )
 
 // Event is one event, as it is delivered to a webhook. It comes from [Parse], or

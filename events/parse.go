@@ -77,7 +77,7 @@ func newParseError(err *jsonscan.Error, e *Event) *ParseError {
 // envelope is an event whose members are being read. They come in any order.
 type envelope struct {
 	*Event
-	createdOn, timestamp *time.Time
+	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // before the data
 	hasData              bool
 	shape                string // the name of the event when its data was read
@@ -96,9 +96,9 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	case "user":
 		env.User = readUser(c)
 	case "created_on":
-		env.createdOn = jsonscan.Pointer(c, readUnix)
+		env.createdOn = readUnix(c)
 	case "timestamp":
-		env.timestamp = jsonscan.Pointer(c, readTime)
+		env.timestamp = readTime(c)
 	case "data":
 		env.data, env.hasData = *c, true
 		if env.Name == "" {
@@ -114,10 +114,10 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 // finish sets what depends on several members.
 func (env *envelope) finish() {
 	switch {
-	case env.createdOn != nil:
-		env.Time = *env.createdOn
-	case env.timestamp != nil:
-		env.Time, env.general = *env.timestamp, true
+	case !env.createdOn.IsZero():
+		env.Time = env.createdOn
+	case !env.timestamp.IsZero():
+		env.Time, env.general = env.timestamp, true
 	}
 	switch {
 	case !env.hasData:

@@ -85,32 +85,33 @@ func noShape(c *jsonscan.Cursor) Data {
 	return nil
 }
 
-// sentBy looks ahead for the object that tells how the email of a bounce or
-// complaint was sent. There must be one alone: which comes first proves nothing.
-func sentBy(c jsonscan.Cursor) (found SendingType) {
-	var objects [4]bool
-	types := [4]SendingType{SendingTypeCampaign, SendingTypeWorkflow, SendingTypeTransactional, SendingTypeEmailAPI}
+// sentBy looks ahead for how the email of a bounce or complaint was sent: with a
+// member bounce or fbl by what the members beside it name, without one through the
+// Email API. Names that the platform may add to either do not change that.
+func sentBy(c jsonscan.Cursor) (by SendingType) {
+	var detailed, emailAPI bool
 	for name := range c.Object() {
-		isObject := c.Peek() == '{'
-		switch name {
-		case "campaign":
-			objects[0] = isObject
-		case "automation":
-			objects[1] = isObject
-		case "transactional_email":
-			objects[2] = isObject
-		case "email": // elsewhere an address
-			objects[3] = isObject
+		if c.Peek() == '{' { // email is elsewhere an address
+			switch name {
+			case "bounce", "fbl":
+				detailed = true
+			case "campaign":
+				by = SendingTypeCampaign
+			case "automation":
+				by = SendingTypeWorkflow
+			case "transactional_email":
+				by = SendingTypeTransactional
+			case "email":
+				emailAPI = true
+			}
+			if detailed && by != "" {
+				return by
+			}
 		}
 		c.Skip()
 	}
-	for i, is := range objects {
-		if is && found != "" {
-			return ""
-		}
-		if is {
-			found = types[i]
-		}
+	if emailAPI {
+		return SendingTypeEmailAPI
 	}
-	return found
+	return by
 }

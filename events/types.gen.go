@@ -36,7 +36,7 @@ const (
 	SystemActionTypeOptIn       SystemActionType = "opt-in"
 )
 
-// ActionContext says when and from where the contact acted; null values where that is not known.
+// ActionContext is the time and the place that the contact acted at; null values where they are not known.
 type ActionContext struct {
 	// The address of the contact.
 	IP Null[string] `json:"ip"`
@@ -145,7 +145,7 @@ type CampaignBounce struct {
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }
 
@@ -166,7 +166,7 @@ type CampaignComplaint struct {
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }
 
@@ -184,14 +184,14 @@ type CampaignRef struct {
 
 // CampaignScheduled is the data of Campaign.Scheduled.
 type CampaignScheduled struct {
+	// The id of the campaign.
+	CampaignID ID `json:"campaign_id"`
+
 	// The id of the list that it will be sent to.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
 	Name string `json:"name"`
-
-	// The id of the campaign.
-	CampaignID ID `json:"campaign_id"`
 
 	// When the campaign will be sent, as ISO 8601.
 	ScheduledFor time.Time `json:"scheduled_for"`
@@ -199,14 +199,14 @@ type CampaignScheduled struct {
 
 // CampaignSent is the data of Campaign.Sent.
 type CampaignSent struct {
+	// The id of the campaign.
+	CampaignID ID `json:"campaign_id"`
+
 	// The id of the list that it was sent to.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
 	Name string `json:"name"`
-
-	// The id of the campaign.
-	CampaignID ID `json:"campaign_id"`
 
 	// When the campaign had been sent, as ISO 8601.
 	SentAt time.Time `json:"sent_at"`
@@ -232,11 +232,11 @@ type ContactAdded struct {
 	// The id of the list.
 	ListID ID `json:"list_id"`
 
-	// The address of the contact.
-	EmailAddress string `json:"email_address"`
-
 	// When the contact was added, as ISO 8601.
 	AddedAt time.Time `json:"added_at"`
+
+	// The address of the contact.
+	EmailAddress string `json:"email_address"`
 }
 
 // ContactRemoved is the data of Contact.Removed.
@@ -247,7 +247,7 @@ type ContactRemoved struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }
 
@@ -285,10 +285,10 @@ type EmailAPIBounce struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The list contact that an Email API message went to.
+	// The list contact that the message went to; nil if it went to none.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// A list. The id is null for transactional email, the name also for bounces of workflows.
+	// The list of the contact; nil if the message went to no list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -305,6 +305,12 @@ type EmailAPIComplaint struct {
 
 // EmailClicked is the data of Email.Clicked.
 type EmailClicked struct {
+	// The id of the email.
+	EmailID ID `json:"email_id"`
+
+	// The id of the campaign; null if none sent the email.
+	CampaignID ID `json:"campaign_id"`
+
 	// The id of the contact; null if the email went to no list contact.
 	ContactID ID `json:"contact_id"`
 
@@ -314,14 +320,8 @@ type EmailClicked struct {
 	// The address of the recipient.
 	EmailAddress string `json:"email_address"`
 
-	// The id of the campaign; null if none sent the email.
-	CampaignID ID `json:"campaign_id"`
-
 	// When the link was clicked, as ISO 8601.
 	ClickedAt time.Time `json:"clicked_at"`
-
-	// The id of the email.
-	EmailID ID `json:"email_id"`
 
 	// The target of the link.
 	URL string `json:"url"`
@@ -349,12 +349,18 @@ type EmailGloballyUnsubscribed struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// From where the recipient acted.
+	// The address and the user agent that the recipient acted from.
 	Context RecipientContext `json:"context"`
 }
 
 // EmailOpened is the data of Email.Opened.
 type EmailOpened struct {
+	// The id of the email.
+	EmailID ID `json:"email_id"`
+
+	// The id of the campaign; null if none sent the email.
+	CampaignID ID `json:"campaign_id"`
+
 	// The id of the contact; null if the email went to no list contact.
 	ContactID ID `json:"contact_id"`
 
@@ -363,12 +369,6 @@ type EmailOpened struct {
 
 	// The address of the recipient.
 	EmailAddress string `json:"email_address"`
-
-	// The id of the campaign; null if none sent the email.
-	CampaignID ID `json:"campaign_id"`
-
-	// The id of the email.
-	EmailID ID `json:"email_id"`
 
 	// When the email was opened, as ISO 8601.
 	OpenedAt time.Time `json:"opened_at"`
@@ -397,10 +397,10 @@ type EmailRejected struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The list contact that an Email API message went to.
+	// The list contact that the message went to; nil if it went to none.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// A list. The id is null for transactional email, the name also for bounces of workflows.
+	// The list of the contact; nil if the message went to no list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -424,7 +424,7 @@ type EmailUnsubscribed struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// From where the recipient acted.
+	// The address and the user agent that the recipient acted from.
 	Context RecipientContext `json:"context"`
 }
 
@@ -439,14 +439,14 @@ type Contact struct {
 	// The status of the contact. In Email.Unsubscribed it may still be active.
 	Status string `json:"status"`
 
+	// When the contact joined the list, in Unix seconds.
+	SubscribedOn int64 `json:"subscribed_on"`
+
 	// The attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// The interests of the contact.
 	Interests []string `json:"interests,omitzero"`
-
-	// When the contact joined the list, in Unix seconds.
-	SubscribedOn int64 `json:"subscribed_on"`
 
 	// The tags of the contact.
 	Tags []string `json:"tags,omitzero"`
@@ -500,7 +500,7 @@ type MessageSender struct {
 	Name string `json:"name"`
 }
 
-// RecipientContext: From where the recipient acted.
+// RecipientContext is the address and the user agent that the recipient acted from.
 type RecipientContext struct {
 	// The address of the recipient.
 	IP string `json:"ip"`
@@ -526,8 +526,11 @@ type RemovedContact struct {
 	// The address of the contact.
 	Email string `json:"email"`
 
-	// Status unsubscribed or deleted.
+	// The status of the contact: unsubscribed or deleted.
 	Status string `json:"status"`
+
+	// When the contact joined the list, in Unix seconds.
+	SubscribedOn int64 `json:"subscribed_on"`
 
 	// How often email to the contact bounced.
 	BouncesCount int64 `json:"bounces_count"`
@@ -537,9 +540,6 @@ type RemovedContact struct {
 
 	// The kind of the last bounce, such as none.
 	LastBounceType string `json:"last_bounce_type"`
-
-	// When the contact joined the list, in Unix seconds.
-	SubscribedOn int64 `json:"subscribed_on"`
 }
 
 // Segment is the segment of the list that the email went to; all three are null if none.
@@ -588,13 +588,13 @@ type TransactionalBounce struct {
 	// The recipient of a transactional email, who is known by address only.
 	Contact AddressedContact `json:"contact"`
 
-	// No list.
+	// No list: the deprecated `POST /emails` knows none.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 
 	// Flat copy: the headers that the sender added.
@@ -636,13 +636,13 @@ type TransactionalComplaint struct {
 	// The recipient of a transactional email, who is known by address only.
 	Contact AddressedContact `json:"contact"`
 
-	// No list.
+	// No list: the deprecated `POST /emails` knows none.
 	List ListRef `json:"list"`
 
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }
 
@@ -680,7 +680,7 @@ type WorkflowBounce struct {
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }
 
@@ -703,6 +703,6 @@ type WorkflowComplaint struct {
 	// The segment of the list that the email went to; all three are null if none.
 	Segment Segment `json:"segment"`
 
-	// When and from where the contact acted; null values where that is not known.
+	// The time and the place that the contact acted at; null values where they are not known.
 	Context ActionContext `json:"context"`
 }

@@ -107,8 +107,13 @@ func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] 
 	return Value(read(c))
 }
 
-// readUnix reads Unix seconds.
-func readUnix(c *jsonscan.Cursor) time.Time { return time.Unix(c.Int(), 0).UTC() }
+// readUnix reads Unix seconds; null is the zero time.
+func readUnix(c *jsonscan.Cursor) time.Time {
+	if c.Null() {
+		return time.Time{}
+	}
+	return time.Unix(c.Int(), 0).UTC()
+}
 
 // readTime reads a date and time as ISO 8601; without an offset it is UTC.
 func readTime(c *jsonscan.Cursor) time.Time {
