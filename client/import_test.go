@@ -1,0 +1,488 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// importServer takes imports. Addresses without an @ are rejected.
+type importServer struct {
+	mu       sync.Mutex
+	list     map[string]int // how often an address was sent and taken
+	requests int
+	batches  []int
+	before   func(request int) (status int) // 0 goes on
+	after    func(request int) (abort bool)
+}
+
+func (s *importServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in ContactImport
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, err.Error(), 400)
+		return
+	}
+	s.mu.Lock()
+	s.requests++
+	n := s.requests
+	s.mu.Unlock()
+	if s.before != nil {
+		if status := s.before(n); status != 0 {
+			w.WriteHeader(status)
+			return
+		}
+	}
+	out := s.take(in)
+	if s.after != nil && s.after(n) {
+		panic(http.ErrAbortHandler)
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func (s *importServer) take(in ContactImport) ImportResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := ImportResult{Errors: []ImportError{}}
+	s.batches = append(s.batches, len(in.Contacts))
+	for i, c := range in.Contacts {
+		switch {
+		case !strings.Contains(c.Email, "@"):
+			out.Errors = append(out.Errors, ImportError{Index: int64(i), Email: c.Email, Loc: Location{"body", "contacts"}, Msg: "bad", Type: "value_error"})
+			continue
+		case s.list[c.Email] > 0:
+			out.Updated++
+		default:
+			out.Imported++
+		}
+		s.list[c.Email]++
+	}
+	return out
+}
+
+// numbered yields n contacts; every bad-th is rejected.
+func numbered(n, bad int) iter.Seq2[ImportContact, error] {
+	return func(yield func(ImportContact, error) bool) {
+		for i := range n {
+			c := ImportContact{Email: fmt.Sprintf("c%d@example.com", i), Line: i + 2}
+			if bad > 0 && i%bad == bad-1 {
+				c.Email = fmt.Sprintf("bad%d", i)
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestImport(t *testing.T) {
+	for _, tc := range []struct {
+		n, bad, concurrency, batch int
+		requests                   int
+	}{
+		{0, 0, 1, 0, 0},
+		{1, 0, 1, 0, 1},
+		{999, 7, 4, 0, 1},
+		{1000, 0, 1, 0, 1},
+		{1001, 0, 2, 0, 2},
+		{25_000, 100, 4, 0, 25},
+		{95, 10, 3, 10, 10},
+	} {
+		t.Run(fmt.Sprintf("%d by %d", tc.n, tc.concurrency), func(t *testing.T) {
+			srv := &importServer{list: map[string]int{}}
+			c := newTestClient(t, srv.ServeHTTP)
+			var progress []ImportProgress
+			var checkpoints []int64
+			report, err := c.Contacts.Import(t.Context(), 1, numbered(tc.n, tc.bad), ImportOptions{
+				Concurrency: tc.concurrency, BatchSize: tc.batch,
+				Progress:   func(p ImportProgress) { progress = append(progress, p) },
+				Checkpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rejected := 0
+			if tc.bad > 0 {
+				rejected = tc.n / tc.bad
+			}
+			if srv.requests != tc.requests || len(progress) != tc.requests {
+				t.Errorf("%d requests and %d calls of Progress, want %d", srv.requests, len(progress), tc.requests)
+			}
+			want := ImportCounts{Imported: int64(tc.n - rejected), Rejected: int64(rejected)}
+			if report.ImportCounts != want || len(report.Rejections) != rejected || !report.Complete || report.Read != int64(tc.n) || report.Confirmed != int64(tc.n) {
+				t.Errorf("report %+v, want %+v", report.ImportCounts, want)
+			}
+			if !slices.IsSorted(checkpoints) || tc.n > 0 && checkpoints[len(checkpoints)-1] != int64(tc.n) {
+				t.Errorf("checkpoints %v", checkpoints)
+			}
+			for i := range tc.n {
+				want := ImportImported
+				if tc.bad > 0 && i%tc.bad == tc.bad-1 {
+					want = ImportRejected
+				}
+				if got := report.Status(int64(i)); got != want {
+					t.Fatalf("Status(%d) = %v, want %v", i, got, want)
+				}
+			}
+			for _, r := range report.Rejections {
+				if r.Contact.Email != fmt.Sprintf("bad%d", r.Index) || r.Contact.Line != int(r.Index)+2 || r.Detail.Type != "value_error" {
+					t.Errorf("rejection %+v", r)
+				}
+			}
+			if got := report.Status(int64(tc.n)); got != ImportNotSent {
+				t.Errorf("Status behind the end = %v", got)
+			}
+		})
+	}
+}
+
+func TestImportStatuses(t *testing.T) {
+	srv := &importServer{list: map[string]int{"c0@example.com": 1, "c3@example.com": 1, "c4@example.com": 1, "c5@example.com": 1}}
+	srv.before = func(n int) int { return map[int]int{3: 422, 4: 500, 5: 500, 6: 500}[n] }
+	c := newTestClient(t, srv.ServeHTTP)
+	var failures []ImportFailure
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(15, 0), ImportOptions{
+		BatchSize: 3, OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
+	})
+	var e *Error
+	if !errors.Is(err, ErrValidation) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want the first batch's", err)
+	}
+	// Batches: mixed; updated; refused; failed three times; imported.
+	want := []ImportStatus{4, 4, 4, 3, 3, 3, 6, 6, 6, 7, 7, 7, 2, 2, 2, 0}
+	for i, w := range want {
+		if got := report.Status(int64(i)); got != w {
+			t.Errorf("Status(%d) = %v, want %v", i, got, w)
+		}
+	}
+	if want := (ImportCounts{Imported: 5, Updated: 4, Failed: 3, Unknown: 3}); report.ImportCounts != want {
+		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
+	}
+	if report.Confirmed != 6 || len(failures) != 2 || failures[1].From != 9 || !errors.Is(failures[1].Err, ErrOutcomeUnknown) {
+		t.Errorf("confirmed %d, failures %v", report.Confirmed, failures)
+	}
+	var left []string
+	for c, err := range report.Left(numbered(16, 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, c.Email[:strings.Index(c.Email, "@")])
+	}
+	if got := strings.Join(left, " "); got != "c6 c7 c8 c9 c10 c11 c15" {
+		t.Errorf("left %s", got)
+	}
+}
+
+func TestImportAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body string
+		want ImportStatus
+		fail error
+	}{
+		"empty":               {``, ImportAccepted, nil},
+		"other shape":         {`{"job":7}`, ImportAccepted, nil},
+		"wrong sum":           {`{"imported":9,"updated":0,"errors":[]}`, ImportAccepted, nil},
+		"negative":            {`{"imported":3,"updated":-1,"errors":[]}`, ImportAccepted, nil},
+		"index out of range":  {`{"imported":1,"updated":0,"errors":[{"index":2}]}`, ImportUnknown, ErrOutcomeUnknown},
+		"negative index":      {`{"imported":1,"updated":0,"errors":[{"index":-1}]}`, ImportUnknown, ErrBadAnswer},
+		"same index twice":    {`{"imported":0,"updated":0,"errors":[{"index":1},{"index":0},{"index":1}]}`, ImportRejected, nil},
+		"numbers in location": {`{"imported":0,"updated":0,"errors":[{"index":1,"loc":["body",1]},{"index":0}]}`, ImportRejected, nil},
+		"not JSON":            {`<`, ImportUnknown, ErrOutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestClient(t, answer(200, "application/json", tc.body))
+			report, err := c.Contacts.Import(t.Context(), 1, numbered(2, 0), ImportOptions{})
+			if !errors.Is(err, tc.fail) || (err == nil) != (tc.fail == nil) {
+				t.Errorf("error %v, want %v", err, tc.fail)
+			}
+			sum := report.Imported + report.Updated + report.Accepted + report.Rejected + report.Failed + report.Unknown
+			if got := report.Status(1); got != tc.want || sum != 2 {
+				t.Errorf("Status = %v, want %v; counts %+v", got, tc.want, report.ImportCounts)
+			}
+		})
+	}
+}
+
+func TestImportSourceFails(t *testing.T) {
+	srv := &importServer{list: map[string]int{}}
+	c := newTestClient(t, srv.ServeHTTP)
+	broken := errors.New("the disk is gone")
+	report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+		for c := range numbered(1500, 0) {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		yield(ImportContact{}, broken)
+	}, ImportOptions{})
+	if !errors.Is(err, broken) || report.Imported != 1500 || report.Complete || srv.requests != 2 {
+		t.Errorf("error %v, report %+v; want what came before to be imported", err, report)
+	}
+}
+
+func TestImportStops(t *testing.T) {
+	stop := errors.New("enough")
+	for name, opts := range map[string]ImportOptions{
+		"by default":    {},
+		"by callback":   {OnBatchError: func(ImportFailure) error { return stop }},
+		"by checkpoint": {Checkpoint: func(n int64) error { return stop }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 403}[n] }}
+			c := newTestClient(t, srv.ServeHTTP)
+			read := 0
+			opts.BatchSize = 10
+			report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+				for c, err := range numbered(1000, 0) {
+					read++
+					if !yield(c, err) {
+						return
+					}
+				}
+			}, opts)
+			if err == nil || report.Complete || srv.requests > 2 || read > 40 {
+				t.Errorf("error %v after %d requests and %d contacts, want it to stop", err, srv.requests, read)
+			}
+			if opts.OnBatchError != nil && !errors.Is(err, stop) || opts.Checkpoint != nil && !errors.Is(err, stop) {
+				t.Errorf("error %v, want the callback's", err)
+			}
+			if report.Confirmed != 10 {
+				t.Errorf("confirmed %d, want 10", report.Confirmed)
+			}
+		})
+	}
+}
+
+func TestImportRefusesOptions(t *testing.T) {
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
+	for _, opts := range []ImportOptions{{BatchSize: 1001}, {BatchSize: -1}, {Concurrency: -1}, {Skip: -1}} {
+		report, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
+		if !errors.Is(err, ErrValidation) || report == nil {
+			t.Errorf("%+v: report %v, error %v", opts, report, err)
+		}
+	}
+}
+
+func TestImportCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var sent atomic.Int64
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if sent.Add(1) == 3 {
+				cancel()
+			}
+			if sent.Load() >= 3 {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
+		})
+		report, err := c.Contacts.Import(ctx, 1, numbered(1000, 0), ImportOptions{BatchSize: 10})
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("error %v", err)
+		}
+		if report.Confirmed != 20 || report.Imported != 20 || report.Unknown != 10 || report.Status(29) != ImportUnknown || report.Status(30) != ImportNotSent {
+			t.Errorf("report %+v", report)
+		}
+	})
+}
+
+// TestImportResumes kills an import of 25 batches in every way at every batch,
+// and resumes it from its last checkpoint.
+func TestImportResumes(t *testing.T) {
+	const n, batch = 250, 10
+	for _, concurrency := range []int{1, 4} {
+		for _, when := range []string{"cancelled before", "cancelled during", "connection lost", "cancelled after"} {
+			t.Run(fmt.Sprintf("%s, %d at a time", when, concurrency), func(t *testing.T) {
+				for at := 1; at <= n/batch; at++ {
+					killAndResume(t, n, batch, concurrency, at, when)
+				}
+			})
+		}
+	}
+}
+
+func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	srv := &importServer{list: map[string]int{}}
+	switch when {
+	case "cancelled before":
+		srv.before = func(n int) int {
+			if n == at {
+				cancel()
+				return 503
+			}
+			return 0
+		}
+	case "cancelled during", "connection lost":
+		srv.after = func(n int) bool {
+			if n == at && when == "cancelled during" {
+				cancel()
+			}
+			return n == at
+		}
+	}
+	c := newTestClient(t, srv.ServeHTTP, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+	opts := ImportOptions{BatchSize: batch, Concurrency: concurrency}
+	checkpoint := int64(0)
+	finished := 0
+	opts.Checkpoint = func(n int64) error { checkpoint = n; return nil }
+	opts.Progress = func(ImportProgress) {
+		if finished++; finished == at && when == "cancelled after" {
+			cancel()
+		}
+	}
+	first, err := c.Contacts.Import(ctx, 1, numbered(n, 7), opts)
+	if err == nil && !(when == "cancelled after" && first.Complete) {
+		t.Fatalf("batch %d: the import did not fail", at)
+	}
+	if checkpoint != first.Confirmed {
+		t.Fatalf("batch %d: checkpoint %d, confirmed %d", at, checkpoint, first.Confirmed)
+	}
+	srv.before, srv.after, opts.Progress, opts.Checkpoint = nil, nil, nil, nil
+	opts.Skip = checkpoint
+	second, err := c.Contacts.Import(t.Context(), 1, numbered(n, 7), opts)
+	if err != nil || second.Confirmed != int64(n) {
+		t.Fatalf("batch %d: the resumed import: %v, %+v", at, err, second)
+	}
+	for i := range n {
+		bad := i%7 == 6
+		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on == bad {
+			t.Fatalf("batch %d: contact %d on the list: %v", at, i, on)
+		}
+		status := second.Status(int64(i))
+		if int64(i) < checkpoint { // told by the first, and only by it
+			if status != ImportSkipped || !first.Status(int64(i)).confirmed() {
+				t.Fatalf("batch %d: contact %d is %v, then %v", at, i, first.Status(int64(i)), status)
+			}
+		} else if (status == ImportRejected) != bad || !status.confirmed() || status == ImportSkipped {
+			t.Fatalf("batch %d: contact %d is %v", at, i, status)
+		}
+	}
+}
+
+// TestImportLeft resumes with exactly what a report says is left.
+func TestImportLeft(t *testing.T) {
+	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400, 5: 409}[n] }}
+	c := newTestClient(t, srv.ServeHTTP)
+	first, err := c.Contacts.Import(t.Context(), 1, numbered(95, 9), ImportOptions{BatchSize: 10, Concurrency: 3, OnBatchError: ContinueOnError})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	second, err := c.Contacts.Import(t.Context(), 1, first.Left(numbered(95, 9)), ImportOptions{})
+	if err != nil || second.Read != first.Failed {
+		t.Errorf("resumed with %d contacts (%v), want %d", second.Read, err, first.Failed)
+	}
+	for email, n := range srv.list {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", email, n)
+		}
+	}
+	if len(srv.list) != 85 {
+		t.Errorf("%d contacts on the list, want 85", len(srv.list))
+	}
+}
+
+func TestImportCSV(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file string
+		opts CSVOptions
+		want string // contacts, then the error
+	}{
+		"plain":            {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
+		"mark and spaces":  {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
+		"quotes and lines": {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},
+		"other names":      {"adresse;gruppe\na@x;k|l\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Separator: "|"}, "2:a@x{}[k l] "},
+		"no end of line":   {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
+		"blank lines":      {"email\n\n\na@x\n", CSVOptions{}, "4:a@x{}[] "},
+		"empty header":     {"email,\na@x,z\n", CSVOptions{}, "2:a@x{}[] "},
+		"empty file":       {"", CSVOptions{}, "line 1: the file is empty; want a row of headers"},
+		"no email column":  {"name\nAnn\n", CSVOptions{}, `line 1: no column has the header "email"`},
+		"header twice":     {"email,Name,name\n", CSVOptions{}, "line 1: name: two columns have this header"},
+		"no address":       {"email,n\na@x,1\n,2\n", CSVOptions{}, "2:a@x{n=1}[] line 3: email: is empty"},
+		"too many fields":  {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
+		"bare quote":       {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
+		"open quote":       {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
+		"not UTF-8":        {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
+		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; perhaps a quote is not closed"},
+		"skipping":         {"email,n\n,2\na@x,1,7\nb\"@x,5\n\"c@x\",\xff\nd@x,3\n", CSVOptions{BadRow: skipRow}, "6:d@x{n=3}[] "},
+		"bad comma":        {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			for c, err := range ImportCSV(strings.NewReader(tc.file), tc.opts) {
+				if err != nil {
+					var bad *CSVError
+					if !errors.As(err, &bad) {
+						t.Errorf("%T is not a *CSVError", err)
+					}
+					got.WriteString(err.Error())
+					continue
+				}
+				fmt.Fprintf(&got, "%d:%s{", c.Line, c.Email)
+				for _, a := range c.CustomAttributes {
+					fmt.Fprintf(&got, "%s=%s", a.Name, a.Value)
+				}
+				fmt.Fprintf(&got, "}%v ", c.Tags)
+			}
+			if got.String() != tc.want {
+				t.Errorf("got  %q\nwant %q", got.String(), tc.want)
+			}
+		})
+	}
+}
+
+func skipRow(*CSVError) error { return nil }
+
+func TestImportCSVReadFails(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	r := io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{broken})
+	var n int
+	var last error
+	for _, err := range ImportCSV(r, CSVOptions{BadRow: skipRow}) {
+		n++
+		last = err
+	}
+	if n != 2 || !errors.Is(last, broken) || last.Error() != "line 3: the disk is gone" {
+		t.Errorf("%d items, then %v", n, last)
+	}
+}
+
+type iotestReader struct{ err error }
+
+func (r iotestReader) Read([]byte) (int, error) { return 0, r.err }
+
+func FuzzImportCSV(f *testing.F) {
+	f.Add("email,tags\na@x,b;c\n", true)
+	f.Add("email\n\"a\n\"\",\n", false)
+	f.Fuzz(func(t *testing.T, file string, skip bool) {
+		opts := CSVOptions{}
+		if skip {
+			opts.BadRow = skipRow
+		}
+		line, failed := 0, false
+		for c, err := range ImportCSV(strings.NewReader(file), opts) {
+			if failed {
+				t.Fatal("goes on after an error")
+			}
+			if failed = err != nil; failed {
+				continue
+			}
+			if c.Email == "" || c.Line <= line {
+				t.Fatalf("contact %+v after line %d", c, line)
+			}
+			line = c.Line
+		}
+	})
+}
