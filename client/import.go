@@ -111,7 +111,7 @@ func joinImport(errs ...error) error {
 // importer is one import under way. The goroutine that reads the source fills
 // batches; each batch is sent by a goroutine of its own.
 type importer struct {
-	opts ImportOptions
+	opts ImportOptions // its functions are called with mu held
 	send func([]ImportContact) (ImportResult, error)
 
 	slots chan struct{}        // holds a value for each batch under way
@@ -230,8 +230,9 @@ func (im *importer) finish(from int64, batch []ImportContact, result ImportResul
 		}
 	}
 	im.batches++
-	if im.opts.Checkpoint != nil && im.report.Confirmed > before && im.stopped == nil {
+	if im.opts.Checkpoint != nil && im.report.Confirmed > before {
 		if err := im.opts.Checkpoint(im.report.Confirmed); err != nil {
+			im.opts.Checkpoint = nil
 			im.stopped = fmt.Errorf("checkpoint: %w", err)
 		}
 	}
