@@ -1,0 +1,326 @@
+package mockserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+// DefaultRetrySchedule returns the waits between the attempts of a delivery
+// that is not answered with 2xx: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.
+// After the last one it has failed for good.
+func DefaultRetrySchedule() []time.Duration {
+	return []time.Duration{
+		time.Second, 5 * time.Second, 30 * time.Second,
+		2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour,
+	}
+}
+
+// DeliveryState is where a delivery stands.
+type DeliveryState string
+
+// The states of deliveries.
+const (
+	DeliveryQueued    DeliveryState = "queued"     // to be attempted as soon as the webhook and its rate limit allow
+	DeliveryInFlight  DeliveryState = "delivering" // being attempted now
+	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be attempted again
+	DeliveryDelivered DeliveryState = "delivered"  // answered with 2xx
+	DeliveryFailed    DeliveryState = "failed"     // given up
+)
+
+// deliverer brings events to webhooks. Each webhook has a queue; while a queue
+// has something to do now, and only then, a goroutine works it off, one
+// delivery after the other.
+type deliverer struct {
+	schedule []time.Duration
+	work     *work
+	target   *target
+	ctx      context.Context // of all attempts; canceled by close
+	cancel   context.CancelFunc
+	report   func(error)
+
+	mu      sync.Mutex
+	queues  map[int64]*queue // by webhook
+	order   []*queue
+	journal []*Delivery // all deliveries, in the order they were fired
+	byID    map[string]*Delivery
+	working int
+	closed  bool
+}
+
+// queue holds what is to be delivered to one webhook.
+type queue struct {
+	hook     hook
+	pending  []*Delivery // to be attempted now, in order
+	retries  []*Delivery // to be attempted at their NextAttempt, the earliest first
+	starts   []time.Time // of the attempts within the last rate limit period
+	inFlight *Delivery
+	working  bool // a goroutine works it off
+	timer    *time.Timer
+}
+
+func newDeliverer(cfg Config, work *work) *deliverer {
+	d := &deliverer{
+		schedule: cfg.RetrySchedule,
+		work:     work,
+		target:   newTarget(cfg.Targets, cfg.AllowTargets),
+		report:   cfg.OnViolation,
+		queues:   map[int64]*queue{},
+		byID:     map[string]*Delivery{},
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// open begins to deliver to a webhook.
+func (d *deliverer) open(h hook) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := &queue{hook: h}
+	d.queues[h.ID] = q
+	d.order = append(d.order, q)
+}
+
+// archive stops or resumes deliveries to a webhook. What is queued is kept.
+func (d *deliverer) archive(id int64, archived bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := d.queues[id]
+	q.hook.Archived = archived
+	d.startLocked(q)
+}
+
+// enqueue makes a delivery of each event for each webhook that subscribed to it.
+func (d *deliverer) enqueue(fired []event) {
+	if len(fired) == 0 {
+		return
+	}
+	for i := range fired {
+		fired[i].encode()
+		if d.report != nil {
+			if err := loadContract().validateEvent(fired[i].name, fired[i].body); err != nil {
+				d.report(err)
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range fired {
+		for _, q := range d.order {
+			h := &q.hook
+			if h.AccountID == fired[i].account && !h.Archived && slices.Contains(h.Events, fired[i].name) {
+				d.pushLocked(q, &fired[i])
+			}
+		}
+	}
+}
+
+func (d *deliverer) pushLocked(q *queue, e *event) {
+	delivery := &Delivery{
+		ID:        "dlv-" + strconv.Itoa(len(d.journal)+1),
+		EventID:   e.id,
+		Event:     e.name,
+		AccountID: e.account,
+		WebhookID: q.hook.id(),
+		URL:       q.hook.URL,
+		Body:      e.body,
+		Signature: webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.body),
+		State:     DeliveryQueued,
+		CreatedAt: time.Now(),
+		webhookID: q.hook.ID,
+	}
+	d.journal = append(d.journal, delivery)
+	d.byID[delivery.ID] = delivery
+	q.pending = append(q.pending, delivery)
+	d.startLocked(q)
+}
+
+// startLocked sees to it that the queue is worked off, now or when something
+// in it becomes due.
+func (d *deliverer) startLocked(q *queue) {
+	if q.working || d.closed {
+		return
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+		q.timer = nil
+	}
+	switch wait, any := q.wait(time.Now()); {
+	case !any:
+	case wait > 0:
+		q.timer = time.AfterFunc(wait, func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.startLocked(q)
+		})
+	default:
+		q.working = true
+		d.working++
+		d.work.start()
+		go d.run(q)
+	}
+}
+
+// wait returns how long the queue has nothing to do; not any means: for good,
+// unless something is added.
+func (q *queue) wait(now time.Time) (wait time.Duration, any bool) {
+	if q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
+		return 0, false
+	}
+	if len(q.pending) == 0 {
+		wait = q.retries[0].NextAttempt.Sub(now)
+	}
+	if limit := int(q.hook.RateLimit); limit > 0 && len(q.starts) >= limit {
+		free := q.starts[len(q.starts)-limit].Add(q.hook.period())
+		wait = max(wait, free.Sub(now))
+	}
+	return max(0, wait), true
+}
+
+// take removes the next delivery from the queue, or returns nil if there is
+// nothing to do now. A retry that is due comes before what is new.
+func (q *queue) take(now time.Time) *Delivery {
+	if wait, any := q.wait(now); !any || wait > 0 {
+		return nil
+	}
+	from := &q.pending
+	if len(q.retries) > 0 && !q.retries[0].NextAttempt.After(now) {
+		from = &q.retries
+	}
+	next := (*from)[0]
+	(*from)[0] = nil
+	*from = (*from)[1:]
+	if q.hook.RateLimit > 0 {
+		q.starts = append(q.starts, now)
+		q.starts = q.starts[max(0, len(q.starts)-int(q.hook.RateLimit)):]
+	}
+	return next
+}
+
+// run works a queue off until it has nothing to do now.
+func (d *deliverer) run(q *queue) {
+	defer d.work.done()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for !d.closed {
+		now := time.Now()
+		next := q.take(now)
+		if next == nil {
+			break
+		}
+		next.State, next.NextAttempt, q.inFlight = DeliveryInFlight, time.Time{}, next
+		attempt := Attempt{Time: now, Manual: next.manual}
+		d.mu.Unlock()
+		d.attempt(next, &attempt)
+		d.mu.Lock()
+		q.inFlight = nil
+		d.settleLocked(q, next, attempt)
+	}
+	q.working = false
+	if d.working--; d.working == 0 {
+		d.target.idle()
+	}
+	d.startLocked(q)
+}
+
+// attempt makes one delivery. Of the delivery it reads what is constant.
+func (d *deliverer) attempt(delivery *Delivery, a *Attempt) {
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", "emailplatform-webhooks/1.0")
+	header.Set(webhook.DefaultSignatureHeader, delivery.Signature)
+	a.Status, a.Response, a.Error = d.target.post(d.ctx, delivery.URL, header, delivery.Body)
+	a.Duration = time.Since(a.Time)
+}
+
+// settleLocked notes how an attempt went and what comes next.
+func (d *deliverer) settleLocked(q *queue, delivery *Delivery, a Attempt) {
+	delivery.Attempts = append(delivery.Attempts, a)
+	delivery.manual = false
+	delivery.tries++
+	switch {
+	case a.Status >= 200 && a.Status <= 299 && a.Error == "":
+		delivery.State = DeliveryDelivered
+	case delivery.tries > len(d.schedule):
+		delivery.State = DeliveryFailed
+	default:
+		delivery.State = DeliveryRetrying
+		delivery.NextAttempt = a.Time.Add(a.Duration).Add(d.schedule[delivery.tries-1])
+		i, _ := slices.BinarySearchFunc(q.retries, delivery, func(other, new *Delivery) int {
+			if other.NextAttempt.After(new.NextAttempt) {
+				return 1
+			}
+			return -1 // behind those of the same time
+		})
+		q.retries = slices.Insert(q.retries, i, delivery)
+	}
+}
+
+// redeliver puts a delivery at the end of its queue again, whatever became of
+// it; if it fails, its retries begin anew.
+func (d *deliverer) redeliver(id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delivery := d.byID[id]
+	if delivery == nil {
+		return fmt.Errorf("mockserver: no delivery %q", id)
+	}
+	q := d.queues[delivery.webhookID]
+	switch delivery.State {
+	case DeliveryInFlight:
+		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
+	case DeliveryQueued:
+		q.pending = slices.DeleteFunc(q.pending, func(other *Delivery) bool { return other == delivery })
+	case DeliveryRetrying:
+		q.retries = slices.DeleteFunc(q.retries, func(other *Delivery) bool { return other == delivery })
+	}
+	delivery.State, delivery.NextAttempt = DeliveryQueued, time.Time{}
+	delivery.manual, delivery.tries = true, 0
+	q.pending = append(q.pending, delivery)
+	d.startLocked(q)
+	return nil
+}
+
+// startDue starts the queues that are due and whose timer may not have fired yet.
+func (d *deliverer) startDue() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.order {
+		d.startLocked(q)
+	}
+}
+
+// next returns when the earliest delivery that waits is due, and which it is.
+func (d *deliverer) next(now time.Time) (wait time.Duration, what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.order {
+		w, any := q.wait(now)
+		if any && !q.working && (what == "" || w < wait) {
+			wait = w
+			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.pending)+len(q.retries), q.hook.ID, q.hook.URL)
+		}
+	}
+	return wait, what
+}
+
+// close cancels what is in flight and stops what would come.
+func (d *deliverer) close() {
+	d.mu.Lock()
+	d.closed = true
+	for _, q := range d.order {
+		if q.timer != nil {
+			q.timer.Stop()
+		}
+	}
+	d.mu.Unlock()
+	d.cancel()
+	d.work.wait(context.Background())
+	d.target.idle()
+}

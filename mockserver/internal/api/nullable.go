@@ -1,0 +1,35 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Nullable is a member of a partial update that is left out (the zero value),
+// null, or a string.
+type Nullable struct {
+	// Set says that the member was there.
+	Set bool
+	// Value is the string; empty for null.
+	Value string
+}
+
+// IsZero reports whether the member is left out; encoding/json asks it.
+func (n Nullable) IsZero() bool { return !n.Set }
+
+// MarshalJSON implements [json.Marshaler].
+func (n Nullable) MarshalJSON() ([]byte, error) {
+	if n.Value == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.Value)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *Nullable) UnmarshalJSON(b []byte) error {
+	*n = Nullable{Set: true}
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	return json.Unmarshal(b, &n.Value)
+}

@@ -1,0 +1,356 @@
+package mockserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/webhook"
+)
+
+// Limits of the API.
+const (
+	maxBody   = 10 << 20 // bytes of a request
+	maxImport = 1000     // contacts of an import (specification, "Limits")
+)
+
+// DefaultToken is the access token of a server whose Config names none.
+const DefaultToken = "dev-token"
+
+// Token is an access token and whose it is. Requests with it act for the user
+// and see the account's resources alone.
+type Token struct {
+	// Token is the secret text that requests carry; DefaultToken if empty.
+	Token string
+	// UserID and UserEmail name the user, as events do. Zero values are 1 and
+	// "user@example.com".
+	UserID    int64
+	UserEmail string
+	// AccountID is the account; 1 if zero.
+	AccountID int64
+	// ReadOnly refuses everything but reading with 403.
+	ReadOnly bool
+}
+
+// Config says how a server behaves. The zero value is a platform with one
+// user, whose token is DefaultToken.
+type Config struct {
+	// Tokens are the access tokens that are known; one DefaultToken if empty.
+	Tokens []Token
+	// RetrySchedule holds the waits before a failed delivery is tried again.
+	// Nil is DefaultRetrySchedule; empty is no second attempt.
+	RetrySchedule []time.Duration
+	// Targets answers deliveries in process: the handler is called for every
+	// webhook URL with that host (with its port, if the URL has one), and no
+	// socket is opened.
+	Targets map[string]http.Handler
+	// AllowTargets allows deliveries to public addresses. Without it they go to
+	// loopback addresses alone. Private, link-local and other special addresses
+	// are refused in any case.
+	AllowTargets bool
+	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty.
+	HashFunction webhook.Hash
+	// Lookups says how the limit of one lookup a second is counted.
+	Lookups LookupLimit
+	// SkipValidation turns the validation of requests against the API's
+	// document off, for benchmarks. What handlers check themselves stays.
+	SkipValidation bool
+	// OnViolation, if set, is called with every response and every delivered
+	// body that breaks the API's document. It may be called concurrently.
+	OnViolation func(error)
+	// OnRequest, if set, is called after every request to the API. It may be
+	// called concurrently.
+	OnRequest func(Request)
+	// Log receives what goes wrong outside of requests; discarded if nil.
+	Log *slog.Logger
+}
+
+// Server is the platform in memory. It is an [http.Handler], and its methods
+// are what a test does and sees beside the API. All methods may be called
+// concurrently.
+type Server struct {
+	cfg      Config
+	platform *platform
+	routes   *http.ServeMux
+	requests requestLog
+	lastID   atomic.Uint64
+
+	serve struct { // set by Start, constant from then on
+		url  string
+		http *http.Server
+		done chan struct{}
+	}
+	close sync.Once
+}
+
+// New returns a server that listens nowhere: reach it by [Server.Transport],
+// or mount it as a handler. Close it when it is no longer needed.
+func New(cfg Config) *Server {
+	cfg.Tokens = tokens(cfg.Tokens)
+	if cfg.RetrySchedule == nil {
+		cfg.RetrySchedule = DefaultRetrySchedule()
+	}
+	if cfg.HashFunction == "" {
+		cfg.HashFunction = webhook.SHA256
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, platform: newPlatform(cfg), routes: http.NewServeMux()}
+	strict := api.NewStrictHandlerWithOptions(s.platform, nil, api.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  answerDecodeError,
+		ResponseErrorHandlerFunc: answerError,
+	})
+	api.HandlerWithOptions(strict, api.StdHTTPServerOptions{
+		BaseRouter:       router{s},
+		ErrorHandlerFunc: answerParameterError,
+	})
+	s.routes.HandleFunc(fallback, s.answerUnrouted)
+	return s
+}
+
+func tokens(given []Token) []Token {
+	if len(given) == 0 {
+		given = []Token{{}}
+	}
+	out := make([]Token, len(given))
+	for i, t := range given {
+		if t.Token == "" {
+			t.Token = DefaultToken
+		}
+		if t.UserID == 0 {
+			t.UserID = 1
+		}
+		if t.UserEmail == "" {
+			t.UserEmail = "user@example.com"
+		}
+		if t.AccountID == 0 {
+			t.AccountID = 1
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// Start returns a server that listens on a free port of 127.0.0.1. It panics
+// if there is none.
+func Start(cfg Config) *Server {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic("mockserver: " + err.Error())
+	}
+	s := New(cfg)
+	s.serve.url = "http://" + listener.Addr().String()
+	s.serve.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	s.serve.done = make(chan struct{})
+	go func() {
+		defer close(s.serve.done)
+		_ = s.serve.http.Serve(listener)
+	}()
+	return s
+}
+
+// Close ends what is under way and leaves nothing behind: no goroutine, no
+// timer, no connection. Deliveries that have not been made are lost. It may be
+// called more than once.
+func (s *Server) Close() {
+	s.close.Do(func() {
+		if s.serve.http != nil {
+			_ = s.serve.http.Close()
+			<-s.serve.done
+		}
+		s.platform.close()
+	})
+}
+
+// URL returns the base URL of the API, without a slash at its end. That of a
+// server that listens nowhere is a loopback address that nothing can listen
+// on, for clients that use [Server.Transport].
+func (s *Server) URL() string {
+	if s.serve.url == "" {
+		return "http://127.0.0.1:0"
+	}
+	return s.serve.url
+}
+
+// Token returns the first of the access tokens that the server knows.
+func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
+
+// Transport returns a transport that answers every request in process, whatever
+// its host. It opens no socket and holds no goroutine between requests, so
+// that it works in a bubble of testing/synctest.
+func (s *Server) Transport() http.RoundTripper { return handlerTransport{s} }
+
+// fallback is the pattern of what no operation takes.
+const fallback = "/"
+
+// router hands the generated routes to the server's mux, each behind the
+// checks that all operations share.
+type router struct{ *Server }
+
+func (r router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	r.routes.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+		r.serveOperation(pattern, handler, req)
+	})
+}
+
+// exchange is one request and its answer. It is the ResponseWriter of all that
+// comes after it and travels in the request's context.
+type exchange struct {
+	http.ResponseWriter
+	Request
+	caller Token
+	answer *[]byte // collects the answer's body, if somebody validates it
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	return ctx.Value(exchangeKey{}).(*exchange)
+}
+
+func (x *exchange) WriteHeader(status int) {
+	if x.Status == 0 {
+		x.Status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.Status == 0 {
+		x.Status = http.StatusOK
+	}
+	if x.answer != nil {
+		*x.answer = append(*x.answer, b...)
+	}
+	return x.ResponseWriter.Write(b)
+}
+
+// Unwrap serves [http.ResponseController].
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, Request: Request{
+		ID:     fmt.Sprintf("req-%08x", s.lastID.Add(1)),
+		Time:   time.Now(),
+		Method: r.Method,
+		Path:   r.URL.EscapedPath(),
+		Query:  r.URL.RawQuery,
+	}}
+	w.Header().Set("X-Request-Id", x.ID)
+	defer func() {
+		x.Duration = time.Since(x.Time)
+		s.requests.add(x.Request)
+		if s.cfg.OnRequest != nil {
+			s.cfg.OnRequest(x.Request)
+		}
+	}()
+	if err := s.authenticate(x, r); err != nil {
+		answerError(x, r, err)
+		return
+	}
+	s.routes.ServeHTTP(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+}
+
+// authenticate finds out who asks (specification, "Authentication").
+func (s *Server) authenticate(x *exchange, r *http.Request) error {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") && secret != "" {
+		for _, t := range s.cfg.Tokens {
+			if subtle.ConstantTimeCompare([]byte(t.Token), []byte(secret)) == 1 {
+				x.caller, x.AccountID = t, t.AccountID
+				return nil
+			}
+		}
+	}
+	return fail(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
+}
+
+// serveOperation admits a request to its operation and lets it answer.
+func (s *Server) serveOperation(pattern string, next http.HandlerFunc, r *http.Request) {
+	x := exchangeOf(r.Context())
+	contract := loadContract()
+	op := contract.operations[pattern]
+	x.Operation = op.id
+	if s.cfg.OnViolation != nil {
+		x.answer = new([]byte)
+		defer func() {
+			if err := op.validateResponse(r, x.Status, x.Header(), *x.answer); err != nil && r.Method != http.MethodHead {
+				s.cfg.OnViolation(err)
+			}
+		}()
+	}
+	if err := s.admit(x, op, r); err != nil {
+		answerError(x, r, err)
+		return
+	}
+	next(x, r)
+}
+
+// admit refuses what no operation should have to look at.
+func (s *Server) admit(x *exchange, op *operation, r *http.Request) error {
+	if x.caller.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return fail(http.StatusForbidden, "forbidden", "the access token may only read", "header", "authorization")
+	}
+	body, err := readBody(r, op)
+	if err != nil {
+		return err
+	}
+	x.Body = body
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if s.cfg.SkipValidation {
+		return nil
+	}
+	return op.validateRequest(r, body)
+}
+
+// readBody reads the JSON that an operation takes; any other body is left alone.
+func readBody(r *http.Request, op *operation) ([]byte, error) {
+	takes := op.route.Operation.RequestBody
+	if takes == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
+	}
+	if len(body) > maxBody {
+		return nil, fail(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", maxBody), "body")
+	}
+	if len(body) == 0 && !takes.Value.Required {
+		return nil, nil
+	}
+	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return nil, fail(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json", "header", "content-type")
+	}
+	if !json.Valid(body) {
+		var value any
+		return nil, fail(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")
+	}
+	return body, nil
+}
+
+// answerUnrouted answers what no operation takes: a path that does not exist,
+// or one that takes other methods.
+func (s *Server) answerUnrouted(w http.ResponseWriter, r *http.Request) {
+	methods := allowed(s.routes, r)
+	if len(methods) == 0 {
+		writeProblem(w, notFound("path", r.URL.Path, "path"))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	writeProblem(w, fail(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed here", "path"))
+}

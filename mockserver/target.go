@@ -1,0 +1,117 @@
+package mockserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+const (
+	attemptTimeout = 10 * time.Second
+	maxResponse    = 4 << 10 // bytes of an answer that the journal keeps
+)
+
+// target is the way to the receivers of deliveries: handlers of this process,
+// or guarded connections.
+type target struct {
+	handlers map[string]http.Handler
+	network  *http.Transport
+}
+
+func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
+	dialer := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return mayDial(address, allowPublic)
+	}}
+	return &target{
+		handlers: handlers,
+		network: &http.Transport{
+			DialContext:            dialer.DialContext,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost:    4,
+		},
+	}
+}
+
+// idle closes the connections that are kept for the next delivery.
+func (t *target) idle() { t.network.CloseIdleConnections() }
+
+// post makes one attempt and returns the answer's status and the beginning of
+// its body, or what went wrong. It follows no redirect.
+func (t *target) post(ctx context.Context, to string, header http.Header, body []byte) (status int, answer, problem string) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err.Error()
+	}
+	req.Header = header
+	var via http.RoundTripper = t.network
+	if handler := t.handlers[req.URL.Host]; handler != nil {
+		via = handlerTransport{handler}
+	}
+	response, err := via.RoundTrip(req)
+	if err != nil {
+		return 0, "", describe(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	if err != nil {
+		problem = describe(err)
+	}
+	return response.StatusCode, string(read), problem
+}
+
+func describe(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("no answer within %v", attemptTimeout)
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err.Error()
+}
+
+// mayDial refuses connections to what a webhook must not reach. It sees the
+// address that a name was resolved to, so that no name leads around it.
+func mayDial(address string, allowPublic bool) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("mockserver: deliveries to %s are refused: %w", address, err)
+	}
+	addr := to.Addr().Unmap()
+	switch {
+	case addr.IsLoopback():
+		return nil
+	case !addr.IsGlobalUnicast() || addr.IsPrivate() || special(addr):
+		return fmt.Errorf("mockserver: deliveries to %s are refused: not a public address", addr)
+	case !allowPublic:
+		return fmt.Errorf("mockserver: deliveries to %s are refused: only loopback addresses are allowed", addr)
+	}
+	return nil
+}
+
+// special reports whether an address is in a block of the IANA special-purpose
+// registries that package netip has no word for: shared, reserved and
+// documentation addresses, and those that embed an IPv4 address.
+func special(addr netip.Addr) bool {
+	for _, block := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16",
+	} {
+		if netip.MustParsePrefix(block).Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

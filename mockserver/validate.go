@@ -1,0 +1,241 @@
+package mockserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// contract is openapi.yaml, ready to hold traffic against.
+type contract struct {
+	doc        *openapi3.T
+	operations map[string]*operation // by the pattern that net/http routes by: "GET /lists/{list_id}"
+}
+
+// operation is one endpoint of the contract.
+type operation struct {
+	id         string
+	route      routers.Route
+	pathParams []string
+}
+
+// loadContract reads the embedded document once for all servers of the process:
+// it takes some milliseconds, which a server that is never asked should not cost.
+var loadContract = sync.OnceValue(func() *contract {
+	doc, err := api.GetSpec()
+	if err != nil {
+		panic(fmt.Sprintf("mockserver: the embedded document: %v", err))
+	}
+	// The document keeps to what 3.0 and 3.1 have in common. The validator
+	// compiles a 3.1 schema again for every value, some 300 times slower.
+	doc.OpenAPI = "3.0.3"
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.RegisteredBodyDecoder("text/plain"))
+	c := &contract{doc: doc, operations: map[string]*operation{}}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			c.operations[method+" "+path] = newOperation(doc, path, method, item, op)
+		}
+	}
+	return c
+})
+
+func newOperation(doc *openapi3.T, path, method string, item *openapi3.PathItem, op *openapi3.Operation) *operation {
+	o := &operation{
+		id:    op.OperationID,
+		route: routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			o.pathParams = append(o.pathParams, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return o
+}
+
+// input describes a request to the validator. The body is taken from body, so
+// that the request's own can still be read.
+func (o *operation) input(r *http.Request, body []byte) *openapi3filter.RequestValidationInput {
+	r = r.WithContext(r.Context())
+	r.Body, r.ContentLength = http.NoBody, int64(len(body))
+	if len(body) > 0 {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	params := make(map[string]string, len(o.pathParams))
+	for _, name := range o.pathParams {
+		params[name] = r.PathValue(name)
+	}
+	return &openapi3filter.RequestValidationInput{
+		Request:    r,
+		PathParams: params,
+		Route:      &o.route,
+		Options: &openapi3filter.Options{
+			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+			IncludeResponseStatus: true,
+			MultiError:            true,
+			SkipSettingDefaults:   true,
+		},
+	}
+}
+
+// validateRequest holds a request against the contract.
+func (o *operation) validateRequest(r *http.Request, body []byte) error {
+	err := openapi3filter.ValidateRequest(r.Context(), o.input(r, body))
+	if err == nil {
+		return nil
+	}
+	details := o.details(nil, err)
+	if len(details) == 0 {
+		return nil
+	}
+	return &problem{status: http.StatusUnprocessableEntity, details: details}
+}
+
+// details turns the validator's findings into the API's error format.
+func (o *operation) details(into []api.ProblemDetail, err error) []api.ProblemDetail {
+	var all openapi3.MultiError
+	if errors.As(err, &all) && !isRequestError(err) {
+		for _, e := range all {
+			into = o.details(into, e)
+		}
+		return into
+	}
+	var at *openapi3filter.RequestError
+	if !errors.As(err, &at) {
+		return append(into, detail("value_error", err.Error(), "body"))
+	}
+	if at.Parameter != nil {
+		return append(into, parameterDetail(at))
+	}
+	for _, found := range schemaErrors(nil, at.Err) {
+		if d, ok := o.bodyDetail(found); ok {
+			into = append(into, d)
+		}
+	}
+	return into
+}
+
+func isRequestError(err error) bool {
+	_, ok := err.(*openapi3filter.RequestError)
+	return ok
+}
+
+func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
+	kind, msg := "value_error", "malformed value"
+	if found := schemaErrors(nil, at.Err); len(found) > 0 {
+		msg = found[0].Reason
+	}
+	if errors.Is(at.Err, openapi3filter.ErrInvalidRequired) {
+		kind, msg = "missing", "required"
+	}
+	return detail(kind, msg, at.Parameter.In, at.Parameter.Name)
+}
+
+// bodyDetail turns a finding about the body. It leaves out those about single
+// entries of an import, which is accepted without them.
+func (o *operation) bodyDetail(found *openapi3.SchemaError) (api.ProblemDetail, bool) {
+	loc := bodyLoc(found.JSONPointer()...)
+	switch {
+	case o.id == "importContacts" && len(loc) > 2 && loc[1] == "contacts":
+		return api.ProblemDetail{}, false
+	case o.id == "importContacts" && found.SchemaField == "maxItems":
+		return detail("too_many_contacts", "at most "+strconv.Itoa(maxImport)+" contacts in one import", loc...), true
+	case found.SchemaField == "required":
+		return detail("missing", "required", loc...), true
+	}
+	return detail("value_error", found.Reason, loc...), true
+}
+
+func schemaErrors(into []*openapi3.SchemaError, err error) []*openapi3.SchemaError {
+	switch err := err.(type) {
+	case openapi3.MultiError:
+		for _, e := range err {
+			into = schemaErrors(into, e)
+		}
+	case *openapi3.SchemaError:
+		into = append(into, err)
+	}
+	return into
+}
+
+// bodyLoc is a place in the body; digits are places in arrays.
+func bodyLoc(path ...string) []any {
+	loc := []any{"body"}
+	for _, name := range path {
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 {
+			loc = append(loc, i)
+		} else if name != "" {
+			loc = append(loc, name)
+		}
+	}
+	return loc
+}
+
+// validateResponse holds an answer against the contract.
+func (o *operation) validateResponse(r *http.Request, status int, header http.Header, body []byte) error {
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: o.input(r, nil),
+		Status:                 status,
+		Header:                 header,
+		Options:                o.input(r, nil).Options,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+	}
+	if err := openapi3filter.ValidateResponse(context.WithoutCancel(r.Context()), in); err != nil {
+		return fmt.Errorf("%s: response %d: %w", o.id, status, err)
+	}
+	return nil
+}
+
+// validateEvent holds the body of a delivery against the schema of its event.
+func (c *contract) validateEvent(name string, body []byte) error {
+	item := c.doc.Webhooks[name]
+	if item == nil || item.Post == nil || item.Post.RequestBody == nil {
+		return fmt.Errorf("event %s: the document does not describe it", name)
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	if err := decoder.Decode(&value); err != nil {
+		return fmt.Errorf("event %s: %w", name, err)
+	}
+	media := item.Post.RequestBody.Value.Content.Get("application/json")
+	if err := media.Schema.Value.VisitJSON(value, openapi3.MultiErrors()); err != nil {
+		return fmt.Errorf("event %s: %w", name, err)
+	}
+	return nil
+}
+
+// allowed lists the methods that a path takes, for the header Allow.
+func allowed(routes *http.ServeMux, r *http.Request) []string {
+	var methods []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost} {
+		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := routes.Handler(probe); pattern != "" && pattern != fallback {
+			methods = append(methods, method)
+		}
+	}
+	slices.Sort(methods)
+	return methods
+}
+
+// Operations returns the operationIds of the API's document, sorted.
+func Operations() []string {
+	var ids []string
+	for _, op := range loadContract().operations {
+		ids = append(ids, op.id)
+	}
+	slices.Sort(ids)
+	return ids
+}
