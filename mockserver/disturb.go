@@ -1,0 +1,179 @@
+package mockserver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// disturb answers a request that a rule hit. act carries the request out as if
+// nothing had happened and answers to the writer it is given. A lost connection
+// is a panic with [http.ErrAbortHandler], as net/http wants it.
+// It ends with ctx at the latest, which is the server's.
+func (f *Fault) disturb(ctx context.Context, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+	// Only with the body read does net/http notice that the client has gone.
+	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxFaultBody))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
+	gone, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if !pause(gone, f.Delay) {
+		abort(w)
+	}
+	if f.Action == FaultDelay {
+		act(w)
+		return
+	}
+	answer := &recording{header: w.Header().Clone(), status: http.StatusOK}
+	if f.AfterActing || f.Action == FaultTruncate || f.Action == FaultOversize {
+		act(answer)
+	}
+	switch f.Action {
+	case FaultReset:
+		abort(w)
+	case FaultHang:
+		<-gone.Done()
+		abort(w)
+	case FaultTruncate:
+		answer.truncate(w)
+	case FaultOversize:
+		f.answerOversize(w, answer)
+	case FaultNotJSON:
+		f.answer(w, http.StatusOK, "text/html; charset=utf-8", errorPage)
+	case FaultRedirect:
+		f.answerRedirect(w, r)
+	default:
+		f.answerStatus(w)
+	}
+}
+
+// maxFaultBody is more than the API takes, so that it still finds out.
+const maxFaultBody = 10<<20 + 1
+
+// errorPage is what proxies say.
+const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
+	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
+
+func (f *Fault) answer(w http.ResponseWriter, status int, contentType, body string) {
+	if f.Status != 0 {
+		status = f.Status
+	}
+	if f.Body != "" {
+		body = f.Body
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	if f.RetryAfter != "" {
+		h.Set("Retry-After", f.RetryAfter)
+	}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+func (f *Fault) answerStatus(w http.ResponseWriter) {
+	kind := "injected"
+	if f.Status == http.StatusTooManyRequests {
+		kind = "rate_limited"
+	}
+	body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
+	f.answer(w, http.StatusServiceUnavailable, "application/json", body)
+}
+
+func (f *Fault) answerRedirect(w http.ResponseWriter, r *http.Request) {
+	location := f.Location
+	if location == "" {
+		location = "https://elsewhere.invalid" + r.URL.RequestURI()
+	}
+	w.Header().Set("Location", location)
+	f.answer(w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
+}
+
+// answerOversize writes until the client has had enough.
+func (f *Fault) answerOversize(w http.ResponseWriter, answer *recording) {
+	const open, end = `{"padding":"`, `"}`
+	left := f.Size
+	if left == 0 {
+		left = defaultOversize
+	}
+	status := answer.status
+	if f.Status != 0 {
+		status = f.Status
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = http.NewResponseController(w).Flush()
+	_, err := io.WriteString(w, open)
+	chunk := bytes.Repeat([]byte("x"), 64<<10)
+	for left -= int64(len(open) + len(end)); left > 0 && err == nil; left -= int64(len(chunk)) {
+		_, err = w.Write(chunk[:min(left, int64(len(chunk)))])
+	}
+	_, _ = io.WriteString(w, end)
+}
+
+// recording is an answer that has not been sent.
+type recording struct {
+	header http.Header
+	status int
+	wrote  bool
+	body   bytes.Buffer
+}
+
+func (a *recording) Header() http.Header { return a.header }
+
+func (a *recording) WriteHeader(status int) {
+	if !a.wrote {
+		a.status, a.wrote = status, true
+	}
+}
+
+func (a *recording) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
+
+// truncate announces the whole body and sends half of it. An answer without a
+// body is lost as a whole.
+func (a *recording) truncate(w http.ResponseWriter) {
+	if a.body.Len() == 0 {
+		abort(w)
+	}
+	maps.Copy(w.Header(), a.header)
+	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body.Bytes()[:a.body.Len()/2])
+}
+
+// abort loses the connection, as a reset if there is one.
+func abort(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// pause reports whether nobody gave up in the meantime.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

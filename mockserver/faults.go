@@ -1,0 +1,353 @@
+package mockserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// FaultAction is what a rule does to the request, message or delivery it hits.
+type FaultAction string
+
+// What can happen to a request.
+const (
+	// FaultStatus answers with Status (503 if zero), RetryAfter and Body.
+	FaultStatus FaultAction = "status"
+	// FaultReset closes the connection without an answer.
+	FaultReset FaultAction = "reset"
+	// FaultHang never answers; it ends when the client gives up.
+	FaultHang FaultAction = "hang"
+	// FaultTruncate acts and sends half of the answer's body.
+	FaultTruncate FaultAction = "truncate"
+	// FaultOversize acts and answers with a JSON object of Size bytes.
+	FaultOversize FaultAction = "oversize"
+	// FaultNotJSON answers with Status (200 if zero) and an HTML page, or Body.
+	FaultNotJSON FaultAction = "not_json"
+	// FaultRedirect answers with Status (307 if zero) and Location.
+	FaultRedirect FaultAction = "redirect"
+)
+
+// What can happen to a message of the Email API.
+const (
+	// FaultInternalError makes the submission end in the status error and the
+	// event Email.Error, whose error ends with Body.
+	FaultInternalError FaultAction = "internal_error"
+)
+
+// What can happen to a delivery.
+const (
+	// FaultDrop loses the delivery: no attempt is made, the journal says dropped.
+	FaultDrop FaultAction = "drop"
+	// FaultDuplicate delivers the same bytes again after they were accepted.
+	FaultDuplicate FaultAction = "duplicate"
+	// FaultReorder holds the delivery back until the webhook's next one is queued
+	// and puts it behind that, or until Delay (1 s if zero) has passed.
+	FaultReorder FaultAction = "reorder"
+)
+
+// FaultDelay waits for Delay, then goes on as usual: with a request, or with a
+// delivery if the rule says Event or WebhookID.
+const FaultDelay FaultAction = "delay"
+
+// Defaults of faults.
+const (
+	defaultOversize = 64 << 20 // bytes
+	maxOversize     = 1 << 30
+	defaultHold     = time.Second
+)
+
+// Fault is a rule of the fault plan: what it is about, which of those it hits,
+// and what it does. A rule that says nothing about which one hits them all.
+type Fault struct {
+	// Operation is an operationId of the API's document, such as submitEmail.
+	Operation string `json:"operation,omitzero"`
+	// Method is a method of HTTP.
+	Method string `json:"method,omitzero"`
+	// Path is a path of which each segment that is * or in braces stands for any
+	// one: /lists/*/contacts.
+	Path string `json:"path,omitzero"`
+	// Event is the event name of deliveries; * is any.
+	Event string `json:"event,omitzero"`
+	// WebhookID is the webhook of deliveries.
+	WebhookID string `json:"webhook_id,omitzero"`
+
+	// Nth hits the nth one alone, counted from 1.
+	Nth int `json:"nth,omitzero"`
+	// Every hits each one whose number is divisible by it.
+	Every int `json:"every,omitzero"`
+	// Probability hits by chance, from 0 to 1. The same seed and the same order
+	// of requests give the same hits.
+	Probability float64 `json:"probability,omitzero"`
+	// Times ends the rule after so many hits; 0 is never.
+	Times int `json:"times,omitzero"`
+
+	// Action is what happens. It must be set.
+	Action FaultAction `json:"action"`
+	// AfterActing first carries the request out and then loses its answer, for
+	// FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
+	AfterActing bool `json:"after_acting,omitzero"`
+	// Delay is waited before anything else; at most 24 h.
+	Delay time.Duration `json:"-"`
+	// Status is the answer's status, 200 to 599.
+	Status int `json:"status,omitzero"`
+	// RetryAfter is the header Retry-After, sent as it is.
+	RetryAfter string `json:"retry_after,omitzero"`
+	// Body is the answer's body, sent as it is. If empty, FaultStatus answers in
+	// the API's error format.
+	Body string `json:"body,omitzero"`
+	// Location is where FaultRedirect points to; the same path at a host that
+	// does not exist if empty.
+	Location string `json:"location,omitzero"`
+	// Size is the length of an oversized body in bytes: 64 MiB if 0, at most 1 GiB.
+	Size int64 `json:"size,omitzero"`
+}
+
+// faultSubject is what a rule is about.
+type faultSubject int
+
+const (
+	faultRequests faultSubject = iota
+	faultMessages
+	faultDeliveries
+)
+
+// faultActions lists every action and what it happens to.
+func faultActions() map[FaultAction]faultSubject {
+	return map[FaultAction]faultSubject{
+		FaultStatus: faultRequests, FaultReset: faultRequests, FaultHang: faultRequests, FaultTruncate: faultRequests,
+		FaultOversize: faultRequests, FaultNotJSON: faultRequests, FaultRedirect: faultRequests, FaultDelay: faultRequests,
+		FaultInternalError: faultMessages,
+		FaultDrop:          faultDeliveries, FaultDuplicate: faultDeliveries, FaultReorder: faultDeliveries,
+	}
+}
+
+func (f *Fault) subject() faultSubject {
+	if f.Action == FaultDelay && (f.Event != "" || f.WebhookID != "") {
+		return faultDeliveries
+	}
+	return faultActions()[f.Action]
+}
+
+// check returns every mistake in the rule.
+func (f *Fault) check() error {
+	var errs []error
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("mockserver: fault: "+format, args...))
+		}
+	}
+	_, known := faultActions()[f.Action]
+	subject := f.subject()
+	ways := 0
+	for _, given := range []bool{f.Nth != 0, f.Every != 0, f.Probability != 0} {
+		if given {
+			ways++
+		}
+	}
+	wrong(!known, "action: %q is unknown", f.Action)
+	wrong(ways > 1, "nth, every, probability: want one of them at most")
+	wrong(f.Nth < 0, "nth: want 1 or more")
+	wrong(f.Every < 0, "every: want 1 or more")
+	wrong(f.Times < 0, "times: want 0 or more")
+	wrong(!(f.Probability >= 0 && f.Probability <= 1), "probability: want 0 to 1")
+	wrong(f.Delay < 0 || f.Delay > 24*time.Hour, "delay: want 0 to 24 h")
+	wrong(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status: want 200 to 599")
+	wrong(f.Size < 0 || f.Size > maxOversize, "size: want 0 to %d", maxOversize)
+	wrong(f.Path != "" && f.Path[0] != '/', "path: want a slash first")
+	wrong(strings.ContainsAny(f.RetryAfter+f.Location, "\r\n\x00"), "retry_after, location: want one line")
+	wrong(known && subject != faultRequests && (f.Operation != "" || f.Method != "" || f.Path != ""),
+		"operation, method, path: %s is not about requests", f.Action)
+	wrong(known && subject != faultDeliveries && (f.Event != "" || f.WebhookID != ""),
+		"event, webhook_id: %s is not about deliveries", f.Action)
+	return errors.Join(errs...)
+}
+
+// FaultRule is a rule of the plan and what became of it.
+type FaultRule struct {
+	// ID names the rule.
+	ID string `json:"id"`
+	Fault
+	// Enabled is false for a rule that is switched off: it neither counts nor hits.
+	Enabled bool `json:"enabled"`
+	// Calls counts what the rule is about, Hits those that it hit.
+	Calls int `json:"calls"`
+	Hits  int `json:"hits"`
+
+	random *rand.Rand // of its own, so that rules do not disturb each other
+}
+
+// hit counts one more of what the rule is about and says whether it is hit.
+func (r *FaultRule) hit() bool {
+	r.Calls++
+	chosen := true
+	switch {
+	case r.Nth > 0:
+		chosen = r.Calls == r.Nth
+	case r.Every > 0:
+		chosen = r.Calls%r.Every == 0
+	case r.Probability > 0:
+		chosen = r.random.Float64() < r.Probability
+	}
+	return chosen && (r.Times == 0 || r.Hits < r.Times)
+}
+
+// faultPlan holds the rules. Every rule counts everything that it is about; of
+// those that hit, the first acts.
+type faultPlan struct {
+	log   *slog.Logger
+	ctx   context.Context // of all disturbances; canceled by close
+	close context.CancelFunc
+	rules atomic.Int64 // how many: no rules cost no lock
+
+	mu     sync.Mutex
+	seed   uint64
+	lastID int
+	plan   []*FaultRule
+}
+
+func newFaultPlan(seed uint64, log *slog.Logger) *faultPlan {
+	p := &faultPlan{seed: chooseSeed(seed), log: log}
+	p.ctx, p.close = context.WithCancel(context.Background())
+	return p
+}
+
+// chooseSeed keeps to what a number in JavaScript can hold exactly.
+func chooseSeed(seed uint64) uint64 {
+	if seed == 0 {
+		return rand.Uint64N(1<<53-1) + 1
+	}
+	return seed
+}
+
+func (p *faultPlan) add(faults []Fault) ([]FaultRule, error) {
+	var errs []error
+	for i := range faults {
+		errs = append(errs, faults[i].check())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	added := make([]FaultRule, 0, len(faults))
+	for _, f := range faults {
+		p.lastID++
+		rule := &FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}
+		p.beginLocked(rule, p.lastID)
+		if f.Probability > 0 {
+			p.log.Info("a fault by chance", "rule", rule.ID, "seed", p.seed)
+		}
+		p.plan = append(p.plan, rule)
+		added = append(added, *rule)
+	}
+	p.rules.Store(int64(len(p.plan)))
+	return added, nil
+}
+
+func (p *faultPlan) beginLocked(rule *FaultRule, stream int) {
+	rule.Calls, rule.Hits = 0, 0
+	rule.random = rand.New(rand.NewPCG(p.seed, uint64(stream)))
+}
+
+// reseed begins all counts anew.
+func (p *faultPlan) reseed(seed uint64) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seed = chooseSeed(seed)
+	for i, rule := range p.plan {
+		p.beginLocked(rule, i+1)
+	}
+	return p.seed
+}
+
+func (p *faultPlan) list() (seed uint64, rules []FaultRule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rules = make([]FaultRule, len(p.plan))
+	for i, rule := range p.plan {
+		rules[i] = *rule
+		rules[i].random = nil
+	}
+	return p.seed, rules
+}
+
+// change lets f change the rule with the id; it reports whether there is one.
+func (p *faultPlan) change(id string, f func(*FaultRule)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.plan, func(r *FaultRule) bool { return r.ID == id })
+	if i >= 0 {
+		f(p.plan[i])
+	}
+	return i >= 0
+}
+
+// remove removes the rule with the id, or all of them if it is empty. It
+// reports how many.
+func (p *faultPlan) remove(id string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := len(p.plan)
+	p.plan = slices.DeleteFunc(p.plan, func(r *FaultRule) bool { return id == "" || r.ID == id })
+	p.rules.Store(int64(len(p.plan)))
+	return before - len(p.plan)
+}
+
+// pick counts for all rules about a subject that match, and returns the first hit.
+func (p *faultPlan) pick(subject faultSubject, matches func(*Fault) bool) *FaultRule {
+	if p.rules.Load() == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var first *FaultRule
+	for _, rule := range p.plan {
+		if rule.Enabled && rule.subject() == subject && matches(&rule.Fault) && rule.hit() && first == nil {
+			first = rule
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	first.Hits++
+	hit := *first
+	return &hit
+}
+
+// request returns the rule that hits a request, or nil.
+func (p *faultPlan) request(operation string, r *http.Request) *FaultRule {
+	return p.pick(faultRequests, func(f *Fault) bool {
+		return (f.Operation == "" || f.Operation == operation) &&
+			(f.Method == "" || strings.EqualFold(f.Method, r.Method)) &&
+			(f.Path == "" || matchPath(f.Path, r.URL.EscapedPath()))
+	})
+}
+
+// message returns the rule that hits a message, or nil.
+func (p *faultPlan) message() *FaultRule {
+	return p.pick(faultMessages, func(*Fault) bool { return true })
+}
+
+// delivery returns the rule that hits a delivery, or nil.
+func (p *faultPlan) delivery(event, webhookID string) *FaultRule {
+	return p.pick(faultDeliveries, func(f *Fault) bool {
+		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
+	})
+}
+
+// matchPath compares segment by segment.
+func matchPath(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	return slices.EqualFunc(want, got, func(want, got string) bool {
+		return want == "*" || strings.HasPrefix(want, "{") && strings.HasSuffix(want, "}") || want == got
+	})
+}

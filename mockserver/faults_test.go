@@ -1,0 +1,485 @@
+package mockserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// faultyPlatform is a platform with a way to it: a socket or in process.
+type faultyPlatform struct {
+	*testing.T
+	*mockserver.Server
+	http *http.Client
+}
+
+// onEachTransport runs a test over a real socket and in process.
+func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
+	t.Run("socket", func(t *testing.T) {
+		srv := mockserver.Start(mockserver.Config{FaultSeed: 7})
+		t.Cleanup(srv.Close)
+		// A connection of its own for each request: net/http repeats a GET when
+		// a connection that it kept is lost.
+		transport := &http.Transport{DisableKeepAlives: true}
+		test(faultyPlatform{t, srv, noRedirects(transport)})
+	})
+	t.Run("in process", func(t *testing.T) {
+		srv := mockserver.New(mockserver.Config{FaultSeed: 7})
+		t.Cleanup(srv.Close)
+		test(faultyPlatform{t, srv, noRedirects(srv.Transport())})
+	})
+}
+
+func noRedirects(via http.RoundTripper) *http.Client {
+	return &http.Client{Transport: via, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (p faultyPlatform) inject(faults ...mockserver.Fault) {
+	p.Helper()
+	if err := p.Inject(faults...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// try makes a request and returns what became of it; the body may be cut short.
+func (p faultyPlatform) try(ctx context.Context, method, path, body string) (*http.Response, string, error) {
+	p.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, p.URL()+path, strings.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.Token())
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := p.http.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	read, err := io.ReadAll(res.Body)
+	return res, string(read), err
+}
+
+// status makes a request that must be answered and returns the status.
+func (p faultyPlatform) status(method, path, body string) int {
+	p.Helper()
+	res, _, err := p.try(p.Context(), method, path, body)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return res.StatusCode
+}
+
+// lists counts the lists of the account, past all faults.
+func (p faultyPlatform) lists() int {
+	p.Helper()
+	p.ClearFaults()
+	_, body, err := p.try(p.Context(), http.MethodGet, "/lists", "")
+	if err != nil {
+		p.Fatal(err)
+	}
+	return strings.Count(body, `"list_id"`)
+}
+
+const newList = `{"name":"News"}`
+
+func TestFaultAnswers(t *testing.T) {
+	tests := []struct {
+		name     string
+		fault    mockserver.Fault
+		status   int
+		header   string // "Name: value"
+		contains string
+		acted    bool
+	}{
+		{
+			"a status with a Retry-After",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, 429, "Retry-After: 7", `"rate_limited"`, false,
+		},
+		{
+			"a Retry-After that makes no sense is sent as it is",
+			mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, 503, "Retry-After: -1e9 soon", `"detail"`, false,
+		},
+		{
+			"a 401 has its challenge",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, 401, "Www-Authenticate: Bearer", `"detail"`, false,
+		},
+		{
+			"a gateway's time-out after all was done",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, 504, "Content-Type: application/json", `"detail"`, true,
+		},
+		{
+			"a body of one's own",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, 500, "Content-Type: application/json", "{}", false,
+		},
+		{
+			"a page of a portal with status 200",
+			mockserver.Fault{Action: mockserver.FaultNotJSON}, 200, "Content-Type: text/html; charset=utf-8", "<html>", false,
+		},
+		{
+			"a page of a proxy after all was done",
+			mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true}, 502, "Content-Type: text/html; charset=utf-8", "<html>", true,
+		},
+		{
+			"a redirect to another host",
+			mockserver.Fault{Action: mockserver.FaultRedirect}, 307, "Location: https://elsewhere.invalid/lists", "", false,
+		},
+		{
+			"a redirect to where the test says",
+			mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"}, 301, "Location: /elsewhere", "", false,
+		},
+		{
+			"a body of one megabyte",
+			mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, 201, "Content-Type: application/json", `{"padding":"xxx`, true,
+		},
+		{
+			"a delay and nothing else",
+			mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, 201, "Content-Type: application/json", `"list_id"`, true,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachTransport(t, func(p faultyPlatform) {
+				p.inject(tt.fault)
+				res, body, err := p.try(p.Context(), http.MethodPost, "/lists", newList)
+				if err != nil {
+					p.Fatal(err)
+				}
+				name, value, _ := strings.Cut(tt.header, ": ")
+				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
+					p.Errorf("got %d %v %.100s", res.StatusCode, res.Header, body)
+				}
+				if res.Header.Get("X-Request-Id") == "" {
+					p.Error("no X-Request-Id")
+				}
+				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
+					p.Errorf("%d bytes, want %d", len(body), size)
+				}
+				log := p.Requests()[0]
+				if log.Status != tt.status || log.Fault != "fault-1" {
+					p.Errorf("logged as %+v", log)
+				}
+				if acted := p.lists() == 1; acted != tt.acted {
+					p.Errorf("acted: %v", acted)
+				}
+			})
+		})
+	}
+}
+
+func TestFaultLostConnection(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault mockserver.Fault
+		want  []error // one of them
+		acted bool
+	}{
+		{"reset before acting", mockserver.Fault{Action: mockserver.FaultReset}, []error{syscall.ECONNRESET, io.EOF}, false},
+		{"reset after acting", mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}, []error{syscall.ECONNRESET, io.EOF}, true},
+		{"half of the answer", mockserver.Fault{Action: mockserver.FaultTruncate}, []error{io.ErrUnexpectedEOF}, true},
+		{"no answer", mockserver.Fault{Action: mockserver.FaultHang}, []error{context.DeadlineExceeded}, false},
+		{"no answer though all was done", mockserver.Fault{Action: mockserver.FaultHang, AfterActing: true}, []error{context.DeadlineExceeded}, true},
+		{"a delay that the client does not wait for", mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour}, []error{context.DeadlineExceeded}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachTransport(t, func(p faultyPlatform) {
+				p.inject(tt.fault)
+				ctx, cancel := context.WithTimeout(p.Context(), 50*time.Millisecond)
+				defer cancel()
+				if tt.want[0] != context.DeadlineExceeded {
+					ctx = p.Context()
+				}
+				_, body, err := p.try(ctx, http.MethodPost, "/lists", newList)
+				if !slices.ContainsFunc(tt.want, func(want error) bool { return errors.Is(err, want) }) {
+					p.Errorf("got %v, want one of %v", err, tt.want)
+				}
+				if tt.fault.Action == mockserver.FaultTruncate && !strings.HasPrefix(body, `{"`) {
+					p.Errorf("the half of the answer is %q", body)
+				}
+				if acted := p.lists() == 1; acted != tt.acted {
+					p.Errorf("acted: %v", acted)
+				}
+			})
+		})
+	}
+}
+
+// A hang must not outlive the server.
+func TestFaultHangEndsWithTheServer(t *testing.T) {
+	onEachTransport(t, func(p faultyPlatform) {
+		p.inject(mockserver.Fault{Action: mockserver.FaultHang})
+		done := make(chan error, 1)
+		go func() {
+			_, _, err := p.try(context.WithoutCancel(p.Context()), http.MethodPost, "/lists", newList)
+			done <- err
+		}()
+		for p.Faults()[0].Hits == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		p.Close()
+		if err := <-done; err == nil {
+			p.Error("the request was answered")
+		}
+	})
+}
+
+func TestFaultChoosesRequests(t *testing.T) {
+	ok, bad := http.StatusOK, http.StatusServiceUnavailable
+	tests := []struct {
+		name  string
+		fault mockserver.Fault
+		want  []int // of GET /lists, GET /lists, GET /templates, POST /lists, GET /lists
+	}{
+		{"all", mockserver.Fault{}, []int{bad, bad, bad, bad, bad}},
+		{"an operation", mockserver.Fault{Operation: "listLists"}, []int{bad, bad, ok, 201, bad}},
+		{"the second of an operation", mockserver.Fault{Operation: "listLists", Nth: 2}, []int{ok, bad, ok, 201, ok}},
+		{"every second", mockserver.Fault{Every: 2}, []int{ok, bad, ok, bad, ok}},
+		{"the first two", mockserver.Fault{Times: 2}, []int{bad, bad, ok, 201, ok}},
+		{"a method", mockserver.Fault{Method: "post"}, []int{ok, ok, ok, bad, ok}},
+		{"a path", mockserver.Fault{Path: "/lists"}, []int{bad, bad, ok, bad, bad}},
+		{"any path of one segment", mockserver.Fault{Path: "/*"}, []int{bad, bad, bad, bad, bad}},
+		{"a path with a name in braces", mockserver.Fault{Path: "/{resource}", Method: "GET"}, []int{bad, bad, bad, 201, bad}},
+		{"a longer path", mockserver.Fault{Path: "/lists/*"}, []int{ok, ok, ok, 201, ok}},
+		{"always by chance", mockserver.Fault{Probability: 1}, []int{bad, bad, bad, bad, bad}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachTransport(t, func(p faultyPlatform) {
+				tt.fault.Action = mockserver.FaultStatus
+				p.inject(tt.fault)
+				got := []int{
+					p.status("GET", "/lists", ""), p.status("GET", "/lists", ""), p.status("GET", "/templates", ""),
+					p.status("POST", "/lists", newList), p.status("GET", "/lists", ""),
+				}
+				if !slices.Equal(got, tt.want) {
+					p.Errorf("got %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// Every rule counts what it is about, whichever rule acts.
+func TestFaultRulesInTurn(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	p.inject(
+		mockserver.Fault{Nth: 1, Action: mockserver.FaultStatus, Status: 500},
+		mockserver.Fault{Nth: 2, Action: mockserver.FaultStatus, Status: 502},
+		mockserver.Fault{Nth: 2, Action: mockserver.FaultStatus, Status: 504},
+	)
+	var got []int
+	for range 3 {
+		got = append(got, p.status("GET", "/lists", ""))
+	}
+	if want := []int{500, 502, 200}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	rules := p.Faults()
+	for i, hits := range []int{1, 1, 0} {
+		if rules[i].Calls != 3 || rules[i].Hits != hits {
+			t.Errorf("rule %d: %d calls, %d hits", i, rules[i].Calls, rules[i].Hits)
+		}
+	}
+}
+
+func TestFaultSwitchAndRemove(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus})
+	id := p.Faults()[0].ID
+	steps := []struct {
+		name string
+		do   func() error
+		want int
+	}{
+		{"injected", func() error { return nil }, 503},
+		{"off", func() error { return srv.EnableFault(id, false) }, 200},
+		{"on", func() error { return srv.EnableFault(id, true) }, 503},
+		{"removed", func() error { return srv.RemoveFault(id) }, 200},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.status("GET", "/lists", ""); got != step.want {
+			t.Errorf("%s: got %d, want %d", step.name, got, step.want)
+		}
+	}
+	if srv.RemoveFault(id) == nil || srv.EnableFault(id, true) == nil {
+		t.Error("a rule that is gone was found")
+	}
+}
+
+// The same seed and the same requests give the same faults, whatever other
+// rules there are.
+func TestFaultSeed(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
+	defer srv.Close()
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	run := func() string {
+		var got strings.Builder
+		for range 64 {
+			fmt.Fprintf(&got, "%d ", p.status("GET", "/lists", ""))
+		}
+		return got.String()
+	}
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5})
+	first := run()
+	if n := strings.Count(first, "503"); n < 16 || n > 48 {
+		t.Errorf("%d of 64 were hit with a probability of 0.5", n)
+	}
+	if srv.SeedFaults(42); run() != first {
+		t.Error("another run with the same seed differs")
+	}
+	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "getList", Probability: 0.5})
+	if srv.SeedFaults(42); run() != first {
+		t.Error("another rule changes what this one hits")
+	}
+	if seed := srv.SeedFaults(0); seed == 0 || seed == 42 || seed != srv.FaultSeed() || run() == first {
+		t.Errorf("seed 0 chose %d and changed nothing", seed)
+	}
+}
+
+func TestFaultMistakes(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	status := mockserver.FaultStatus
+	tests := []struct {
+		name  string
+		fault mockserver.Fault
+		want  string
+	}{
+		{"no action", mockserver.Fault{}, "action"},
+		{"an unknown action", mockserver.Fault{Action: "explode"}, "action"},
+		{"an unknown operation", mockserver.Fault{Action: status, Operation: "sendEmail"}, "operation"},
+		{"two ways to choose", mockserver.Fault{Action: status, Nth: 1, Every: 2}, "nth, every, probability"},
+		{"a negative number", mockserver.Fault{Action: status, Nth: -1}, "nth"},
+		{"a probability over 1", mockserver.Fault{Action: status, Probability: 1.5}, "probability"},
+		{"a status that ends no request", mockserver.Fault{Action: status, Status: 100}, "status"},
+		{"a path without a slash", mockserver.Fault{Action: status, Path: "lists"}, "path"},
+		{"a header of two lines", mockserver.Fault{Action: status, RetryAfter: "1\r\nX: y"}, "retry_after"},
+		{"a negative delay", mockserver.Fault{Action: status, Delay: -1}, "delay"},
+		{"too large", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}, "size"},
+		{"a request of an event", mockserver.Fault{Action: status, Event: "Email.Bounced"}, "event"},
+		{"a delivery of an operation", mockserver.Fault{Action: mockserver.FaultDrop, Operation: "getEmail"}, "operation"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := srv.Inject(mockserver.Fault{Action: status}, tt.fault)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error about %s", err, tt.want)
+			}
+		})
+	}
+	if rules := srv.Faults(); len(rules) != 0 {
+		t.Errorf("a call with a mistake added %v", rules)
+	}
+}
+
+// misdelivered is what a receiver got: when, and of which list.
+type misdelivered struct {
+	mu  sync.Mutex
+	got []string
+	at  []time.Duration
+}
+
+func (m *misdelivered) all() ([]string, []time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.got), slices.Clone(m.at)
+}
+
+// misdeliver adds three contacts, which are three deliveries, with faults in
+// the way, and returns which arrived when.
+func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, []string, []time.Duration) {
+	t.Helper()
+	begin := time.Now()
+	m := &misdelivered{}
+	srv := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{
+		"hook.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			_, address, _ := strings.Cut(string(body), `"email_address":"`)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.got, m.at = append(m.got, address[:1]), append(m.at, time.Since(begin))
+		}),
+	}})
+	t.Cleanup(srv.Close)
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	p.status("POST", "/webhooks", `{"url":"http://hook.test/","events":["Contact.Added"]}`)
+	_, created, err := p.try(t.Context(), http.MethodPost, "/lists", newList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(created, `"list_id":`)
+	id, _, _ = strings.Cut(id, ",")
+	p.inject(faults...)
+	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
+		if got := p.status("POST", "/lists/"+strings.Trim(id, "}\n")+"/contacts", `{"email":"`+address+`"}`); got != http.StatusCreated {
+			t.Fatalf("creating a contact: %d", got)
+		}
+	}
+	if err := srv.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, at := m.all()
+	return srv, got, at
+}
+
+func TestFaultDeliveries(t *testing.T) {
+	tests := []struct {
+		name   string
+		fault  mockserver.Fault
+		want   []string
+		last   time.Duration // when the last one arrived
+		states string
+	}{
+		{"drop", mockserver.Fault{Action: mockserver.FaultDrop, Nth: 2}, []string{"a", "c"}, 0, "delivered dropped delivered"},
+		{"duplicate", mockserver.Fault{Action: mockserver.FaultDuplicate, Nth: 2}, []string{"a", "b", "b", "c"}, 0, "delivered delivered delivered"},
+		{"reorder", mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}, []string{"b", "a", "c"}, 0, "delivered delivered delivered"},
+		{"reorder the last", mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
+		{"reorder all", mockserver.Fault{Action: mockserver.FaultReorder}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
+		{
+			"delay", mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
+			[]string{"b", "c", "a"}, time.Minute, "delivered delivered delivered",
+		},
+		{"of another event", mockserver.Fault{Action: mockserver.FaultDrop, Event: "Email.Bounced"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},
+		{"of another webhook", mockserver.Fault{Action: mockserver.FaultDrop, WebhookID: "999"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, got, at := misdeliver(t, tt.fault)
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("arrived: %v, want %v", got, tt.want)
+				}
+				if last := slices.Max(at); last != tt.last {
+					t.Errorf("the last one arrived after %v, want %v", last, tt.last)
+				}
+				var states []string
+				for _, d := range srv.Deliveries() {
+					states = append(states, string(d.State))
+				}
+				if joined := strings.Join(states, " "); joined != tt.states {
+					t.Errorf("states: %s, want %s", joined, tt.states)
+				}
+			})
+		})
+	}
+}
