@@ -32,6 +32,7 @@ const (
 	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be attempted again
 	DeliveryDelivered DeliveryState = "delivered"  // answered with 2xx
 	DeliveryFailed    DeliveryState = "failed"     // given up
+	DeliveryDropped   DeliveryState = "dropped"    // lost by a fault; no attempt was made
 )
 
 // deliverer brings events to webhooks. Each webhook has a queue; while a queue
@@ -44,6 +45,7 @@ type deliverer struct {
 	ctx      context.Context // of all attempts; canceled by close
 	cancel   context.CancelFunc
 	report   func(error)
+	faults   *faultPlan
 
 	mu      sync.Mutex
 	queues  map[int64]*queue // by webhook
@@ -61,6 +63,7 @@ type queue struct {
 	retries  []*Delivery // to be attempted at their NextAttempt, the earliest first
 	starts   []time.Time // of the attempts within the last rate limit period
 	inFlight *Delivery
+	held     *Delivery // among retries: to be overtaken by the next one
 	working  bool // a goroutine works it off
 	timer    *time.Timer
 }
@@ -137,7 +140,7 @@ func (d *deliverer) pushLocked(q *queue, e *event) {
 	}
 	d.journal = append(d.journal, delivery)
 	d.byID[delivery.ID] = delivery
-	q.pending = append(q.pending, delivery)
+	d.queueLocked(q, delivery)
 	d.startLocked(q)
 }
 
@@ -247,18 +250,15 @@ func (d *deliverer) settleLocked(q *queue, delivery *Delivery, a Attempt) {
 	switch {
 	case a.Status >= 200 && a.Status <= 299 && a.Error == "":
 		delivery.State = DeliveryDelivered
+		if delivery.duplicate {
+			delivery.duplicate, delivery.State = false, DeliveryQueued
+			q.pending = slices.Insert(q.pending, 0, delivery)
+		}
 	case delivery.tries > len(d.schedule):
 		delivery.State = DeliveryFailed
 	default:
 		delivery.State = DeliveryRetrying
-		delivery.NextAttempt = a.Time.Add(a.Duration).Add(d.schedule[delivery.tries-1])
-		i, _ := slices.BinarySearchFunc(q.retries, delivery, func(other, new *Delivery) int {
-			if other.NextAttempt.After(new.NextAttempt) {
-				return 1
-			}
-			return -1 // behind those of the same time
-		})
-		q.retries = slices.Insert(q.retries, i, delivery)
+		q.later(delivery, a.Time.Add(a.Duration).Add(d.schedule[delivery.tries-1]))
 	}
 }
 
@@ -272,15 +272,11 @@ func (d *deliverer) redeliver(id string) error {
 		return fmt.Errorf("mockserver: no delivery %q", id)
 	}
 	q := d.queues[delivery.webhookID]
-	switch delivery.State {
-	case DeliveryInFlight:
+	if delivery.State == DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
-	case DeliveryQueued:
-		q.pending = slices.DeleteFunc(q.pending, func(other *Delivery) bool { return other == delivery })
-	case DeliveryRetrying:
-		q.retries = slices.DeleteFunc(q.retries, func(other *Delivery) bool { return other == delivery })
 	}
-	delivery.State, delivery.NextAttempt = DeliveryQueued, time.Time{}
+	q.remove(delivery)
+	delivery.State = DeliveryQueued
 	delivery.manual, delivery.tries = true, 0
 	q.pending = append(q.pending, delivery)
 	d.startLocked(q)

@@ -34,8 +34,9 @@ type Request struct {
 	Query     string        `json:"query,omitzero"`
 	Operation string        `json:"operation,omitzero"` // the operationId; empty if no operation takes such a request
 	AccountID int64         `json:"account_id,omitzero"`
-	Status    int           `json:"status"`
-	Body      Text          `json:"body,omitzero"` // up to 64 KiB
+	Status    int           `json:"status"`         // as the client got it; 0 if the connection was lost
+	Fault     string        `json:"fault,omitzero"` // the id of the fault that hit it
+	Body      Text          `json:"body,omitzero"`  // up to 64 KiB
 }
 
 // What the log of requests holds: the latest ones.
@@ -222,9 +223,11 @@ type Delivery struct {
 	State       DeliveryState `json:"state"`
 	Attempts    []Attempt     `json:"attempts"`
 	CreatedAt   time.Time     `json:"created_at"`
-	NextAttempt time.Time     `json:"next_attempt,omitzero"` // set while State is DeliveryRetrying
+	NextAttempt time.Time     `json:"next_attempt,omitzero"` // set while it waits for a time
+	Fault       string        `json:"fault,omitzero"`        // the id of the fault that hit it
 
 	webhookID int64
+	duplicate bool // deliver it once more
 	tries     int  // since the delivery was made or asked for again
 	manual    bool // the next attempt was asked for
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -291,6 +292,9 @@ func (t *tx) simulate(m *message) {
 func (t *tx) internalError(m *message) string {
 	if words := magic(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
+	}
+	if rule := t.faults.message(); rule != nil {
+		return cmp.Or(rule.Body, "the message could not be queued")
 	}
 	return ""
 }

@@ -63,6 +63,9 @@ type Config struct {
 	HashFunction webhook.Hash
 	// Lookups says how the limit of one lookup a second is counted.
 	Lookups LookupLimit
+	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
+	// is logged with every rule that needs it, see [Server.FaultSeed].
+	FaultSeed uint64
 	// SkipValidation turns the validation of requests against the API's
 	// document off, for benchmarks. What handlers check themselves stays.
 	SkipValidation bool
@@ -166,6 +169,7 @@ func Start(cfg Config) *Server {
 // called more than once.
 func (s *Server) Close() {
 	s.close.Do(func() {
+		s.platform.faults.close()
 		if s.serve.http != nil {
 			_ = s.serve.http.Close()
 			<-s.serve.done
@@ -278,12 +282,21 @@ func (s *Server) authenticate(x *exchange, r *http.Request) error {
 	return fail(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
 }
 
-// serveOperation admits a request to its operation and lets it answer.
+// serveOperation answers a request to an operation, unless a fault gets in the way.
 func (s *Server) serveOperation(pattern string, next http.HandlerFunc, r *http.Request) {
 	x := exchangeOf(r.Context())
 	contract := loadContract()
 	op := contract.operations[pattern]
 	x.Operation = op.id
+	if rule := s.platform.faults.request(op.id, r); rule != nil {
+		s.serveDisturbed(x, rule, r, func() { s.act(x, op, next, r) })
+		return
+	}
+	s.act(x, op, next, r)
+}
+
+// act carries out a request and answers it.
+func (s *Server) act(x *exchange, op *operation, next http.HandlerFunc, r *http.Request) {
 	if s.cfg.OnViolation != nil {
 		x.answer = new([]byte)
 		defer func() {

@@ -15,6 +15,7 @@ import (
 type platform struct {
 	cfg     Config
 	deliver *deliverer
+	faults  *faultPlan
 	work    work
 
 	mu       sync.Mutex
@@ -40,7 +41,9 @@ type account struct {
 
 func newPlatform(cfg Config) *platform {
 	p := &platform{cfg: cfg, accounts: map[int64]*account{}, messages: map[string]*message{}}
+	p.faults = newFaultPlan(cfg.FaultSeed, cfg.Log)
 	p.deliver = newDeliverer(cfg, &p.work)
+	p.deliver.faults = p.faults
 	return p
 }
 

@@ -26,6 +26,16 @@ type contract struct {
 	operations map[string]*operation // by the pattern that net/http routes by: "GET /lists/{list_id}"
 }
 
+// knows reports whether there is an operation with the id.
+func (c *contract) knows(id string) bool {
+	for _, o := range c.operations {
+		if o.id == id {
+			return true
+		}
+	}
+	return false
+}
+
 // operation is one endpoint of the contract.
 type operation struct {
 	id         string
