@@ -248,7 +248,7 @@ func (d *deliverer) settleLocked(q *queue, delivery *Delivery, a Attempt) {
 	delivery.manual = false
 	delivery.tries++
 	switch {
-	case a.Status >= 200 && a.Status <= 299 && a.Error == "":
+	case a.Status >= 200 && a.Status <= 299:
 		delivery.State = DeliveryDelivered
 		if delivery.duplicate {
 			delivery.duplicate, delivery.State = false, DeliveryQueued
@@ -317,6 +317,6 @@ func (d *deliverer) close() {
 	}
 	d.mu.Unlock()
 	d.cancel()
-	d.work.wait(context.Background())
+	d.work.finish()
 	d.target.idle()
 }

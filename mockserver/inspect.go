@@ -322,6 +322,9 @@ func (w *work) done() {
 	}
 }
 
+// finish waits for what is under way, however long it takes.
+func (w *work) finish() { _, _ = w.wait(context.Background()) }
+
 // wait returns when nothing is under way, and whether something was.
 func (w *work) wait(ctx context.Context) (busy bool, err error) {
 	w.mu.Lock()

@@ -18,12 +18,21 @@ type platform struct {
 	faults  *faultPlan
 	work    work
 
-	mu       sync.Mutex
+	mu sync.Mutex
+	records
+	closed bool
+}
+
+// records are all that the platform knows.
+type records struct {
 	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
 	accounts map[int64]*account
 	messages map[string]*message // of all accounts, by id
 	outbox   []*message          // those that were sent, in order
-	closed   bool
+}
+
+func newRecords() records {
+	return records{accounts: map[int64]*account{}, messages: map[string]*message{}}
 }
 
 // account is what the tokens of one account see.
@@ -40,7 +49,7 @@ type account struct {
 }
 
 func newPlatform(cfg Config) *platform {
-	p := &platform{cfg: cfg, accounts: map[int64]*account{}, messages: map[string]*message{}}
+	p := &platform{cfg: cfg, records: newRecords()}
 	p.faults = newFaultPlan(cfg.FaultSeed, cfg.Log)
 	p.deliver = newDeliverer(cfg, &p.work)
 	p.deliver.faults = p.faults
@@ -58,7 +67,7 @@ func (p *platform) close() {
 	}
 	p.mu.Unlock()
 	p.deliver.close()
-	p.work.wait(context.Background())
+	p.work.finish()
 }
 
 // tx is the time in which the caller holds the platform's mutex: it reads and

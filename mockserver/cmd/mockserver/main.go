@@ -25,7 +25,7 @@ func main() {
 		return
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mockserver:", err)
+		_, _ = fmt.Fprintln(os.Stderr, "mockserver:", err)
 		os.Exit(1)
 	}
 }
@@ -49,8 +49,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	srv := mockserver.New(cfg)
 	defer srv.Close()
 	base := "http://" + listener.Addr().String()
-	fmt.Fprintf(out, "The platform is at %s\ntoken: %s\n", base, *token)
-	fmt.Fprintf(out, "try: curl -H 'Authorization: Bearer %s' %s/lists\n", *token, base)
+	_, _ = fmt.Fprintf(out, "The platform is at %s\ntoken: %s\n", base, *token)
+	_, _ = fmt.Fprintf(out, "try: curl -H 'Authorization: Bearer %s' %s/lists\n", *token, base)
 	return serve(ctx, listener, srv)
 }
 
@@ -74,6 +74,6 @@ func logRequest(out io.Writer, r mockserver.Request) {
 	if operation == "" {
 		operation = "-"
 	}
-	fmt.Fprintf(out, "%s %d %-6s %s %s %v\n",
+	_, _ = fmt.Fprintf(out, "%s %d %-6s %s %s %v\n",
 		r.Time.Format("15:04:05.000"), r.Status, r.Method, r.Path, operation, r.Duration.Round(time.Microsecond))
 }
