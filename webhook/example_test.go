@@ -1,0 +1,135 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+func Example() {
+	secret := webhook.Secret{Key: "whsec_5f0d…"} // from the configuration, as the platform returned it
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/hook", webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
+		switch d := ev.Data.(type) {
+		case *events.EmailSuppressed:
+			fmt.Println("never write to", d.SuppressedEmail.Email)
+		case *events.Unknown:
+			fmt.Println("not known yet:", ev.Name)
+		}
+		return nil
+	}, webhook.Options{}))
+
+	// The platform delivers, and delivers again as it did not get the answer in time.
+	body := []byte(`{
+		"id": "5c0b1e6e-3f0e-4a52-9d5a-0e6d3f0f7a11", "event": "SuppressedEmail.Added",
+		"created_on": 1700000000, "data": {"suppressedEmail": {"email": "someone@example.com"}}
+	}`)
+	for range 2 {
+		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, body)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, req)
+		fmt.Println(w.Code)
+	}
+	// Output:
+	// never write to someone@example.com
+	// 204
+	// 204
+}
+
+func ExampleNewVerifier_rotation() {
+	old, current := webhook.Secret{Key: "old"}, webhook.Secret{Key: "current", Hash: webhook.SHA512}
+	verifier, err := webhook.NewVerifier(current, old)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body := []byte(`{"event":"Email.Opened"}`)
+	fmt.Println(verifier.Verify(body, webhook.Sign(current, body)))
+	fmt.Println(verifier.Verify(body, webhook.Sign(old, body)))
+	fmt.Println(verifier.Verify(body, webhook.Sign(webhook.Secret{Key: "guessed"}, body)))
+	// Output:
+	// <nil>
+	// <nil>
+	// webhook: invalid signature
+}
+
+// A handler of one's own, behind the middleware, that handles each event once.
+func ExampleMiddleware() {
+	secret := webhook.Secret{Key: "whsec_5f0d…"}
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	once := webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
+	own := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, _ := webhook.FromContext(r.Context())
+		ran, err := once.Do(r.Context(), d.Key, func(context.Context) error {
+			fmt.Println("store", len(d.Body), "bytes of", d.Event.Name)
+			return nil
+		})
+		switch {
+		case errors.Is(err, webhook.ErrInFlight):
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case err != nil:
+			w.WriteHeader(http.StatusInternalServerError)
+		case ran:
+			w.WriteHeader(http.StatusCreated)
+		}
+	})
+	h := webhook.Middleware(verifier, webhook.Options{})(own)
+
+	body := []byte(`{"id":"e1","event":"Email.Error","data":{"error":"internal error; try again"}}`)
+	for range 2 {
+		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, body)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		fmt.Println(w.Code)
+	}
+	// Output:
+	// store 79 bytes of Email.Error
+	// 201
+	// 200
+}
+
+// An application counts what its webhook receives.
+func ExampleOptions_observe() {
+	secret := webhook.Secret{Key: "whsec_5f0d…"}
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var statuses []int // guard it, where deliveries come at the same time
+	h := webhook.NewHandler(verifier, func(context.Context, *events.Event) error { return nil }, webhook.Options{
+		Observe: func(_ context.Context, o webhook.Outcome) { statuses = append(statuses, o.Status) },
+	})
+	for _, body := range []string{`{"id":"e1","event":"Email.Error","data":{}}`, `"no event"`} {
+		req, err := webhook.NewRequest(context.Background(), "http://127.0.0.1/hook", secret, []byte(body))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		h.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	fmt.Println(statuses)
+	// Output: [204 400]
+}

@@ -1,0 +1,213 @@
+package webhook_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// pipes is a listener in memory: what waits on its connections waits durably, as synctest needs it.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+
+func (p pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p <- server
+	return client
+}
+
+// receiver serves h behind net/http, in a bubble that ends only when every goroutine has: none can be left behind.
+func receiver(t *testing.T, handle func(context.Context, *events.Event) error, test func(p pipes)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := webhook.NewHandler(newVerifier(t, secret), handle, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+		p, srv := make(pipes), &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute}
+		stopped := make(chan error, 1)
+		go func() { stopped <- srv.Serve(p) }()
+		test(p)
+		if err := errors.Join(srv.Shutdown(t.Context()), <-stopped); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// deliver sends body over a connection of its own and returns the status, or 0 when the connection is cut.
+func deliver(t *testing.T, p pipes, body string) int {
+	t.Helper()
+	conn := p.dial()
+	defer conn.Close()
+	go func() { _ = newRequest(t, body).Write(conn) }()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode
+}
+
+// TestFunctionThatDoesNotEndWell: whatever happens to the first attempt, the second handles the event.
+func TestFunctionThatDoesNotEndWell(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(context.Context, *events.Event) error
+		want  int
+	}{
+		{"error", fail, http.StatusInternalServerError},
+		{"panic", func(context.Context, *events.Event) error { panic("boom") }, http.StatusInternalServerError},
+		{"panic with nil", func(context.Context, *events.Event) error { panic(nil) }, http.StatusInternalServerError}, //nolint:govet // on purpose
+		{"panic that cuts the connection", func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := 0
+			receiver(t, func(ctx context.Context, ev *events.Event) error {
+				if calls++; calls == 1 {
+					return tt.first(ctx, ev)
+				}
+				return nil
+			}, func(p pipes) {
+				for i, want := range []int{tt.want, http.StatusNoContent, http.StatusNoContent} {
+					if got := deliver(t, p, eventBody); got != want {
+						t.Errorf("attempt %d: status %d, want %d", i+1, got, want)
+					}
+				}
+			})
+			if calls != 2 {
+				t.Errorf("%d calls, want 2", calls)
+			}
+		})
+	}
+}
+
+// TestSenderHangsUpWhileHandling: the context of the function ends, and the key is free for the next attempt.
+func TestSenderHangsUpWhileHandling(t *testing.T) {
+	started, ended := make(chan struct{}, 2), make(chan error, 2)
+	calls := 0
+	receiver(t, func(ctx context.Context, _ *events.Event) error {
+		if calls++; calls > 1 {
+			return nil
+		}
+		started <- struct{}{}
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return ctx.Err()
+	}, func(p pipes) {
+		conn := p.dial()
+		if err := newRequest(t, eventBody).Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		<-started
+		if got := deliver(t, p, eventBody); got != http.StatusServiceUnavailable {
+			t.Errorf("while the first is in flight: status %d, want 503", got)
+		}
+		_ = conn.Close()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the function's context: %v", err)
+		}
+		synctest.Wait()
+		if got := deliver(t, p, eventBody); got != http.StatusNoContent {
+			t.Errorf("after it: status %d, want success", got)
+		}
+	})
+	if calls != 2 {
+		t.Errorf("%d calls, want 2", calls)
+	}
+}
+
+// TestSenderHangsUpAfterHandling: the sender never learns of the success, and its next attempt is told without a call.
+func TestSenderHangsUpAfterHandling(t *testing.T) {
+	calls := 0
+	receiver(t, func(ctx context.Context, _ *events.Event) error {
+		calls++
+		<-ctx.Done()
+		return nil
+	}, func(p pipes) {
+		conn := p.dial()
+		if err := newRequest(t, eventBody).Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		synctest.Wait()
+		if got := deliver(t, p, eventBody); got != http.StatusNoContent {
+			t.Errorf("status %d, want success", got)
+		}
+	})
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
+	}
+}
+
+// TestBodyThatBreaksOff sends part of a delivery, with and without its length, and hangs up: never an event.
+func TestBodyThatBreaksOff(t *testing.T) {
+	signature := webhook.Sign(secret, []byte(eventBody))
+	head := "POST / HTTP/1.1\r\nHost: receiver.test\r\n" + webhook.DefaultSignatureHeader + ": " + signature + "\r\n"
+	for _, tt := range []struct{ name, sent string }{
+		{"in the header", head},
+		{"before the body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(eventBody))},
+		{"in the body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:20])},
+		{"one byte short", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:len(eventBody)-1])},
+		{"chunked, in a chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(eventBody), eventBody[:20])},
+		{"chunked, all but the last chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(eventBody), eventBody)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := 0
+			receiver(t, func(context.Context, *events.Event) error {
+				calls++
+				return nil
+			}, func(p pipes) {
+				conn := p.dial()
+				if _, err := io.Copy(conn, strings.NewReader(tt.sent)); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				_ = conn.Close()
+				synctest.Wait()
+				if calls != 0 {
+					t.Error("handled what has not arrived")
+				}
+				if got := deliver(t, p, eventBody); got != http.StatusNoContent || calls != 1 {
+					t.Errorf("whole: status %d, calls %d", got, calls)
+				}
+			})
+		})
+	}
+}
+
+// TestCancelledBeforeItIsHandled: nothing was done, so that nothing may be remembered.
+func TestCancelledBeforeItIsHandled(t *testing.T) {
+	calls := 0
+	h := webhook.NewHandler(newVerifier(t, secret), func(context.Context, *events.Event) error {
+		calls++
+		return nil
+	}, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusInternalServerError || calls != 0 {
+		t.Errorf("status %d, calls %d; want 500 and none", w.Code, calls)
+	}
+	if w := serve(h, newRequest(t, eventBody)); w.Code != http.StatusNoContent || calls != 1 {
+		t.Errorf("again: status %d, calls %d", w.Code, calls)
+	}
+}

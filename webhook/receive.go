@@ -1,0 +1,186 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// ErrTooOld means that an event is older than [Options].MaxAge allows, or does not tell its time.
+var ErrTooOld = errors.New("webhook: the event is too old")
+
+var (
+	errMethod    = errors.New("webhook: deliveries are sent with POST")
+	errTooLarge  = errors.New("webhook: the body is too large")
+	errBrokenOff = errors.New("webhook: the body breaks off")
+	errNoEvent   = errors.New("webhook: the body is not an event")
+)
+
+// Delivery is what a verified request brought.
+type Delivery struct {
+	// Event is what the body says.
+	Event *events.Event
+	// Body is the body as it came, byte for byte what the platform has signed. It must not be changed.
+	Body []byte
+	// Key tells this event from others: see [Options].Key.
+	Key string
+}
+
+type deliveryKey struct{}
+
+// FromContext returns the verified delivery of a request that came through [NewHandler] or [Middleware].
+// It reports false for any other context.
+func FromContext(ctx context.Context) (Delivery, bool) {
+	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
+	if !ok {
+		return Delivery{}, false
+	}
+	return *d, true
+}
+
+// refusal is the answer to a request that brings no event.
+type refusal struct {
+	status int
+	reason error // what the sender is told
+	detail error // what only the log is told; may be nil
+}
+
+func (r *refusal) Error() string {
+	if r.detail == nil {
+		return r.reason.Error()
+	}
+	return r.reason.Error() + ": " + r.detail.Error()
+}
+
+func (r *refusal) Unwrap() []error {
+	if r.detail == nil {
+		return []error{r.reason}
+	}
+	return []error{r.reason, r.detail}
+}
+
+// receiver makes deliveries of requests.
+type receiver struct {
+	verifier *Verifier
+	opts     Options
+}
+
+// receive trusts nothing before the signature is verified, and does the cheap checks first.
+func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, error) {
+	if r.Method != http.MethodPost {
+		return nil, &refusal{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
+	}
+	signature, err := rc.signature(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := rc.read(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := rc.verifier.Verify(body, signature); err != nil {
+		return nil, &refusal{http.StatusUnauthorized, err, nil}
+	}
+	event, err := events.Parse(body)
+	if err != nil {
+		return nil, &refusal{http.StatusBadRequest, errNoEvent, err}
+	}
+	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
+}
+
+// signature insists on one header: with two, the receiver and what stands before it could each take a different one.
+func (rc *receiver) signature(r *http.Request) (string, error) {
+	values := r.Header.Values(rc.opts.SignatureHeader)
+	switch {
+	case len(values) == 0 || len(values) == 1 && values[0] == "":
+		return "", &refusal{http.StatusUnauthorized, ErrMissingSignature, nil}
+	case len(values) > 1:
+		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, fmt.Errorf("the header %s came %d times", rc.opts.SignatureHeader, len(values))}
+	}
+	return values[0], nil
+}
+
+func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	const firstBytes = 64 << 10 // what a stranger can make us allocate by a mere promise
+	limit := rc.opts.MaxBodyBytes
+	if r.ContentLength > limit {
+		return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("%d bytes, limit %d", r.ContentLength, limit)}
+	}
+	if r.Body == nil {
+		return nil, nil
+	}
+	// ReadFrom sees the end of the body without growing when there is room for bytes.MinRead more.
+	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
+	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // ours, or that of a handler before us
+			return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
+		}
+		return nil, &refusal{http.StatusBadRequest, errBrokenOff, err}
+	}
+	return buf.Bytes(), nil
+}
+
+func (rc *receiver) key(event *events.Event, body []byte) string {
+	if rc.opts.Key != nil {
+		if key := rc.opts.Key(event, body); key != "" {
+			return key
+		}
+	}
+	if event.ID != "" {
+		return event.ID
+	}
+	sum := sha256.Sum256(body)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// fresh holds the event's own time against the age limit. An event that tells no time could be of any age.
+func (rc *receiver) fresh(event *events.Event) error {
+	if rc.opts.MaxAge <= 0 {
+		return nil
+	}
+	if event.Time.IsZero() {
+		return &refusal{http.StatusBadRequest, ErrTooOld, errors.New("it does not tell its time")}
+	}
+	if age := time.Since(event.Time); age > rc.opts.MaxAge {
+		return &refusal{http.StatusBadRequest, ErrTooOld, fmt.Errorf("%v, limit %v", age.Round(time.Second), rc.opts.MaxAge)}
+	}
+	return nil
+}
+
+// Middleware returns a layer for those who keep their own handler. It refuses what [NewHandler] refuses; for the rest it
+// calls the next handler with the [Delivery] in the request's context (see [FromContext]) and the body to be read again.
+// The next handler answers. Whether the event was handled before is for it to find out too, with a [Once] of its own
+// and Delivery.Key: Middleware panics when it is given [Options].Once, or no Verifier.
+// Its log and Observe get the refusals only.
+func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
+	if opts.Once != nil {
+		panic("webhook: Middleware cannot use Options.Once, as it does not know when an event counts as handled")
+	}
+	rc := newReceiver(v, opts)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			start := time.Now()
+			d, err := rc.receive(w, r)
+			if err == nil {
+				err = rc.fresh(d.Event)
+			}
+			if err != nil {
+				o := Outcome{Status: status(false, err), Err: err, Duration: time.Since(start)}
+				rc.report(r, o)
+				answer(w, o)
+				return
+			}
+			r = r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d))
+			r.Body = io.NopCloser(bytes.NewReader(d.Body))
+			next.ServeHTTP(w, r)
+		})
+	}
+}
