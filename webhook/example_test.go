@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 
@@ -105,7 +106,7 @@ func ExampleMiddleware() {
 		fmt.Println(w.Code)
 	}
 	// Output:
-	// store 79 bytes of Email.Error
+	// store 78 bytes of Email.Error
 	// 201
 	// 200
 }
@@ -120,6 +121,7 @@ func ExampleOptions_observe() {
 	}
 	var statuses []int // guard it, where deliveries come at the same time
 	h := webhook.NewHandler(verifier, func(context.Context, *events.Event) error { return nil }, webhook.Options{
+		Logger:  slog.New(slog.DiscardHandler),
 		Observe: func(_ context.Context, o webhook.Outcome) { statuses = append(statuses, o.Status) },
 	})
 	for _, body := range []string{`{"id":"e1","event":"Email.Error","data":{}}`, `"no event"`} {

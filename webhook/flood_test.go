@@ -90,7 +90,11 @@ func (f *flood) count(_ context.Context, o webhook.Outcome) {
 }
 
 func (f *flood) deliverUntilSuccess(t *testing.T, i int) {
-	for delivered := false; !delivered; {
+	for attempt, delivered := 1, false; !delivered; attempt++ {
+		if attempt > 200 {
+			t.Errorf("event %d: lost, no success in 200 attempts", i)
+			return
+		}
 		copies := 1
 		if chance(10) {
 			copies = 2

@@ -180,6 +180,10 @@ func TestHandlerRefuses(t *testing.T) {
 		{"signed, an array", "[" + eventBody + "]", nil, http.StatusBadRequest, nil},
 		{"signed, no event's name", `{"id":"e1","data":{}}`, nil, http.StatusBadRequest, nil},
 		{"too large", padded(1<<20 + 1), nil, http.StatusRequestEntityTooLarge, nil},
+		{"too large by its own account, read no further", eventBody, func(r *http.Request) {
+			r.ContentLength = 1<<20 + 1
+			r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
+		}, http.StatusRequestEntityTooLarge, nil},
 		{"too large, chunked", padded(1<<20 + 1), chunked, http.StatusRequestEntityTooLarge, nil},
 		{"too large for a handler in front", eventBody, func(r *http.Request) {
 			r.Body = http.MaxBytesReader(nil, r.Body, 10)

@@ -95,7 +95,7 @@ func (m *MemoryOnce) Do(ctx context.Context, key string, fn func(context.Context
 func (m *MemoryOnce) begin(key string) (handled bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.forgetLocked(m.maxEntries)
+	m.forgetLocked()
 	if _, ok := m.handled[key]; ok {
 		return true, nil
 	}
@@ -113,15 +113,15 @@ func (m *MemoryOnce) end(key string, succeeded bool) {
 	if !succeeded {
 		return
 	}
-	m.forgetLocked(m.maxEntries - 1)
 	key = strings.Clone(key) // it may be a piece of a whole delivery, which must not stay for days
 	m.handled[key] = struct{}{}
 	m.order = append(m.order, record{key, time.Now()})
+	m.forgetLocked()
 }
 
-// forgetLocked drops what is too old, and the oldest until no more than limit are left.
-func (m *MemoryOnce) forgetLocked(limit int) {
-	for len(m.order) > 0 && (len(m.order) > limit || time.Since(m.order[0].at) >= m.maxAge) {
+// forgetLocked drops what is too old, and the oldest of what is too much.
+func (m *MemoryOnce) forgetLocked() {
+	for len(m.order) > 0 && (len(m.order) > m.maxEntries || time.Since(m.order[0].at) >= m.maxAge) {
 		delete(m.handled, m.order[0].key)
 		m.order[0] = record{} // append moves the slice only now and then: let go of the text at once
 		m.order = m.order[1:]

@@ -141,16 +141,13 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// fresh holds the event's own time against the age limit. An event that tells no time could be of any age.
+// fresh holds the event's own time against the age limit. One that tells no time has the zero time: long ago.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 {
 		return nil
 	}
-	if event.Time.IsZero() {
-		return &refusal{http.StatusBadRequest, ErrTooOld, errors.New("it does not tell its time")}
-	}
-	if age := time.Since(event.Time); age > rc.opts.MaxAge {
-		return &refusal{http.StatusBadRequest, ErrTooOld, fmt.Errorf("%v, limit %v", age.Round(time.Second), rc.opts.MaxAge)}
+	if time.Since(event.Time) > rc.opts.MaxAge {
+		return &refusal{http.StatusBadRequest, ErrTooOld, fmt.Errorf("%s, limit %v", event.Time.Format(time.RFC3339), rc.opts.MaxAge)}
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 
 // untilHandled does as the platform: it delivers again until it is told that the event was handled.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
-	for {
+	for ctx.Err() == nil {
 		_, err := once.Do(ctx, key, fn)
 		switch {
 		case err == nil:
@@ -211,4 +211,5 @@ func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(co
 		}
 		time.Sleep(time.Millisecond)
 	}
+	return ctx.Err()
 }
