@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func post(b *testing.B, url string) (id int64) {
 }
 
 func call(b *testing.B, method, url, body string) []byte {
-	req, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(b.Context(), method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -64,7 +64,7 @@ type queue struct {
 	starts   []time.Time // of the attempts within the last rate limit period
 	inFlight *Delivery
 	held     *Delivery // among retries: to be overtaken by the next one
-	working  bool // a goroutine works it off
+	working  bool      // a goroutine works it off
 	timer    *time.Timer
 }
 
@@ -154,8 +154,8 @@ func (d *deliverer) startLocked(q *queue) {
 		q.timer.Stop()
 		q.timer = nil
 	}
-	switch wait, any := q.wait(time.Now()); {
-	case !any:
+	switch wait, ok := q.wait(time.Now()); {
+	case !ok:
 	case wait > 0:
 		q.timer = time.AfterFunc(wait, func() {
 			d.mu.Lock()
@@ -170,9 +170,9 @@ func (d *deliverer) startLocked(q *queue) {
 	}
 }
 
-// wait returns how long the queue has nothing to do; not any means: for good,
+// wait returns how long the queue has nothing to do; not ok means: for good,
 // unless something is added.
-func (q *queue) wait(now time.Time) (wait time.Duration, any bool) {
+func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	if q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
 		return 0, false
 	}
@@ -189,7 +189,7 @@ func (q *queue) wait(now time.Time) (wait time.Duration, any bool) {
 // take removes the next delivery from the queue, or returns nil if there is
 // nothing to do now. A retry that is due comes before what is new.
 func (q *queue) take(now time.Time) *Delivery {
-	if wait, any := q.wait(now); !any || wait > 0 {
+	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
 	}
 	from := &q.pending
@@ -297,8 +297,8 @@ func (d *deliverer) next(now time.Time) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.order {
-		w, any := q.wait(now)
-		if any && !q.working && (what == "" || w < wait) {
+		w, ok := q.wait(now)
+		if ok && !q.working && (what == "" || w < wait) {
 			wait = w
 			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.pending)+len(q.retries), q.hook.ID, q.hook.URL)
 		}

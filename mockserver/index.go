@@ -104,7 +104,7 @@ func (t *contactTable) interest(c *contact, interests []string) {
 func addLabels(have, add []string, index map[string][]uint32, slot uint32) []string {
 	for _, label := range add {
 		if !slices.Contains(have, label) {
-			have = append(have[:len(have):len(have)], label)
+			have = append(slices.Clip(have), label)
 			index[label] = insertSlot(index[label], slot)
 		}
 	}

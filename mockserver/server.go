@@ -149,7 +149,7 @@ func tokens(given []Token) []Token {
 // Start returns a server that listens on a free port of 127.0.0.1. It panics
 // if there is none.
 func Start(cfg Config) *Server {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		panic("mockserver: " + err.Error())
 	}
@@ -204,7 +204,7 @@ const fallback = "/"
 type router struct{ *Server }
 
 func (r router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	r.routes.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+	r.routes.HandleFunc(pattern, func(_ http.ResponseWriter, req *http.Request) {
 		r.serveOperation(pattern, handler, req)
 	})
 }

@@ -107,7 +107,7 @@ func (o *operation) validateRequest(r *http.Request, body []byte) error {
 	if err == nil {
 		return nil
 	}
-	details := o.details(nil, err)
+	details := o.details(err)
 	if len(details) == 0 {
 		return nil
 	}
@@ -115,32 +115,24 @@ func (o *operation) validateRequest(r *http.Request, body []byte) error {
 }
 
 // details turns the validator's findings into the API's error format.
-func (o *operation) details(into []api.ProblemDetail, err error) []api.ProblemDetail {
-	var all openapi3.MultiError
-	if errors.As(err, &all) && !isRequestError(err) {
-		for _, e := range all {
-			into = o.details(into, e)
-		}
-		return into
+func (o *operation) details(err error) []api.ProblemDetail {
+	var found openapi3.MultiError
+	if !errors.As(err, &found) {
+		found = openapi3.MultiError{err}
 	}
-	var at *openapi3filter.RequestError
-	if !errors.As(err, &at) {
-		return append(into, detail("value_error", err.Error(), "body"))
-	}
-	if at.Parameter != nil {
-		return append(into, parameterDetail(at))
-	}
-	for _, found := range schemaErrors(nil, at.Err) {
-		if d, ok := o.bodyDetail(found); ok {
-			into = append(into, d)
+	var details []api.ProblemDetail
+	for _, err := range found {
+		var at *openapi3filter.RequestError
+		switch {
+		case !errors.As(err, &at):
+			details = append(details, detail("value_error", err.Error(), "body"))
+		case at.Parameter != nil:
+			details = append(details, parameterDetail(at))
+		default:
+			details = append(details, o.bodyDetails(at.Err)...)
 		}
 	}
-	return into
-}
-
-func isRequestError(err error) bool {
-	_, ok := err.(*openapi3filter.RequestError)
-	return ok
+	return details
 }
 
 func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
@@ -152,6 +144,16 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 		kind, msg = "missing", "required"
 	}
 	return detail(kind, msg, at.Parameter.In, at.Parameter.Name)
+}
+
+func (o *operation) bodyDetails(err error) []api.ProblemDetail {
+	var details []api.ProblemDetail
+	for _, found := range schemaErrors(nil, err) {
+		if d, ok := o.bodyDetail(found); ok {
+			details = append(details, d)
+		}
+	}
+	return details
 }
 
 // bodyDetail turns a finding about the body. It leaves out those about single
@@ -170,13 +172,15 @@ func (o *operation) bodyDetail(found *openapi3.SchemaError) (api.ProblemDetail, 
 }
 
 func schemaErrors(into []*openapi3.SchemaError, err error) []*openapi3.SchemaError {
-	switch err := err.(type) {
-	case openapi3.MultiError:
-		for _, e := range err {
+	var several openapi3.MultiError
+	var one *openapi3.SchemaError
+	switch {
+	case errors.As(err, &several):
+		for _, e := range several {
 			into = schemaErrors(into, e)
 		}
-	case *openapi3.SchemaError:
-		into = append(into, err)
+	case errors.As(err, &one):
+		into = append(into, one)
 	}
 	return into
 }

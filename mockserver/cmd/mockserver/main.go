@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if !*quiet {
 		cfg.OnRequest = func(r mockserver.Request) { logRequest(out, r) }
 	}
-	listener, err := net.Listen("tcp", *addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *addr)
 	if err != nil {
 		return err
 	}
