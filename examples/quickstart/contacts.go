@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"example.com/emailplatform/client"
+)
+
+//go:embed contacts.csv
+var sampleContacts []byte
+
+// openContacts returns the contacts of a file, or the embedded ones, and the
+// name to show for them.
+func openContacts(file string) (io.ReadCloser, string, error) {
+	if file == "" {
+		return io.NopCloser(bytes.NewReader(sampleContacts)), "contacts.csv", nil
+	}
+	f, err := os.Open(file) //nolint:gosec // the user names the file
+	return f, filepath.Base(file), err
+}
+
+// importContacts puts all rows on the list. A row with a bad address is
+// reported with its line and left out; a row that is no CSV ends the import.
+func (t *tour) importContacts(ctx context.Context, file string) error {
+	f, name, err := openContacts(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	rows := client.ImportCSV(f, client.CSVOptions{BadRow: func(e *client.CSVError) error {
+		if e.Column == "" {
+			return e
+		}
+		t.say("Bad row", "%s:%d: %s %v", name, e.Line, e.Column, e.Err)
+		t.badRows++
+		return nil
+	}})
+	report, err := t.Contacts.Import(ctx, t.list.ListID, rows, client.ImportOptions{
+		Concurrency: 2,
+		Progress: func(p client.ImportProgress) {
+			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
+		},
+		OnRejected: func(r client.ImportRejection) {
+			t.say("Bad row", "%s:%d: %q is rejected: %s", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
+		},
+	})
+	t.counts = report.ImportCounts
+	if err == nil && report.Read == 0 {
+		err = errors.New("there are no rows to import")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

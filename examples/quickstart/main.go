@@ -1,0 +1,90 @@
+// Command quickstart does the main job of an email application from end to
+// end: it imports contacts, sends emails, and handles what comes back.
+//
+//	go run ./examples/quickstart
+//
+// Without settings it runs on the platform in memory, with the 2,500 contacts
+// of contacts.csv, and has some recipients bounce, complain and unsubscribe.
+// -contacts FILE takes your own: a CSV file whose header row names the column
+// "email"; "tags" may hold tags, and every other column is a custom attribute.
+//
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN set it runs on that
+// server, leaving out what only simulated recipients can do. It really sends
+// then: to six contacts of the file. The server must be able to reach the
+// receiver that this program starts; if it cannot by the printed address, give
+// the address that it can reach it by with -receiver-url.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"example.com/emailplatform/client"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "quickstart: stopped:", err)
+		os.Exit(130)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line.
+type options struct {
+	contacts    string // the file; empty is the embedded one
+	receiverURL string // where the platform reaches the receiver; empty is its own address
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.contacts, "contacts", "", "a CSV `file` of contacts instead of the 2,500 of the example")
+	flags.StringVar(&o.receiverURL, "receiver-url", "", "the `address` by which the platform reaches the receiver of this program")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, nil
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	opts, err := parse(args, out)
+	if err != nil {
+		return err
+	}
+	p, err := choosePlatform(getenv)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	c, err := client.New(client.Config{BaseURL: p.baseURL, Token: p.token, UserAgent: "quickstart/1.0"})
+	if err != nil {
+		return err
+	}
+	r, err := startReceiver(opts.receiverURL)
+	if err != nil {
+		return fmt.Errorf("starting the receiver: %w", err)
+	}
+	defer r.close()
+	t := &tour{Client: c, platform: p, receiver: r, out: out}
+	t.say("Platform", "%s", p)
+	return t.run(ctx, opts.contacts)
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// secretToken must not come out anywhere.
+const secretToken = "canary-7f3a9c"
+
+func env(url, token string) func(string) string {
+	return func(name string) string {
+		return map[string]string{"EMAILPLATFORM_BASE_URL": url, "EMAILPLATFORM_TOKEN": token}[name]
+	}
+}
+
+func runHere(t *testing.T, getenv func(string) string, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := run(t.Context(), args, getenv, &out)
+	if text := out.String() + fmt.Sprint(err); strings.Contains(text, secretToken) {
+		t.Errorf("the token came out:\n%s", text)
+	}
+	return out.String(), err
+}
+
+func wantAll(t *testing.T, out string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(out, line) {
+			t.Errorf("missing %q in:\n%s", line, out)
+		}
+	}
+}
+
+func TestEmbeddedPlatform(t *testing.T) {
+	out, err := runHere(t, env("", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, out,
+		`contacts.csv:305: email is empty`,
+		`contacts.csv:477: "mary ann@example.com" is rejected: not an email address`,
+		`Looked up    tomas.cermak@studio.example: hard bounce (bounce_hb), 550 5.1.1`,
+		`Looked up    m.johnson@school.test: soft bounce (bounce_fm), 452 4.2.2`,
+		`Looked up    jameskowalski@post.example.org: reported as spam`,
+		`2490 contacts imported, 0 updated, 10 rows rejected`,
+		`6 emails submitted, 0 of them refused`,
+		`5 events received and verified: 2 bounced, 1 complained, 2 unsubscribed`)
+}
+
+func TestServerElsewhere(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: secretToken}}})
+	defer srv.Close()
+	file := writeFile(t, "email,first_name\nada@example.com,Ada\n")
+	out, err := runHere(t, env(srv.URL(), secretToken), "-contacts", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, out,
+		"Recipients   left out",
+		"1 contacts imported, 0 updated, 0 rows rejected",
+		"1 emails submitted",
+		"1 events received and verified: 0 bounced, 0 complained, 1 unsubscribed")
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "mine.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestBadInput has one clear line for each thing that can be wrong.
+func TestBadInput(t *testing.T) {
+	embedded := env("", "")
+	answering := func(status int, media, body string, length int) func(string) string {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", media)
+			if length > 0 {
+				w.Header().Set("Content-Length", fmt.Sprint(length))
+			}
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(srv.Close)
+		return env(srv.URL, secretToken)
+	}
+	mock := mockserver.Start(mockserver.Config{})
+	t.Cleanup(mock.Close)
+
+	tests := map[string]struct {
+		getenv func(string) string
+		args   []string
+		want   string
+	}{
+		"too few fields":     {embedded, []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com\n")}, "mine.csv: import: source, after 1 contacts: line 3: wrong number of fields"},
+		"bare quote":         {embedded, []string{"-contacts", writeFile(t, "email,name\na\"b@example.com,A\n")}, `line 2: bare " in non-quoted-field`},
+		"no email column":    {embedded, []string{"-contacts", writeFile(t, "name\nA\n")}, `line 1: no column has the header "email"`},
+		"empty file":         {embedded, []string{"-contacts", writeFile(t, "")}, "line 1: the file is empty"},
+		"only a header":      {embedded, []string{"-contacts", writeFile(t, "email\n")}, "mine.csv: there are no rows to import"},
+		"no such file":       {embedded, []string{"-contacts", filepath.Join(t.TempDir(), "none.csv")}, "none.csv: "},
+		"a directory":        {embedded, []string{"-contacts", t.TempDir()}, "line 1: read "},
+		"unknown flag":       {embedded, []string{"-contact", "x"}, "flag provided but not defined"},
+		"stray argument":     {embedded, []string{"mine.csv"}, `unexpected argument "mine.csv"`},
+		"no token":           {env(mock.URL(), ""), nil, "EMAILPLATFORM_TOKEN is not"},
+		"no base URL":        {env("", secretToken), nil, "EMAILPLATFORM_BASE_URL is not"},
+		"relative base URL":  {env("platform.test/api", secretToken), nil, "BaseURL: want an absolute http or https URL"},
+		"plain http":         {env("http://platform.test", secretToken), nil, "BaseURL: plain http"},
+		"wrong token":        {env(mock.URL(), secretToken), nil, "createList: POST /lists: 401 Unauthorized"},
+		"unreachable server": {env("http://"+closedAddress(t), secretToken), nil, "dial tcp"},
+		"HTML error page":    {answering(http.StatusBadGateway, "text/html", "<html>Bad gateway</html>", 0), nil, "502 Bad Gateway"},
+		"HTML with 200":      {answering(http.StatusOK, "text/html", "<html>Sign in</html>", 0), nil, "HTML"},
+		"truncated answer":   {answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 100), nil, "truncated after 18 bytes"},
+		"cut JSON":           {answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 0), nil, "offset"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := runHere(t, tt.getenv, tt.args...)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v, want %q in it", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a line: %v", err)
+			}
+		})
+	}
+}
+
+// closedAddress returns an address where nobody listens.
+func closedAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var out stopWriter
+	out.stop = cancel
+	err := run(ctx, nil, env("", ""), &out)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the context's error", err)
+	}
+	if strings.Contains(out.String(), "Summary") {
+		t.Errorf("went on after being stopped:\n%s", out.String())
+	}
+}
+
+// stopWriter stops the program in the midst of the import.
+type stopWriter struct {
+	strings.Builder
+	stop func()
+}
+
+func (w *stopWriter) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "Importing") {
+		w.stop()
+	}
+	return w.Builder.Write(p)
+}

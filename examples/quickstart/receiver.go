@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// receiver takes the platform's deliveries and keeps the events. It listens
+// before the webhook exists, and learns the webhook's secret afterwards: until
+// then it answers 503, and the platform tries again.
+type receiver struct {
+	server  *http.Server
+	url     string        // where the platform reaches it
+	arrived chan struct{} // holds a value after an event has come
+
+	mu      sync.Mutex
+	handler http.Handler
+	events  []*events.Event
+}
+
+// startReceiver returns a receiver that the platform reaches by url, or by the
+// receiver's own loopback address if url is empty.
+func startReceiver(url string) (*receiver, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	if url == "" {
+		url = "http://" + listener.Addr().String() + "/events"
+	}
+	r := &receiver{url: url, arrived: make(chan struct{}, 1)}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
+	go r.server.Serve(listener) //nolint:errcheck // it returns when close is called
+	return r, nil
+}
+
+func (r *receiver) close() { _ = r.server.Close() }
+
+// trust has the receiver accept what is signed with the secret.
+func (r *receiver) trust(secret string) error {
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.handler = webhook.NewHandler(verifier, r.keep, webhook.Options{})
+	return nil
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	handler := r.handler
+	r.mu.Unlock()
+	if handler == nil {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "not ready", http.StatusServiceUnavailable)
+		return
+	}
+	handler.ServeHTTP(w, req)
+}
+
+// keep is called once for every event, after its signature was verified.
+func (r *receiver) keep(_ context.Context, ev *events.Event) error {
+	r.mu.Lock()
+	r.events = append(r.events, ev)
+	r.mu.Unlock()
+	select {
+	case r.arrived <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// received returns the events so far, in the order of their arrival.
+func (r *receiver) received() []*events.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]*events.Event(nil), r.events...)
+}
+
+// await returns when an event of that name has come, or says that none came in
+// time.
+func (r *receiver) await(ctx context.Context, name string, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		for _, ev := range r.received() {
+			if ev.Name == name {
+				return true
+			}
+		}
+		select {
+		case <-r.arrived:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+)
+
+// describe says in a line what an event tells. Only some shapes carry the
+// recipient: a bounce of the Email API has nothing but the email's id when it
+// went to no list contact, and never says why.
+func describe(ev *events.Event) string {
+	who := ev.Recipient()
+	if who == "" {
+		who = "email " + ev.EmailID()
+	}
+	switch data := ev.Data.(type) {
+	case *events.EmailAPIBounce:
+		return who + " bounced; looking it up tells why"
+	case *events.EmailAPIComplaint:
+		return who + " was reported as spam"
+	case *events.EmailUnsubscribed:
+		return who + " unsubscribed"
+	case *events.EmailRejected:
+		return fmt.Sprintf("%s was refused: %s", who, data.Reason)
+	case *events.ContactRemoved:
+		return fmt.Sprintf("%s left the list: %s", who, data.Contact.Status)
+	default:
+		return who
+	}
+}
+
+// lookUp finds out what the events do not tell: why emails bounced, and who
+// complained. The platform allows one lookup a second; the client keeps to it
+// by itself.
+func (t *tour) lookUp(ctx context.Context) error {
+	var ids []string
+	for _, ev := range t.receiver.received() {
+		t.say("Received", "%-22s %s", ev.Name, describe(ev))
+		switch ev.Data.(type) {
+		case *events.EmailAPIBounce, *events.EmailAPIComplaint:
+			ids = append(ids, ev.EmailID())
+		}
+	}
+	for email, err := range t.Emails.GetAll(ctx, slices.Values(ids)) {
+		if err != nil {
+			return err
+		}
+		switch b := email.Bounce; {
+		case b != nil:
+			t.say("Looked up", "%s: %s bounce (%s), %s", email.Email, b.Type, b.Category, b.DSNMessage)
+		case email.ReportedAsSpam:
+			t.say("Looked up", "%s: reported as spam", email.Email)
+		default:
+			t.say("Looked up", "%s: %s", email.Email, email.Status)
+		}
+	}
+	return nil
+}
+
+// summarize prints the end of the tour.
+func (t *tour) summarize() {
+	received := map[string]int{}
+	for _, ev := range t.receiver.received() {
+		received[ev.Name]++
+	}
+	fmt.Fprintln(t.out)
+	t.say("Summary", "%d contacts imported, %d updated, %d rows rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
+	refused := 0
+	for _, email := range t.sent {
+		if email.Status == client.EmailRejected {
+			refused++
+		}
+	}
+	t.say("", "%d emails submitted, %d of them refused", len(t.sent), refused)
+	t.say("", "%d events received and verified: %d bounced, %d complained, %d unsubscribed", len(t.receiver.received()),
+		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam],
+		received[events.NameEmailUnsubscribed]+received[events.NameContactRemoved])
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// sendTo is how many contacts are sent an email.
+const sendTo = 6
+
+// tour is the work from end to end, and what each step leaves for the next.
+type tour struct {
+	*client.Client
+	platform *platform
+	receiver *receiver
+	out      io.Writer
+
+	list    client.List
+	counts  client.ImportCounts
+	badRows int // of the file, that were not even sent
+	sent    []client.SubmittedEmail
+}
+
+// say prints a line about a step.
+func (t *tour) say(step, format string, args ...any) {
+	fmt.Fprintf(t.out, "%-12s %s\n", step, fmt.Sprintf(format, args...))
+}
+
+func (t *tour) run(ctx context.Context, file string) error {
+	steps := []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"creating a list", t.createList},
+		{"importing contacts", func(ctx context.Context) error { return t.importContacts(ctx, file) }},
+		{"creating a webhook", t.createWebhook},
+		{"sending emails", t.sendEmails},
+		{"simulating recipients", t.simulateRecipients},
+		{"unsubscribing a contact", t.unsubscribe},
+		{"receiving events", t.receiveEvents},
+		{"looking emails up", t.lookUp},
+	}
+	for _, step := range steps {
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	t.summarize()
+	return nil
+}
+
+// createList makes a list. A list can be sent to once its anti-spam policy is
+// accepted.
+func (t *tour) createList(ctx context.Context) (err error) {
+	t.list, err = t.Lists.Create(ctx, client.ListCreate{Name: "Quickstart"})
+	if err != nil {
+		return err
+	}
+	t.say("List", "%d %q, its anti-spam policy accepted", t.list.ListID, t.list.Name)
+	return t.Lists.AcceptPolicy(ctx, t.list.ListID)
+}
+
+// createWebhook subscribes the receiver to what an application has to know
+// about its recipients.
+func (t *tour) createWebhook(ctx context.Context) error {
+	hook, err := t.Webhooks.Create(ctx, client.WebhookCreate{
+		URL: t.receiver.url,
+		Events: []client.EventName{
+			events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailRejected,
+			events.NameEmailUnsubscribed, events.NameContactRemoved,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	t.say("Webhook", "%s delivers to %s", hook.WebhookID, t.receiver.url)
+	return t.receiver.trust(string(hook.Secret))
+}
+
+// sendEmails makes a template and sends it to the first contacts of the list.
+func (t *tour) sendEmails(ctx context.Context) error {
+	template, err := t.Templates.Create(ctx, client.TemplateCreate{
+		Name: "Quickstart: order shipped",
+		Content: client.TemplateContent{
+			HTML: "<h1>Hello {{first_name}}</h1><p>Your order {{order}} is on its way.</p>",
+			Text: "Hello {{first_name}}, your order {{order}} is on its way.",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	t.say("Template", "%d %q", template.TemplateID, template.Name)
+	params := client.ListContactsParams{Filter: "status:active", PerPage: sendTo}
+	for contact, err := range t.Contacts.All(ctx, t.list.ListID, params) {
+		if err != nil {
+			return err
+		}
+		email, err := t.Emails.Send(ctx, client.EmailSubmission{
+			Email:  contact.Email,
+			ListID: t.list.ListID,
+			Sender: client.Sender{Name: "Example Shop", Email: "orders@shop.example"},
+			Content: client.EmailContent{
+				Subject:    "Your order {{order}}",
+				TemplateID: template.TemplateID,
+				Type:       client.EmailTypeTransactional,
+			},
+			CustomAttributes: map[string]string{"order": fmt.Sprintf("A-%d", 1001+len(t.sent))},
+		})
+		if err != nil {
+			return err
+		}
+		if t.sent = append(t.sent, email); len(t.sent) == sendTo {
+			break
+		}
+	}
+	t.say("Sent", "%d emails, each with its recipient's name", len(t.sent))
+	return nil
+}
+
+// simulateRecipients has recipients do what real ones do in their own time.
+func (t *tour) simulateRecipients(context.Context) error {
+	mock := t.platform.mock
+	if mock == nil {
+		t.say("Recipients", "left out: real ones bounce, complain and unsubscribe in their own time")
+		return nil
+	}
+	acts := []struct {
+		what string
+		do   func(emailID string) error
+	}{
+		{"bounces hard", func(id string) error { return mock.Bounce(id, mockserver.HardBounce) }},
+		{"has a full mailbox", func(id string) error { return mock.Bounce(id, events.BounceCategoryMailboxFull) }},
+		{"reports spam", func(id string) error { return mock.Complain(id, "mailbox.example") }},
+		{"unsubscribes", mock.Unsubscribe},
+		{"opens the email", mock.Open},
+	}
+	for i, act := range acts[:min(len(acts), len(t.sent))] {
+		t.say("Recipient", "%s %s", t.sent[i].Email, act.what)
+		if err := act.do(t.sent[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsubscribe takes the last recipient off the list, as customer service would.
+func (t *tour) unsubscribe(ctx context.Context) error {
+	if len(t.sent) == 0 {
+		return nil
+	}
+	address := t.sent[len(t.sent)-1].Email
+	params := client.ListContactsParams{Filter: "email:" + address}
+	for contact, err := range t.Contacts.All(ctx, t.list.ListID, params) {
+		if err != nil {
+			return err
+		}
+		if err := t.Contacts.Unsubscribe(ctx, t.list.ListID, contact.ID); err != nil {
+			return err
+		}
+		t.say("Unsubscribed", "%s, by the API", address)
+	}
+	return nil
+}
+
+// receiveEvents waits until what happened has been delivered.
+func (t *tour) receiveEvents(ctx context.Context) error {
+	if t.platform.mock != nil {
+		return t.platform.mock.Wait(ctx)
+	}
+	const limit = 10 * time.Second
+	if len(t.sent) > 0 && !t.receiver.await(ctx, events.NameContactRemoved, limit) && ctx.Err() == nil {
+		t.say("Received", "nothing within %v: can the platform reach %s? See -receiver-url", limit, t.receiver.url)
+	}
+	return ctx.Err()
+}
