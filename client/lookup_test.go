@@ -1,0 +1,264 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lookupServer refuses a lookup that comes less than a second after the one
+// accepted before it.
+type lookupServer struct {
+	latency time.Duration
+	status  func(lookup int) string // of the email; nil is delivered
+
+	mu       sync.Mutex
+	accepted time.Time
+	lookups  int
+	refused  int
+	order    []string
+}
+
+func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	time.Sleep(s.latency / 2)
+	defer time.Sleep(s.latency / 2)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := r.URL.Path[len("/v2/emails/"):]
+	if now := time.Now(); now.Sub(s.accepted) < time.Second {
+		s.refused++
+		return respond(429, "", "Retry-After", "1"), nil
+	}
+	s.accepted = time.Now()
+	s.lookups++
+	s.order = append(s.order, id)
+	status := EmailDelivered
+	if s.status != nil {
+		status = s.status(s.lookups)
+	}
+	if id == "gone" {
+		return respond(404, ""), nil
+	}
+	return respond(200, `{"id":"`+id+`","status":"`+status+`"}`), nil
+}
+
+// TestLookupsAreSpaced has 64 goroutines make 60 lookups in the least time.
+func TestLookupsAreSpaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{latency: 30 * time.Millisecond}
+		c := newBubbleClient(t, srv.RoundTrip)
+		var wg sync.WaitGroup
+		var next atomic.Int64
+		start := time.Now()
+		for range 64 {
+			wg.Go(func() {
+				for next.Add(1) <= 60 {
+					if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		most := 59 * (time.Second + srv.latency) * 101 / 100
+		if d := time.Since(start); srv.refused > 0 || srv.lookups != 60 || d > most {
+			t.Errorf("%d lookups, %d refused, in %v; want 60, none, in at most %v", srv.lookups, srv.refused, d, most)
+		}
+	})
+}
+
+func TestLookupsAreServedInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		c := newBubbleClient(t, srv.RoundTrip)
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+			wg.Go(func() {
+				lookup := t.Context()
+				if id == "b" || id == "c" || id == "e" {
+					lookup = ctx // these give up
+				}
+				start := time.Now()
+				if _, err := c.Emails.Get(lookup, id); lookup == ctx {
+					if !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) || time.Since(start) != 500*time.Millisecond {
+						t.Errorf("%s left the queue after %v: %v", id, time.Since(start), err)
+					}
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		start := time.Now()
+		time.AfterFunc(500*time.Millisecond, cancel)
+		wg.Wait()
+		if !slices.Equal(srv.order, []string{"a", "d", "f"}) || srv.refused != 0 || time.Since(start) > 2*lookupGap {
+			t.Errorf("order %v in %v; those that gave up must cost nothing", srv.order, time.Since(start))
+		}
+	})
+}
+
+func TestLookupDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		c := newBubbleClient(t, srv.RoundTrip)
+		if _, err := c.Emails.Get(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		if _, err := c.Emails.Get(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 0 {
+			t.Errorf("%v after %v, want to fail at once", err, time.Since(start))
+		}
+		if _, err := c.Emails.Get(t.Context(), "c"); err != nil || time.Since(start).Round(time.Microsecond) != lookupGap {
+			t.Errorf("%v after %v: the one before must cost nothing", err, time.Since(start))
+		}
+	})
+}
+
+// TestLookupRefusedNevertheless shares the limit with another process.
+func TestLookupRefusedNevertheless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		clients := []*Client{newBubbleClient(t, srv.RoundTrip), newBubbleClient(t, srv.RoundTrip), newBubbleClient(t, srv.RoundTrip)}
+		var wg sync.WaitGroup
+		for i, c := range clients {
+			wg.Go(func() {
+				for range 10 {
+					if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Duration(i) * 300 * time.Millisecond)
+				}
+			})
+		}
+		wg.Wait()
+		if srv.lookups != 30 || srv.refused == 0 {
+			t.Errorf("%d lookups, %d refused; want all of 30 in spite of some", srv.lookups, srv.refused)
+		}
+	})
+}
+
+func TestLookupAlwaysRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			requests++
+			return respond(429, "", "Retry-After", "3"), nil
+		})
+		start := time.Now()
+		_, err := c.Emails.Get(t.Context(), "e")
+		if !errors.Is(err, ErrRateLimited) || requests != maxRefusals+1 || time.Since(start) != maxRefusals*3*time.Second {
+			t.Errorf("%v after %d requests and %v", err, requests, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err = c.Emails.Get(ctx, "e"); !errors.Is(err, ErrRateLimited) || ctx.Err() != nil {
+			t.Errorf("%v, want the refusal before the deadline", err)
+		}
+	})
+}
+
+func TestSharedLookupLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		limiter := NewLookupLimiter()
+		share := func(cfg *Config) { cfg.LookupLimiter = limiter }
+		a, b := newBubbleClient(t, srv.RoundTrip, share), newBubbleClient(t, srv.RoundTrip, share)
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() { _, _ = a.Emails.Get(t.Context(), "e") })
+			wg.Go(func() { _, _ = b.Emails.Get(t.Context(), "e") })
+		}
+		wg.Wait()
+		if srv.refused != 0 {
+			t.Errorf("%d refused of two clients with one limiter", srv.refused)
+		}
+		other := &lookupServer{}
+		c := newBubbleClient(t, other.RoundTrip, share, func(cfg *Config) { cfg.Token = "other" })
+		start := time.Now()
+		if _, err := c.Emails.Get(t.Context(), "e"); err != nil || time.Since(start) != 0 {
+			t.Errorf("another user waited %v (%v)", time.Since(start), err)
+		}
+	})
+}
+
+func TestLimiterForgetsKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLookupLimiter().(*processLimiter) //nolint:errcheck // it is
+		for _, key := range []string{"a", "b", "c", "d"} {
+			release, err := l.Acquire(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release(0)
+			time.Sleep(10 * time.Second)
+		}
+		if len(l.turns) != 1 {
+			t.Errorf("%d keys are kept, want the last", len(l.turns))
+		}
+	})
+}
+
+func TestGetAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{}
+		c := newBubbleClient(t, srv.RoundTrip)
+		var got []string
+		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "gone", "b", ""})) {
+			if err != nil {
+				got = append(got, "!"+email.ID)
+				continue
+			}
+			got = append(got, email.ID)
+		}
+		if !slices.Equal(got, []string{"a", "!gone", "b", "!"}) {
+			t.Errorf("got %v", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for range c.Emails.GetAll(ctx, slices.Values([]string{"a", "b", "c", "d"})) {
+			if n++; n == 2 {
+				cancel()
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d iterations, want the context to end them", n)
+		}
+	})
+}
+
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &lookupServer{status: func(n int) string {
+			if n < 4 {
+				return EmailQueued
+			}
+			return EmailBounced
+		}}
+		c := newBubbleClient(t, srv.RoundTrip)
+		start := time.Now()
+		email, err := c.Emails.Wait(t.Context(), "e", Email.Settled)
+		if err != nil || email.Status != EmailBounced || srv.lookups != 4 || srv.refused != 0 || time.Since(start).Round(time.Microsecond) != 3*lookupGap {
+			t.Errorf("%+v, %v after %d lookups and %v", email, err, srv.lookups, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		email, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
+		if !errors.Is(err, context.DeadlineExceeded) || email.Status != EmailBounced {
+			t.Errorf("%+v, %v; want what was seen last", email, err)
+		}
+	})
+}

@@ -1,0 +1,407 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// tagPages serves the pages of a list of tags.
+type tagPages struct {
+	pages   [][]string // page n is pages[n-1]; what is behind is empty
+	perPage int64      // as the answer says it; 0 leaves it out
+	page    func(asked int64) int64
+	fail    int64 // the page that is answered by a 403
+
+	mu    sync.Mutex
+	asked []int64
+}
+
+func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	n := int64(1)
+	if s := r.URL.Query().Get("page"); s != "" {
+		n, _ = strconv.ParseInt(s, 10, 64)
+	}
+	p.mu.Lock()
+	p.asked = append(p.asked, n)
+	p.mu.Unlock()
+	if n == p.fail {
+		return respond(403, ""), nil
+	}
+	if p.page != nil {
+		n = p.page(n)
+	}
+	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage}}
+	if n >= 1 && n <= int64(len(p.pages)) {
+		for _, name := range p.pages[n-1] {
+			out.Data = append(out.Data, Tag{Name: name})
+		}
+	}
+	b, err := json.Marshal(out)
+	return respond(200, string(b)), err
+}
+
+// client returns a client of p.
+func (p *tagPages) client(t testing.TB) *Client {
+	t.Helper()
+	c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: p}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// collect returns the names that an iterator yields, and its error.
+func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption) (names []string, err error) {
+	t.Helper()
+	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
+		if err != nil {
+			t.Error("something comes after an error")
+		}
+		if err = e; err == nil {
+			names = append(names, tag.Name)
+		}
+	}
+	return names, err
+}
+
+// pagesOf returns pages of the given sizes with different items.
+func pagesOf(sizes ...int) [][]string {
+	pages := make([][]string, len(sizes))
+	n := 0
+	for i, size := range sizes {
+		for range size {
+			pages[i] = append(pages[i], strconv.Itoa(n))
+			n++
+		}
+	}
+	return pages
+}
+
+func TestAll(t *testing.T) {
+	for name, tc := range map[string]struct {
+		srv   *tagPages
+		par   ListTagsParams
+		items int
+		asked int // pages, without Lookahead
+		bad   error
+	}{
+		"nothing":                  {&tagPages{perPage: 50}, ListTagsParams{}, 0, 1, nil},
+		"one short page":           {&tagPages{pages: pagesOf(3), perPage: 50}, ListTagsParams{}, 3, 1, nil},
+		"several":                  {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{PerPage: 3}, 7, 3, nil},
+		"full last page":           {&tagPages{pages: pagesOf(3, 3), perPage: 3}, ListTagsParams{PerPage: 3}, 6, 4, nil},
+		"from a later page":        {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{Page: 2, PerPage: 3}, 4, 2, nil},
+		"behind the end":           {&tagPages{pages: pagesOf(3), perPage: 3}, ListTagsParams{Page: 9}, 0, 1, nil},
+		"per_page clamped":         {&tagPages{pages: pagesOf(3, 3, 2), perPage: 3}, ListTagsParams{PerPage: 100}, 8, 3, nil},
+		"clamped without a word":   {&tagPages{pages: pagesOf(3, 3, 2)}, ListTagsParams{PerPage: 100}, 8, 3, nil},
+		"nothing said, one page":   {&tagPages{pages: pagesOf(3)}, ListTagsParams{}, 3, 3, nil},
+		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 4, nil},
+		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 3, nil},
+		"page ignored":             {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, ErrBadAnswer},
+		"other page":               {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, page: func(n int64) int64 { return n + n/3 }}, ListTagsParams{}, 6, 3, ErrBadAnswer},
+		"same items, other number": {&tagPages{pages: [][]string{{"a", "b"}, {"c", "d"}, {"c", "d"}, {"e"}}, perPage: 2}, ListTagsParams{}, 4, 3, ErrBadAnswer},
+		"a page fails":             {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, fail: 3}, ListTagsParams{}, 6, 3, ErrForbidden},
+		"the first page fails":     {&tagPages{perPage: 3, fail: 1}, ListTagsParams{}, 0, 1, ErrForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			par := tc.par
+			c := tc.srv.client(t)
+			got, err := collect(t, c, par)
+			if len(got) != tc.items || !errors.Is(err, tc.bad) || (err == nil) != (tc.bad == nil) {
+				t.Errorf("%d items (%v), then %v; want %d, then %v", len(got), got, err, tc.items, tc.bad)
+			}
+			if len(tc.srv.asked) != tc.asked {
+				t.Errorf("asked for pages %v, want %d", tc.srv.asked, tc.asked)
+			}
+			if par != tc.par {
+				t.Errorf("the parameters were changed: %+v", par)
+			}
+			for _, depth := range []int{1, 3, 10} {
+				ahead, err := collect(t, c, tc.par, Lookahead(depth))
+				if !slices.Equal(ahead, got) || !errors.Is(err, tc.bad) {
+					t.Errorf("with Lookahead(%d): %v, then %v", depth, ahead, err)
+				}
+			}
+		})
+	}
+}
+
+// TestAllGoesInCircles has the platform serve a circle of pages for ever.
+func TestAllGoesInCircles(t *testing.T) {
+	for circle := 1; circle <= 9; circle++ {
+		for before := range 5 {
+			pages := pagesOf(slices.Repeat([]int{2}, before+circle)...)
+			var asked int
+			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
+				n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+				if n > before {
+					n = before + (n-before-1)%circle + 1
+				}
+				p := pages[n-1]
+				return respond(200, fmt.Sprintf(`{"data":[{"name":%q},{"name":%q}],"pagination":{"per_page":2}}`, p[0], p[1])), nil
+			})}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := collect(t, c, ListTagsParams{}); !errors.Is(err, ErrBadAnswer) || asked > 4*(before+circle)+2 {
+				t.Errorf("circle of %d after %d: %v after %d pages", circle, before, err, asked)
+			}
+		}
+	}
+}
+
+func TestAllIsLazyAndRestarts(t *testing.T) {
+	srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2}
+	c := srv.client(t)
+	all := c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(2))
+	if len(srv.asked) != 0 {
+		t.Fatal("a request was sent before the first iteration")
+	}
+	for range 3 {
+		n := 0
+		for range all {
+			n++
+		}
+		if n != 5 {
+			t.Errorf("%d items, want 5", n)
+		}
+	}
+	srv.asked = nil
+	for range all {
+		break
+	}
+	if !slices.Equal(srv.asked, []int64{1}) {
+		t.Errorf("asked for %v, want the first page alone", srv.asked)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got, err := collect(t, c, ListTagsParams{}, Lookahead(1)); len(got) != 5 || err != nil {
+				t.Errorf("one of several loops: %v, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestLookahead counts requests under way, and the time that pages take.
+func TestLookahead(t *testing.T) {
+	for _, depth := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			var under, most atomic.Int64
+			srv := &tagPages{pages: pagesOf(slices.Repeat([]int{2}, 81)...), perPage: 2}
+			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				most.Store(max(most.Load(), under.Add(1)))
+				defer under.Add(-1)
+				select {
+				case <-time.After(20 * time.Millisecond):
+				case <-r.Context().Done():
+				}
+				return srv.RoundTrip(r)
+			})}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			n := 0
+			for range c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(depth)) {
+				if n++; n == 2*81 {
+					break
+				}
+			}
+			if want := time.Duration(1+80/(depth+1)) * 20 * time.Millisecond; time.Since(start) != want {
+				t.Errorf("Lookahead(%d): %v, want %v", depth, time.Since(start), want)
+			}
+			if most.Load() != int64(depth+1) || under.Load() != 0 {
+				t.Errorf("Lookahead(%d): %d requests at a time, %d left behind", depth, most.Load(), under.Load())
+			}
+		})
+	}
+}
+
+// TestLookaheadLeavesNothing ends loops in every way; the bubble fails if a
+// goroutine is left.
+func TestLookaheadLeavesNothing(t *testing.T) {
+	slow := func(srv *tagPages) *Client {
+		c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-time.After(time.Second):
+				return srv.RoundTrip(r)
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	full := pagesOf(slices.Repeat([]int{2}, 50)...)
+	t.Run("break", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			for range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+				if n++; n == 7 {
+					break
+				}
+			}
+		})
+	})
+	t.Run("panic", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			defer func() { _ = recover() }()
+			n := 0
+			for range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+				if n++; n == 7 {
+					panic("in the loop")
+				}
+			}
+		})
+	})
+	t.Run("failing page", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			got, err := collect(t, slow(&tagPages{pages: full, perPage: 2, fail: 4}), ListTagsParams{}, Lookahead(5))
+			if len(got) != 6 || !errors.Is(err, ErrForbidden) {
+				t.Errorf("%v, then %v", got, err)
+			}
+		})
+	})
+	t.Run("context", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			n := 0
+			var last error
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(ctx, ListTagsParams{}, Lookahead(5)) {
+				n++
+				last = err
+			}
+			if n != 3 || !errors.Is(last, context.DeadlineExceeded) {
+				t.Errorf("%d iterations, the last with %v", n, last)
+			}
+		})
+	})
+}
+
+// FuzzPages serves any sequence of pages: the loop ends, and yields either all
+// that a patient reader would find, or an error.
+func FuzzPages(f *testing.F) {
+	f.Add([]byte{3, 3, 1}, uint8(3), uint8(0), false)
+	f.Add([]byte{3, 0, 3, 0, 0, 3}, uint8(3), uint8(2), true)
+	f.Add([]byte{200, 200, 3, 200}, uint8(3), uint8(1), true)
+	f.Fuzz(func(t *testing.T, script []byte, perPage, depth uint8, echo bool) {
+		if len(script) > 60 {
+			script = script[:60]
+		}
+		pages := scriptedPages(script)
+		asked := 0
+		var mu sync.Mutex
+		synctest.Test(t, func(t *testing.T) {
+			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				mu.Lock()
+				asked++
+				mu.Unlock()
+				return respondPage(pages, r.URL.Query(), int64(perPage%5), echo), nil
+			})}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := collect(t, c, ListTagsParams{}, Lookahead(int(depth%4)))
+			if limit := 4*len(pages) + 8; asked > limit {
+				t.Fatalf("asked for %d pages of %d", asked, len(pages))
+			}
+			checkYielded(t, pages, perPage%5, got, err)
+		})
+	})
+}
+
+// scriptedPages makes a page of each byte: its size, or with 200 and more the
+// page before once more.
+func scriptedPages(script []byte) [][]string {
+	var pages [][]string
+	for i, b := range script {
+		if b >= 200 && i > 0 {
+			pages = append(pages, pages[i-1])
+			continue
+		}
+		page := []string{}
+		for j := range int(b) % 5 {
+			page = append(page, fmt.Sprintf("%d.%d", i, j))
+		}
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+func respondPage(pages [][]string, q url.Values, perPage int64, echo bool) *http.Response {
+	n := int64(1)
+	if s := q.Get("page"); s != "" {
+		n, _ = strconv.ParseInt(s, 10, 64)
+	}
+	out := TagPage{Data: []Tag{}, Pagination: Pagination{PerPage: perPage}}
+	if echo {
+		out.Pagination.Page = n
+	}
+	if n <= int64(len(pages)) {
+		for _, name := range pages[n-1] {
+			out.Data = append(out.Data, Tag{Name: name})
+		}
+	}
+	b, _ := json.Marshal(out)
+	return respond(200, string(b))
+}
+
+// checkYielded reads the pages as the documentation says: up to a short page or
+// two empty ones, or up to one that is repeated.
+func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, err error) {
+	t.Helper()
+	var want []string
+	var previous []string
+	largest, empty := 0, 0
+	for i := 0; ; i++ {
+		var page []string
+		if i < len(pages) {
+			page = pages[i]
+		}
+		if len(page) == 0 {
+			if empty++; empty == 2 || i == 0 {
+				break
+			}
+			continue
+		}
+		empty = 0
+		if slices.Equal(page, previous) {
+			if err == nil {
+				t.Errorf("page %d repeats another, and nobody noticed", i+1)
+			}
+			break
+		}
+		previous = page
+		want = append(want, page...)
+		largest = max(largest, len(page))
+		full := int(perPage)
+		if full == 0 {
+			full = largest
+		}
+		if len(page) < full {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("yielded %v, want %v (%v)", got, want, err)
+	}
+}

@@ -1,0 +1,626 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What came back, by the names that the table in doc.go gives it.
+var ends = map[string][]*Error{ //nolint:gochecknoglobals // test table
+	"no connection":          {{}},
+	"429":                    {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
+	"503 with Retry-After":   {{StatusCode: 503, reached: true, refused: true}},
+	"500, 502, 503 or 504":   {{StatusCode: 500}, {StatusCode: 502}, {StatusCode: 503}, {StatusCode: 504}, {StatusCode: 500, refused: true}},
+	"lost before the answer": {{reached: true}},
+	"an answer that cannot be used": {
+		{StatusCode: 200, badAnswer: true}, {StatusCode: 201, badAnswer: true},
+		{StatusCode: 301, badAnswer: true}, {StatusCode: 307, badAnswer: true}, {StatusCode: 101, badAnswer: true},
+	},
+	"another 5xx":       {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
+	"401 and other 4xx": {{StatusCode: 400}, {StatusCode: 401}, {StatusCode: 404}, {StatusCode: 408}, {StatusCode: 409}, {StatusCode: 422}},
+}
+
+// TestRetryTable holds judge against the table of the package documentation.
+func TestRetryTable(t *testing.T) {
+	src, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(src), "Creates or sends\n")
+	table, _, _ = strings.Cut(table, "//\n//")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := regexp.MustCompile(`\s{2,}`).Split(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//")), -1)
+		if len(cells) != 3 {
+			continue
+		}
+		rows++
+		if len(ends[cells[0]]) == 0 {
+			t.Errorf("the test does not know %q", cells[0])
+		}
+		for _, e := range ends[cells[0]] {
+			for repeatable, cell := range map[bool]string{true: cells[1], false: cells[2]} {
+				want := verdict{again: strings.HasPrefix(cell, "again"), maybeDone: strings.HasSuffix(cell, "maybe done")}
+				if got := judge(repeatable, e); got != want {
+					t.Errorf("%s: %+v, repeatable %v: %+v, want %+v", cells[0], *e, repeatable, got, want)
+				}
+			}
+		}
+	}
+	if rows != len(ends) {
+		t.Errorf("the documentation has %d rows, the test %d", rows, len(ends))
+	}
+}
+
+// operations are one of each sort.
+func operations(c *Client) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"read":   func(ctx context.Context) error { _, err := c.Templates.Get(ctx, 1); return err },
+		"update": func(ctx context.Context) error { _, err := c.Templates.Update(ctx, 1, TemplateUpdate{}); return err },
+		"delete": func(ctx context.Context) error { return c.Templates.Delete(ctx, 1) },
+		"state":  func(ctx context.Context) error { return c.Webhooks.Archive(ctx, "1") },
+		"create": func(ctx context.Context) error {
+			_, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"})
+			return err
+		},
+	}
+}
+
+// hijack takes the connection over and writes raw on it before closing it.
+func hijack(t *testing.T, w http.ResponseWriter, raw string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_, _ = io.WriteString(conn, raw)
+	_ = conn.Close()
+}
+
+func TestFaults(t *testing.T) {
+	status := func(code int, header ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(code)
+			if code >= 200 && code < 300 {
+				_, _ = io.WriteString(w, "<html>")
+			}
+		}
+	}
+	raw := func(s string) func(*testing.T) http.HandlerFunc {
+		return func(t *testing.T) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				hijack(t, w, s)
+			}
+		}
+	}
+	plain := func(h http.HandlerFunc) func(*testing.T) http.HandlerFunc {
+		return func(*testing.T) http.HandlerFunc { return h }
+	}
+	for name, tc := range map[string]struct {
+		fault   func(*testing.T) http.HandlerFunc
+		refused bool // certainly nothing was done
+		is      error
+	}{
+		"429":                    {plain(status(429)), true, ErrRateLimited},
+		"429 with Retry-After":   {plain(status(429, "Retry-After", "0")), true, ErrRateLimited},
+		"503 with Retry-After":   {plain(status(503, "Retry-After", "0")), true, ErrServer},
+		"503 with garbage":       {plain(status(503, "Retry-After", "soon")), false, ErrServer},
+		"500":                    {plain(status(500)), false, ErrServer},
+		"502":                    {plain(status(502, "Content-Type", "text/html")), false, ErrServer},
+		"503":                    {plain(status(503)), false, ErrServer},
+		"504":                    {plain(status(504)), false, ErrServer},
+		"closed before answer":   {raw(""), false, io.EOF},
+		"closed in the header":   {raw("HTTP/1.1 200 OK\r\n"), false, io.ErrUnexpectedEOF},
+		"not HTTP":               {raw("SSH-2.0-x\r\n"), false, ErrOutcomeUnknown},
+		"truncated":              {raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
+		"truncated chunk":        {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
+		"too large by header":    {raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"), false, ErrBadAnswer},
+		"too large":              {raw("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000)), false, ErrBadAnswer},
+		"HTML":                   {plain(status(200, "Content-Type", "text/html; charset=utf-8")), false, ErrBadAnswer},
+		"redirect":               {plain(status(302, "Location", "/login?session=1")), false, ErrBadAnswer},
+		"redirect with the body": {plain(status(307, "Location", "/elsewhere")), false, ErrBadAnswer},
+		"redirect to nowhere":    {plain(status(301)), false, ErrBadAnswer},
+		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrOutcomeUnknown},
+		"not modified":           {plain(status(304)), false, ErrBadAnswer},
+	} {
+		for _, op := range []string{"read", "update", "delete", "state", "create"} {
+			t.Run(name+"/"+op, func(t *testing.T) {
+				for passes := range 4 { // how many requests meet the fault
+					var requests atomic.Int64
+					fault := tc.fault(t)
+					c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+						if int(requests.Add(1)) <= passes {
+							fault(w, r)
+							return
+						}
+						answer(200, "application/json", `{"template_id":1}`)(w, r)
+					}, func(cfg *Config) { cfg.MaxResponseBytes = 1000 })
+					checkFault(t, operations(c)[op](t.Context()), op, passes, int(requests.Load()), tc.refused, tc.is)
+				}
+			})
+		}
+	}
+}
+
+// checkFault checks a call whose first faulty requests met a fault.
+func checkFault(t *testing.T, err error, op string, faulty, requests int, refused bool, is error) {
+	t.Helper()
+	attempts := min(faulty+1, 3)
+	if op == "create" && !refused {
+		attempts = 1
+	}
+	if requests != attempts {
+		t.Errorf("%d requests with %d faults, want %d (%v)", requests, faulty, attempts, err)
+	}
+	if faulty < attempts {
+		if err != nil {
+			t.Errorf("after %d faults: %v", faulty, err)
+		}
+		return
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error %v, want an *Error", err)
+	}
+	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") { //nolint:errorlint // a sentinel of the table
+		t.Errorf("error %v after %d attempts, want %v after %d", err, e.Attempts, is, attempts)
+	}
+	if unknown := op != "read" && !refused; errors.Is(err, ErrOutcomeUnknown) != unknown {
+		t.Errorf("%v is ErrOutcomeUnknown: %v, want %v", err, !unknown, unknown)
+	}
+}
+
+func TestDialRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port that nobody listens on
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	c, err := New(Config{BaseURL: "http://" + l.Addr().String(), Token: testToken, Retry: RetryConfig{BaseDelay: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range operations(c) {
+		var e *Error
+		err := call(t.Context())
+		if !errors.As(err, &e) || e.Attempts != 3 || errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%s: %v, want 3 attempts and a known outcome", name, err)
+		}
+	}
+}
+
+func TestUntracedTransport(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err     error
+		unknown bool
+	}{
+		"dial":  {&net.OpError{Op: "dial", Err: errors.New("refused")}, false},
+		"other": {errors.New("oops"), true},
+	} {
+		c := newTestClient(t, nil, func(cfg *Config) {
+			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, tc.err })}
+		})
+		err := operations(c)["create"](t.Context())
+		if errors.Is(err, ErrOutcomeUnknown) != tc.unknown || !errors.Is(err, tc.err) {
+			t.Errorf("%s: %v, want the outcome to be unknown: %v", name, err, tc.unknown)
+		}
+	}
+}
+
+// TestConnectionReused has the server close a connection between two calls: a
+// GET may be sent again by net/http itself, and a POST must not be lost.
+func TestConnectionReused(t *testing.T) {
+	srv := httptest.NewServer(answer(200, "application/json", `{"template_id":1}`))
+	defer srv.Close()
+	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		for name, call := range operations(c) {
+			if err := call(t.Context()); err != nil && !errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		srv.CloseClientConnections()
+	}
+}
+
+func TestCancelledInFlight(t *testing.T) {
+	for _, op := range []string{"read", "update", "delete", "state", "create"} {
+		t.Run(op, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var requests atomic.Int64
+			c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				_, _ = io.Copy(io.Discard, r.Body)
+				cancel()
+				<-r.Context().Done()
+			})
+			err := operations(c)[op](ctx)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) != (op != "read") || requests.Load() != 1 {
+				t.Errorf("%v after %d requests", err, requests.Load())
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("for a reason"))
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
+	for name, call := range operations(c) {
+		if err := call(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%s with a dead context: %v", name, err)
+		}
+	}
+}
+
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var requests int
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if requests++; requests == 1 {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return respond(200, `{"template_id":1}`), nil
+		}, func(cfg *Config) { cfg.Timeout = 7 * time.Second; cfg.Retry.BaseDelay = -1 })
+		start := time.Now()
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil || time.Since(start) != 7*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		requests = 0
+		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no answer within 7s") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestOutcomeStaysUnknown has a first attempt that maybe was done, and a second
+// that certainly was not.
+func TestOutcomeStaysUnknown(t *testing.T) {
+	for name, second := range map[string]int{"429": 429, "403": 403, "422": 422} {
+		var requests atomic.Int64
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+			if requests.Add(1) == 1 {
+				w.WriteHeader(500)
+				return
+			}
+			w.WriteHeader(second)
+		})
+		if err := operations(c)["update"](t.Context()); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("500, then %s: %v, want ErrOutcomeUnknown", name, err)
+		}
+	}
+}
+
+func TestDeleteFindsNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first   int
+		header  string
+		want    error
+		request int64
+	}{
+		"at once":                 {404, "", ErrNotFound, 1},
+		"after it maybe was done": {500, "", nil, 2},
+		"after it was refused":    {503, "0", ErrNotFound, 2},
+		"after too many requests": {429, "", ErrNotFound, 2},
+	} {
+		var requests atomic.Int64
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+			if requests.Add(1) == 1 {
+				if tc.header != "" {
+					w.Header().Set("Retry-After", tc.header)
+				}
+				w.WriteHeader(tc.first)
+				return
+			}
+			w.WriteHeader(404)
+		})
+		if err := c.Templates.Delete(t.Context(), 1); !errors.Is(err, tc.want) || requests.Load() != tc.request {
+			t.Errorf("%s: %v after %d requests, want %v", name, err, requests.Load(), tc.want)
+		}
+	}
+}
+
+func TestRetriesOff(t *testing.T) {
+	var requests atomic.Int64
+	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(429)
+	}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+	_, _ = c.Templates.Get(t.Context(), 1)
+	_, _ = c.Emails.Get(t.Context(), "1")
+	if requests.Load() != 2 {
+		t.Errorf("%d requests, want one each", requests.Load())
+	}
+}
+
+// TestBudget has 1,000 calls meet a dead server.
+func TestBudget(t *testing.T) {
+	for name, tc := range map[string]struct{ budget, most int }{"default": {0, 1100}, "none": {-1, 3000}, "small": {10, 1010}} {
+		var requests atomic.Int64
+		c := newTestClient(t, nil, func(cfg *Config) {
+			cfg.Retry.Budget = tc.budget
+			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+				requests.Add(1)
+				return respond(503, ""), nil
+			})}
+		})
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				for range 100 {
+					_, _ = c.Templates.Get(t.Context(), 1)
+				}
+			})
+		}
+		wg.Wait()
+		if got := int(requests.Load()); got != tc.most {
+			t.Errorf("%s: %d requests, want %d", name, got, tc.most)
+		}
+	}
+}
+
+func TestBudgetRecovers(t *testing.T) {
+	b := newBudget(2)
+	for range 2 {
+		if !b.spend() {
+			t.Fatal("the budget is smaller than said")
+		}
+	}
+	if b.spend() {
+		t.Fatal("the budget is larger than said")
+	}
+	for range 4 {
+		b.succeeded(1)
+	}
+	if b.spend() {
+		t.Error("four successes give a retry back")
+	}
+	b.succeeded(1)
+	if !b.spend() {
+		t.Error("five successes give no retry back")
+	}
+	b.succeeded(2)
+	if !b.spend() {
+		t.Error("a success after a retry does not give it back")
+	}
+	for range 100 {
+		b.succeeded(2)
+	}
+	if b.left != b.max {
+		t.Errorf("%d left of at most %d", b.left, b.max)
+	}
+}
+
+func TestPauses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		retryAfter string
+		date       string
+		cfg        RetryConfig
+		from, to   time.Duration // of the two pauses together
+	}{
+		"backoff":               {"", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"none":                  {"", "", RetryConfig{BaseDelay: -1}, 0, 0},
+		"long backoff":          {"", "", RetryConfig{BaseDelay: time.Hour, MaxDelay: time.Second}, 0, 2 * time.Second},
+		"seconds":               {"7", "", RetryConfig{}, 14 * time.Second, 14 * time.Second},
+		"more than the cap":     {"86400", "", RetryConfig{}, 2 * time.Minute, 2 * time.Minute},
+		"huge":                  {"99999999999999999999999", "", RetryConfig{}, 2 * time.Minute, 2 * time.Minute},
+		"other cap":             {"86400", "", RetryConfig{MaxRetryAfter: time.Second}, 2 * time.Second, 2 * time.Second},
+		"ignored":               {"86400", "", RetryConfig{MaxRetryAfter: -1}, 0, 600 * time.Millisecond},
+		"negative":              {"-5", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"garbage":               {"soon", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"date":                  {"Sat, 01 Jan 2000 00:00:09 GMT", "", RetryConfig{}, 9 * time.Second, 10 * time.Second},
+		"date of another clock": {"Fri, 20 Nov 2026 10:00:05 GMT", "Fri, 20 Nov 2026 10:00:00 GMT", RetryConfig{}, 10 * time.Second, 10 * time.Second},
+		"old format":            {"Saturday, 01-Jan-00 00:00:09 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{}, 18 * time.Second, 18 * time.Second},
+		"date in the past":      {"Fri, 31 Dec 1999 00:00:00 GMT", "", RetryConfig{}, 0, 600 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // begins at 2000-01-01 00:00:00 UTC
+				c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+					h := []string{"Retry-After", tc.retryAfter}
+					if tc.date != "" {
+						h = append(h, "Date", tc.date)
+					}
+					return respond(429, "", h...), nil
+				}, func(cfg *Config) { cfg.Retry = tc.cfg })
+				start := time.Now()
+				_, err := c.Templates.Get(t.Context(), 1)
+				if d := time.Since(start); !errors.Is(err, ErrRateLimited) || d < tc.from || d > tc.to {
+					t.Errorf("%v after %v, want %v to %v", err, d, tc.from, tc.to)
+				}
+			})
+		})
+	}
+}
+
+// TestJitter wants pauses spread over the whole of their bound.
+func TestJitter(t *testing.T) {
+	r := retrier{RetryConfig: RetryConfig{}.withDefaults()}
+	for n := 1; n <= 70; n++ {
+		bound := r.MaxDelay
+		if n < 6 {
+			bound = min(r.BaseDelay<<(n-1), r.MaxDelay)
+		}
+		var low, high bool
+		for range 200 {
+			d := r.delay(n, 0)
+			if d < 0 || d > bound {
+				t.Fatalf("pause %d is %v, want up to %v", n, d, bound)
+			}
+			low, high = low || d < bound/4, high || d > bound*3/4
+		}
+		if !low || !high {
+			t.Errorf("pause %d is not spread", n)
+		}
+	}
+}
+
+func TestNeverPastTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			return respond(503, "", "Retry-After", "10"), nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"})
+		var e *Error
+		if !errors.As(err, &e) || e.StatusCode != 503 || e.Attempts != 2 || e.RetryAfter != 10*time.Second || time.Since(start) != 10*time.Second {
+			t.Errorf("%v after %v, want the second 503 at once", err, time.Since(start))
+		}
+		cancelled, stop := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, stop)
+		start = time.Now()
+		_, err = c.Templates.Get(cancelled, 1)
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrServer) || time.Since(start) != 3*time.Second {
+			t.Errorf("%v after %v, want both errors when the context is cancelled", err, time.Since(start))
+		}
+	})
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, s := range []string{"", "1", "-1", "1e3", "Fri, 20 Nov 2026 10:00:05 GMT", "99999999999999999999"} {
+		f.Add(s, "Fri, 20 Nov 2026 10:00:00 GMT")
+	}
+	f.Fuzz(func(t *testing.T, value, date string) {
+		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}})
+		if d < 0 || !ok && d != 0 {
+			t.Errorf("retryAfter(%q, %q) = %v, %v", value, date, d, ok)
+		}
+	})
+}
+
+func TestTokenSource(t *testing.T) {
+	type key struct{}
+	var asked, requests atomic.Int64
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.Header.Get("Authorization") != "Bearer token-2" {
+			w.WriteHeader(401)
+			return
+		}
+		answer(200, "application/json", `{"template_id":1}`)(w, r)
+	}, func(cfg *Config) {
+		cfg.Token = ""
+		cfg.Retry.MaxAttempts = 1
+		cfg.TokenSource = func(ctx context.Context) (string, error) {
+			if ctx.Value(key{}) == nil {
+				t.Error("asked without the context")
+			}
+			return fmt.Sprintf("token-%d", asked.Add(1)), nil
+		}
+	})
+	ctx := context.WithValue(t.Context(), key{}, 1)
+	if _, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() != 2 || requests.Load() != 2 {
+		t.Errorf("asked %d times for %d requests, want 2 and 2", asked.Load(), requests.Load())
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := c.Templates.Get(ctx, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if asked.Load() != 2 {
+		t.Errorf("asked %d times, want the token to be kept", asked.Load())
+	}
+}
+
+func TestTokenRefused(t *testing.T) {
+	broken := errors.New("the vault is sealed")
+	for name, tc := range map[string]struct {
+		tokens   []string
+		want     error
+		requests int64
+	}{
+		"fixed":               {nil, ErrUnauthorized, 1},
+		"the same again":      {[]string{"a", "a"}, ErrUnauthorized, 1},
+		"refused twice":       {[]string{"a", "b"}, ErrUnauthorized, 2},
+		"source fails":        {[]string{""}, broken, 0},
+		"source fails later":  {[]string{"a", ""}, broken, 1},
+		"source is malformed": {[]string{"a b"}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var requests, asked atomic.Int64
+			c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+				requests.Add(1)
+				w.WriteHeader(401)
+			}, func(cfg *Config) {
+				if tc.tokens != nil {
+					cfg.Token = ""
+					cfg.TokenSource = func(context.Context) (string, error) {
+						if token := tc.tokens[asked.Add(1)-1]; token != "" {
+							return token, nil
+						}
+						return "", broken
+					}
+				}
+			})
+			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || requests.Load() != tc.requests || errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%v after %d requests, want %v after %d", err, requests.Load(), tc.want, tc.requests)
+			}
+		})
+	}
+}
+
+// TestTokenSharedByWaiters has one caller give up while the source is asked: it
+// must not take the others with it.
+func TestTokenSharedByWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		tokens := newTokens("", func(ctx context.Context) (string, error) {
+			asked.Add(1)
+			select {
+			case <-time.After(time.Second):
+				return "t", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := tokens.get(ctx, ""); !errors.Is(err, context.Canceled) {
+				t.Errorf("the one that gave up: %v", err)
+			}
+		})
+		synctest.Wait()
+		for range 5 {
+			wg.Go(func() {
+				if token, err := tokens.get(t.Context(), ""); token != "t" || err != nil {
+					t.Errorf("one that waited: %q, %v", token, err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if asked.Load() != 2 {
+			t.Errorf("asked %d times, want 2", asked.Load())
+		}
+	})
+}
