@@ -132,11 +132,11 @@ func (im *importer) configure() error {
 	o.Concurrency = orDefault(o.Concurrency, 1)
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
-		return fmt.Errorf("BatchSize: want 1 to %d, not %d", maxImportBatch, o.BatchSize)
+		return fmt.Errorf("want a BatchSize of 1 to %d, not %d", maxImportBatch, o.BatchSize)
 	case o.Concurrency < 1:
-		return fmt.Errorf("Concurrency: want at least 1, not %d", o.Concurrency)
+		return fmt.Errorf("want a Concurrency of at least 1, not %d", o.Concurrency)
 	case o.Skip < 0:
-		return fmt.Errorf("Skip: want at least 0, not %d", o.Skip)
+		return fmt.Errorf("want a Skip of at least 0, not %d", o.Skip)
 	}
 	if o.OnBatchError == nil {
 		o.OnBatchError = func(f ImportFailure) error { return f.Err }

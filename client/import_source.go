@@ -197,7 +197,7 @@ func (c *csvSource) record() ([]string, error) {
 	case err == nil:
 		c.line, _ = c.csv.FieldPos(0)
 		return record, nil
-	case err == io.EOF: //nolint:errorlint // what csv documents
+	case err == io.EOF:
 		return nil, err
 	case errors.As(err, &parse):
 		return nil, &CSVError{Line: parse.StartLine, Err: parse.Err}

@@ -196,7 +196,7 @@ func TestSharedLookupLimiter(t *testing.T) {
 
 func TestLimiterForgetsKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLookupLimiter().(*processLimiter) //nolint:errcheck // it is
+		l := NewLookupLimiter().(*processLimiter)
 		for _, key := range []string{"a", "b", "c", "d"} {
 			release, err := l.Acquire(t.Context(), key)
 			if err != nil {
@@ -229,7 +229,10 @@ func TestGetAll(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		n := 0
-		for range c.Emails.GetAll(ctx, slices.Values([]string{"a", "b", "c", "d"})) {
+		for _, err := range c.Emails.GetAll(ctx, slices.Values([]string{"a", "b", "c", "d"})) {
+			if err != nil {
+				t.Error(err)
+			}
 			if n++; n == 2 {
 				cancel()
 			}

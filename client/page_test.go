@@ -173,7 +173,10 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 	}
 	for range 3 {
 		n := 0
-		for range all {
+		for _, err := range all {
+			if err != nil {
+				t.Error(err)
+			}
 			n++
 		}
 		if n != 5 {
@@ -181,7 +184,10 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 		}
 	}
 	srv.asked = nil
-	for range all {
+	for _, err := range all {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if !slices.Equal(srv.asked, []int64{1}) {
@@ -218,7 +224,10 @@ func TestLookahead(t *testing.T) {
 			}
 			start := time.Now()
 			n := 0
-			for range c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(depth)) {
+			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(depth)) {
+				if err != nil {
+					t.Error(err)
+				}
 				if n++; n == 2*81 {
 					break
 				}
@@ -254,7 +263,10 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := 0
-			for range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+				if err != nil {
+					t.Error(err)
+				}
 				if n++; n == 7 {
 					break
 				}
@@ -265,7 +277,10 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { _ = recover() }()
 			n := 0
-			for range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+				if err != nil {
+					t.Error(err)
+				}
 				if n++; n == 7 {
 					panic("in the loop")
 				}

@@ -133,7 +133,7 @@ func (p retrier) delay(n int, retryAfter time.Duration) time.Duration {
 	}
 	var d time.Duration
 	if bound > 0 {
-		d = rand.N(bound + 1)
+		d = rand.N(bound + 1) //nolint:gosec // nothing depends on it being hard to guess
 	}
 	return max(d, min(retryAfter, p.MaxRetryAfter))
 }
@@ -205,7 +205,7 @@ func retryAfter(h http.Header) (d time.Duration, ok bool) {
 	}
 	if s, err := strconv.ParseUint(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		const most = uint64(1<<63-1) / uint64(time.Second)
-		return time.Duration(min(s, most)) * time.Second, true //nolint:gosec // bounded the line before
+		return time.Duration(min(s, most)) * time.Second, true
 	}
 	at, err := http.ParseTime(v)
 	if err != nil {

@@ -19,15 +19,18 @@ import (
 )
 
 // What came back, by the names that the table in doc.go gives it.
-var ends = map[string][]*Error{ //nolint:gochecknoglobals // test table
+var ends = map[string][]*Error{
 	"no connection":          {{}},
 	"429":                    {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
 	"503 with Retry-After":   {{StatusCode: 503, reached: true, refused: true}},
 	"500, 502, 503 or 504":   {{StatusCode: 500}, {StatusCode: 502}, {StatusCode: 503}, {StatusCode: 504}, {StatusCode: 500, refused: true}},
 	"lost before the answer": {{reached: true}},
 	"an answer that cannot be used": {
-		{StatusCode: 200, badAnswer: true}, {StatusCode: 201, badAnswer: true},
-		{StatusCode: 301, badAnswer: true}, {StatusCode: 307, badAnswer: true}, {StatusCode: 101, badAnswer: true},
+		{StatusCode: 200, badAnswer: true},
+		{StatusCode: 201, badAnswer: true},
+		{StatusCode: 301, badAnswer: true},
+		{StatusCode: 307, badAnswer: true},
+		{StatusCode: 101, badAnswer: true},
 	},
 	"another 5xx":       {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
 	"401 and other 4xx": {{StatusCode: 400}, {StatusCode: 401}, {StatusCode: 404}, {StatusCode: 408}, {StatusCode: 409}, {StatusCode: 422}},
@@ -179,7 +182,7 @@ func checkFault(t *testing.T, err error, op string, faulty, requests int, refuse
 	if !errors.As(err, &e) {
 		t.Fatalf("error %v, want an *Error", err)
 	}
-	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") { //nolint:errorlint // a sentinel of the table
+	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v after %d attempts, want %v after %d", err, e.Attempts, is, attempts)
 	}
 	if unknown := op != "read" && !refused; errors.Is(err, ErrOutcomeUnknown) != unknown {

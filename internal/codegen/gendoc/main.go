@@ -1,12 +1,12 @@
 // Command gendoc tidies generated Go files, given in one call:
 //
-//	gendoc types.gen.go requests.gen.go
+//		gendoc types.gen.go requests.gen.go
 //
-//   - The comment of a type reads as a sentence: "Contact A member of a list."
-//     becomes "Contact is a member of a list."
-//   - The comment of a field loses the field's name in front.
-//   - Parameters lose the struct tags that nothing reads.
-//   - Aliases of basic types, which are made for shared parameters, are replaced by what they stand for.
+//	  - The comment of a type reads as a sentence: "Contact A member of a list."
+//	    becomes "Contact is a member of a list."
+//	  - The comment of a field loses the field's name in front.
+//	  - Parameters lose the struct tags that nothing reads.
+//	  - Aliases of basic types, which are made for shared parameters, are replaced by what they stand for.
 package main
 
 import (
