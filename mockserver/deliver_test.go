@@ -1,0 +1,425 @@
+package mockserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+// hookServer is a receiver that notes what it gets and when.
+type hookServer struct {
+	mu     sync.Mutex
+	answer func(n int) int // the status of the nth answer, from 0
+	times  []time.Time
+	bodies []string
+	sigs   []string
+}
+
+func (h *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	h.mu.Lock()
+	n := len(h.times)
+	h.times = append(h.times, time.Now())
+	h.bodies = append(h.bodies, string(body))
+	h.sigs = append(h.sigs, r.Header.Get(webhook.DefaultSignatureHeader))
+	h.mu.Unlock()
+	if h.answer != nil {
+		w.WriteHeader(h.answer(n))
+	}
+}
+
+func (h *hookServer) targets() map[string]http.Handler { return map[string]http.Handler{"app.test": h} }
+
+// since returns when the deliveries came, after start.
+func (h *hookServer) since(start time.Time) []time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []time.Duration
+	for _, t := range h.times {
+		out = append(out, t.Sub(start))
+	}
+	return out
+}
+
+func TestRetrySchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p.webhook(events.NameSuppressedEmailAdded)
+		start := time.Now()
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d := p.Deliveries()[0]
+		if d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 1 || d.Attempts[0].Status != 500 {
+			t.Errorf("after Wait: %+v", d)
+		}
+		if got := d.NextAttempt.Sub(start); got != time.Second {
+			t.Errorf("the next attempt is after %v", got)
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []time.Duration{0}
+		for _, wait := range mockserver.DefaultRetrySchedule() {
+			want = append(want, want[len(want)-1]+wait)
+		}
+		if got := h.since(start); !slices.Equal(got, want) {
+			t.Errorf("attempts at %v, want %v", got, want)
+		}
+		if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed || len(d.Attempts) != 8 {
+			t.Errorf("at the end: %s after %d attempts", d.State, len(d.Attempts))
+		}
+		if first := h.bodies[0]; slices.ContainsFunc(h.bodies, func(b string) bool { return b != first }) {
+			t.Error("the bytes differ between attempts")
+		}
+		if first := h.sigs[0]; slices.ContainsFunc(h.sigs, func(s string) bool { return s != first }) {
+			t.Error("the signature differs between attempts")
+		}
+	})
+}
+
+func TestRetryUntilAccepted(t *testing.T) {
+	for name, status := range map[string]int{"redirect": 302, "refused": 400, "gone": 410, "busy": 503} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hookServer{answer: func(n int) int { return []int{status, status, 202}[n] }}
+				p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
+				p.webhook(events.NameSuppressedEmailAdded)
+				start := time.Now()
+				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+				if err := p.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := h.since(start); !slices.Equal(got, []time.Duration{0, time.Minute, 61 * time.Minute}) {
+					t.Errorf("attempts at %v", got)
+				}
+				if d := p.Deliveries()[0]; d.State != mockserver.DeliveryDelivered || d.Attempts[2].Status != 202 {
+					t.Errorf("got %+v", d)
+				}
+			})
+		})
+	}
+}
+
+func TestNoRetries(t *testing.T) {
+	h := &hookServer{answer: func(int) int { return 500 }}
+	p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
+	p.webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	if err := p.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
+		t.Errorf("got %s", d.State)
+	}
+}
+
+// TestTimeout lets a receiver hang: after 10 seconds the attempt has failed.
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a := p.Deliveries()[0].Attempts[0]
+		if a.Duration != 10*time.Second || a.Status != 0 || a.Error != "no answer within 10s" {
+			t.Errorf("got %+v", a)
+		}
+	})
+}
+
+func TestRateLimit(t *testing.T) {
+	for _, row := range []struct {
+		limit  int
+		period string
+		want   []time.Duration
+	}{
+		{1, "second", []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}},
+		{2, "minute", []time.Duration{0, 0, time.Minute, time.Minute, 2 * time.Minute}},
+		{3, "hour", []time.Duration{0, 0, 0, time.Hour, time.Hour}},
+		{4, "day", []time.Duration{0, 0, 0, 0, 24 * time.Hour}},
+	} {
+		t.Run(fmt.Sprintf("%d a %s", row.limit, row.period), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hookServer{}
+				p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+				p.must("POST", "/webhooks", map[string]any{
+					"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded},
+					"rate_limit": row.limit, "rate_limit_period": row.period,
+				})
+				start := time.Now()
+				for i := range 5 {
+					p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+				}
+				if err := p.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := len(h.since(start)); got != row.limit {
+					t.Errorf("%d deliveries before time passed, want %d", got, row.limit)
+				}
+				if err := p.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := h.since(start); !slices.Equal(got, row.want) {
+					t.Errorf("deliveries at %v, want %v", got, row.want)
+				}
+				for i, body := range h.bodies {
+					if !strings.Contains(body, fmt.Sprintf("a%d@example.org", i)) {
+						t.Errorf("delivery %d is out of order: %s", i, body)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRateLimitOfRetries counts attempts, not events, and never more than the
+// limit in any window.
+func TestRateLimitOfRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(n int) int { return 500 - 300*(n%2) }} // every second attempt succeeds
+		p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Second, time.Second, time.Second, time.Second}})
+		p.must("POST", "/webhooks", map[string]any{
+			"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded},
+			"rate_limit": 2, "rate_limit_period": "minute",
+		})
+		start := time.Now()
+		for i := range 6 {
+			p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+			time.Sleep(7 * time.Second)
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		at := h.since(start)
+		for i := range at[2:] {
+			if at[i+2]-at[i] < time.Minute {
+				t.Errorf("three attempts within a minute: %v", at[i:i+3])
+			}
+		}
+		for _, d := range p.Deliveries() {
+			if d.State != mockserver.DeliveryDelivered {
+				t.Errorf("%s is %s", d.ID, d.State)
+			}
+		}
+	})
+}
+
+func TestArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(n int) int { return []int{500, 200, 200}[n] }}
+		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		hook := p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"queued@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.must("POST", hook+"/archive", nil)
+		p.must("POST", hook+"/archive", nil)
+		p.must("POST", "/suppressed-emails", `{"email":"missed@example.org"}`)
+		if err := p.Drain(t.Context()); err != nil { // nothing happens to what is archived
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if len(h.bodies) != 1 {
+			t.Fatalf("an archived webhook got %d deliveries", len(h.bodies))
+		}
+		p.must("POST", hook+"/unarchive", nil)
+		p.must("POST", "/suppressed-emails", `{"email":"new@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || !strings.Contains(h.bodies[2], "new@example.org") {
+			t.Errorf("after unarchiving it got %q", h.bodies[1:])
+		}
+	})
+}
+
+func TestRedeliver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(n int) int { return []int{200, 500, 200}[n] }}
+		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Redeliver(p.Deliveries()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d := p.Deliveries()[0]
+		var manual []bool
+		for _, a := range d.Attempts {
+			manual = append(manual, a.Manual)
+		}
+		if d.State != mockserver.DeliveryDelivered || !slices.Equal(manual, []bool{false, true, false}) {
+			t.Errorf("%s, manual %v", d.State, manual)
+		}
+		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || h.sigs[1] != h.sigs[0] {
+			t.Error("the bytes differ")
+		}
+		if err := p.Redeliver("dlv-99"); err == nil {
+			t.Error("an unknown delivery was delivered")
+		}
+	})
+}
+
+// TestSubscriptions sends an event to the webhooks that asked for it, of the
+// account where it happened.
+func TestSubscriptions(t *testing.T) {
+	h := &hookServer{}
+	p := newPlatform(t, mockserver.Config{Targets: h.targets(), Tokens: []mockserver.Token{{Token: "one"}, {Token: "two", AccountID: 2}}})
+	p.webhook(events.NameSuppressedEmailAdded, events.NameSuppressedEmailAdded)
+	p.webhook(events.NameSuppressedEmailAdded, events.NameEmailOpened)
+	p.webhook(events.NameEmailOpened)
+	p.as("two").webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	if got := p.fired(); len(got) != 2 {
+		t.Errorf("fired %v", got)
+	}
+	d := p.Deliveries()
+	if d[0].EventID != d[1].EventID || string(d[0].Body) != string(d[1].Body) || d[0].Signature == d[1].Signature {
+		t.Error("two webhooks get the same event with signatures of their own")
+	}
+}
+
+func TestHashFunction(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{Targets: receiver(), HashFunction: webhook.SHA512})
+	hook := p.must("GET", p.webhook(events.NameSuppressedEmailAdded), nil)
+	if hook.id("hash_function") != "sha512" {
+		t.Errorf("hash_function is %q", hook.id("hash_function"))
+	}
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.fired()
+	v, err := webhook.NewVerifier(webhook.Secret{Key: hook.id("secret"), Hash: webhook.SHA512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Deliveries()[0]
+	if err := v.Verify(d.Body, d.Signature); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLoopback delivers over a real connection and leaves nothing behind.
+func TestLoopback(t *testing.T) {
+	before := runtime.NumGoroutine()
+	h := &hookServer{}
+	receiver := httptest.NewServer(h)
+	srv := mockserver.Start(mockserver.Config{})
+	p := platform{srv, t, srv.Token()}
+	p.must("POST", "/webhooks", map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
+	for i := range 20 {
+		p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+	}
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.bodies) != 20 {
+		t.Errorf("%d deliveries", len(h.bodies))
+	}
+	srv.Close()
+	receiver.Close()
+	for range 1000 { // goroutines of connections end a moment after Close
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+// TestGuard refuses what a webhook must not reach, and follows no redirect.
+func TestGuard(t *testing.T) {
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	defer private.Close()
+	redirect := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
+	defer redirect.Close()
+	for _, row := range []struct {
+		name, url string
+		public    bool
+		want      string
+	}{
+		{"private", "http://10.0.0.1/", true, "not a public address"},
+		{"link-local", "http://169.254.169.254/latest/meta-data", true, "not a public address"},
+		{"link-local IPv6", "http://[fe80::1]/", true, "not a public address"},
+		{"IPv4 in IPv6", "http://[::ffff:192.168.1.1]/", true, "not a public address"},
+		{"unspecified", "http://0.0.0.0:80/", true, "not a public address"},
+		{"public, not allowed", "http://93.184.215.14/", false, "only loopback addresses are allowed"},
+		{"no such host", "http://nowhere.invalid/", true, "nowhere.invalid"},
+		{"redirect", redirect.URL, true, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := newPlatform(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
+			p.must("POST", "/webhooks", map[string]any{"url": row.url, "events": []string{events.NameSuppressedEmailAdded}})
+			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+			if err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			d := p.Deliveries()[0]
+			if a := d.Attempts[0]; d.State != mockserver.DeliveryFailed || !strings.Contains(a.Error, row.want) {
+				t.Errorf("got %s: %+v", d.State, a)
+			}
+		})
+	}
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
+			t.Errorf("Drain: %v", err)
+		}
+	})
+}
+
+// TestCloseInFlight ends an attempt that would take longer.
+func TestCloseInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := make(chan bool, 1)
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { started <- true; <-r.Context().Done() })
+		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		<-started
+		start := time.Now()
+		p.Close()
+		p.Close()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("Close took %v", took)
+		}
+	})
+}

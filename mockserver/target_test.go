@@ -1,0 +1,46 @@
+package mockserver
+
+import "testing"
+
+func TestMayDial(t *testing.T) {
+	for _, row := range []struct {
+		address        string
+		local, allowed bool // with AllowTargets off and on
+	}{
+		{"127.0.0.1:80", true, true},
+		{"127.8.9.1:80", true, true},
+		{"[::1]:80", true, true},
+		{"[::ffff:127.0.0.1]:80", true, true},
+		{"93.184.215.14:443", false, true},
+		{"[2606:2800:21f:cb07::1]:443", false, true},
+		{"10.1.2.3:80", false, false},
+		{"172.16.0.1:80", false, false},
+		{"192.168.0.1:80", false, false},
+		{"169.254.169.254:80", false, false},
+		{"100.64.0.1:80", false, false},
+		{"0.0.0.0:80", false, false},
+		{"0.1.2.3:80", false, false},
+		{"192.0.2.1:80", false, false},
+		{"198.18.0.1:80", false, false},
+		{"224.0.0.1:80", false, false},
+		{"255.255.255.255:80", false, false},
+		{"[::]:80", false, false},
+		{"[fe80::1%25eth0]:80", false, false},
+		{"[fd00::1]:80", false, false},
+		{"[ff02::1]:80", false, false},
+		{"[::ffff:10.0.0.1]:80", false, false},
+		{"[::10.0.0.1]:80", false, false},
+		{"[64:ff9b::a00:1]:80", false, false},
+		{"[2002:a00:1::]:80", false, false},
+		{"[2001:0:1::1]:80", false, false},
+		{"app.test:80", false, false},
+		{"nonsense", false, false},
+	} {
+		if err := mayDial(row.address, false); (err == nil) != row.local {
+			t.Errorf("%s: %v", row.address, err)
+		}
+		if err := mayDial(row.address, true); (err == nil) != row.allowed {
+			t.Errorf("%s, public targets allowed: %v", row.address, err)
+		}
+	}
+}
