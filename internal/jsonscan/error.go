@@ -45,7 +45,7 @@ func (c *Cursor) End() *Error {
 func (c *Cursor) Mismatch(want string) {
 	start := c.Offset()
 	c.Skip()
-	c.report(&Error{Offset: start, Want: want})
+	c.report(start, want, false)
 }
 
 // Isolate reads a value by read, and returns its first mismatch, which is then
@@ -65,14 +65,14 @@ func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 //
 //go:noinline
 func (c *Cursor) fail(offset int, want string) {
-	c.report(&Error{Offset: offset, Want: want, Syntax: true})
+	c.report(offset, want, true)
 	c.i = len(c.text) // where nothing more is found
 }
 
 // report keeps the first error, or the first that is of syntax.
-func (c *Cursor) report(err *Error) {
-	if c.err == nil || err.Syntax && !c.err.Syntax {
-		c.err = err
+func (c *Cursor) report(offset int, want string, syntax bool) {
+	if c.err == nil || syntax && !c.err.Syntax {
+		c.err = &Error{Offset: offset, Want: want, Syntax: syntax}
 	}
 }
 

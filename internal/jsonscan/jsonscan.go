@@ -102,7 +102,7 @@ func (c *Cursor) Int() int64 {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		c.report(&Error{Offset: start, Want: "a 64-bit integer"})
+		c.report(start, "a 64-bit integer", false)
 		return 0
 	}
 	return n
