@@ -9,10 +9,10 @@ func readUser(c *jsonscan.Cursor) (v User) {
 		switch name {
 		case "id":
 			v.ID = readNull(c, (*jsonscan.Cursor).Int)
-		case "account_id":
-			v.AccountID = readNull(c, (*jsonscan.Cursor).Int)
 		case "email":
 			v.Email = readNull(c, (*jsonscan.Cursor).String)
+		case "account_id":
+			v.AccountID = readNull(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
@@ -145,10 +145,10 @@ func readContactAdded(c *jsonscan.Cursor) (v ContactAdded) {
 			v.ContactID = readID(c)
 		case "list_id":
 			v.ListID = readID(c)
-		case "added_at":
-			v.AddedAt = readTime(c)
 		case "email_address":
 			v.EmailAddress = c.String()
+		case "added_at":
+			v.AddedAt = readTime(c)
 		default:
 			c.Skip()
 		}

@@ -232,11 +232,11 @@ type ContactAdded struct {
 	// The id of the list.
 	ListID ID `json:"list_id"`
 
-	// When the contact was added, as ISO 8601.
-	AddedAt time.Time `json:"added_at"`
-
 	// The address of the contact.
 	EmailAddress string `json:"email_address"`
+
+	// When the contact was added, as ISO 8601.
+	AddedAt time.Time `json:"added_at"`
 }
 
 // ContactRemoved is the data of Contact.Removed.
@@ -457,11 +457,11 @@ type User struct {
 	// The id of the user.
 	ID Null[int64] `json:"id"`
 
-	// The account of the user.
-	AccountID Null[int64] `json:"account_id"`
-
 	// The address of the user.
 	Email Null[string] `json:"email"`
+
+	// The account of the user.
+	AccountID Null[int64] `json:"account_id"`
 }
 
 // FeedbackLoop is the feedback loop that the complaint came through.

@@ -115,7 +115,8 @@ func readUnix(c *jsonscan.Cursor) time.Time {
 	return time.Unix(c.Int(), 0).UTC()
 }
 
-// readTime reads a date and time as ISO 8601; without an offset it is UTC.
+// readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets
+// of a day and more, which Go can parse, it could not write again.
 func readTime(c *jsonscan.Cursor) time.Time {
 	if c.Null() {
 		return time.Time{}
@@ -124,7 +125,8 @@ func readTime(c *jsonscan.Cursor) time.Time {
 		ahead := *c
 		text := ahead.String()
 		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
-			if t, err := time.Parse(layout, text); err == nil {
+			t, err := time.Parse(layout, text)
+			if _, offset := t.Zone(); err == nil && max(offset, -offset) < 24*60*60 {
 				*c = ahead
 				return t
 			}

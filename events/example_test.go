@@ -1,0 +1,165 @@
+package events_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// A bounce has one of four shapes. Only that of the Email API does not say why
+// the email bounced.
+func Example() {
+	body := []byte(`{
+		"id": "6f1c2b01-3d4e-4a5b-9c6d-7e8f9a0b1c01", "event": "Email.Bounced",
+		"account_id": 1204, "account_lineage": null, "ip": "203.0.113.10",
+		"user": {"id": null, "email": null, "account_id": null}, "created_on": 1763651060,
+		"data": {
+			"bounce": {"id": null, "dsn_message": "550 5.1.1 No such user", "source_ip": "203.0.113.25", "category": "bounce_hb"},
+			"campaign": {"type": "campaign", "id": 5001, "name": "Autumn offers"},
+			"contact": {"id": 90210, "email": "ada@example.org", "status": null},
+			"list": {"id": 42, "name": "Newsletter"},
+			"segment": {"id": null, "name": null, "query": null},
+			"context": {"timestamp": null, "user_agent": null, "ip": null}
+		}
+	}`)
+	ev, err := events.Parse(body)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bounced := func(email string, b events.BounceDetail) {
+		fmt.Printf("%s: %s, hard: %v: %s\n", email, b.Category.Description(), b.Category.Hard(), b.DSNMessage)
+	}
+	switch d := ev.Data.(type) {
+	case *events.CampaignBounce:
+		bounced(d.Contact.Email, d.Bounce)
+	case *events.WorkflowBounce:
+		bounced(d.Contact.Email, d.Bounce)
+	case *events.TransactionalBounce:
+		bounced(d.Contact.Email, d.Bounce)
+	case *events.EmailAPIBounce:
+		fmt.Println("look up", d.Email.ID)
+	case *events.Unknown:
+		fmt.Println("not known:", ev.Name, d.Err)
+	}
+	// Output: ada@example.org: hard bounce, hard: true: 550 5.1.1 No such user
+}
+
+// The click that fires Email.GlobalUnsubscribed, without an address, also fires
+// SuppressedEmail.Added, which carries it.
+func ExampleEvent_Recipient() {
+	suppressed := map[string]bool{}
+	for _, body := range []string{
+		`{"id":"1","event":"SuppressedEmail.Added","created_on":1763651060,"data":{"suppressedEmail":{"email":"ada@example.org"}}}`,
+		`{"id":"2","event":"Email.GlobalUnsubscribed","created_on":1763651061,"data":{"event_time":1763651060,"email":{"id":"01JD5K"},"context":{"ip":"198.51.100.7","user_agent":"Mail"}}}`,
+	} {
+		ev, err := events.Parse([]byte(body))
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		switch ev.Data.(type) {
+		case *events.EmailSuppressed:
+			suppressed[ev.Recipient()] = true
+		case *events.EmailGloballyUnsubscribed:
+			fmt.Printf("%q by email %s\n", ev.Recipient(), ev.EmailID())
+		}
+	}
+	fmt.Println(suppressed)
+	// Output:
+	// "" by email 01JD5K
+	// map[ada@example.org:true]
+}
+
+// An event is built by filling in its fields.
+func ExampleEvent() {
+	body, err := json.Marshal(events.Event{
+		Name: events.NameContactAdded,
+		Time: time.Date(2026, 11, 20, 15, 30, 0, 0, time.UTC),
+		Data: &events.ContactAdded{
+			ContactID:    events.StringID("90210"),
+			ListID:       events.StringID("42"),
+			EmailAddress: "ada@example.org",
+			AddedAt:      time.Date(2026, 11, 20, 15, 29, 59, 0, time.UTC),
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(body))
+	// Output: {"event":"Contact.Added","timestamp":"2026-11-20T15:30:00Z","data":{"contact_id":"90210","list_id":"42","email_address":"ada@example.org","added_at":"2026-11-20T15:29:59Z"}}
+}
+
+// An event that was parsed and changed is written with the change, and with all
+// that came, also what this package does not know.
+func ExampleEvent_MarshalJSON() {
+	ev, err := events.Parse([]byte(`{"event":"SuppressedEmail.Added","created_on":1763651060,"data":{"suppressedEmail":{"email":"ada@example.org","source":"api"}}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if d, ok := ev.Data.(*events.EmailSuppressed); ok {
+		d.SuppressedEmail.Email = "redacted@example.org"
+	}
+	body, err := json.Marshal(ev)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(body))
+	// Output: {"created_on":1763651060,"data":{"suppressedEmail":{"email":"redacted@example.org","source":"api"}},"event":"SuppressedEmail.Added"}
+}
+
+// A member that this package does not know is read from the raw data.
+func ExampleEvent_RawData() {
+	ev, err := events.Parse([]byte(`{"event":"Email.Rejected","data":{"reason":"quota","email":{"id":"01JD5K"},"retry_in":60}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var more struct {
+		RetryIn int `json:"retry_in"`
+	}
+	if err := json.Unmarshal(ev.RawData(), &more); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, _ := ev.Data.(*events.EmailRejected)
+	fmt.Println(d.Reason, more.RetryIn)
+	// Output: quota 60
+}
+
+// Data that does not fit is no reason to lose the event: what could be read is
+// there, and Recipient finds it.
+func ExampleUnknown() {
+	ev, err := events.Parse([]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if d, ok := ev.Data.(*events.Unknown); ok {
+		fmt.Println(d.Err)
+	}
+	fmt.Println(ev.Recipient())
+	// Output:
+	// events: data.event_time: want a number at offset 51
+	// ada@example.org
+}
+
+func ExampleParseError() {
+	_, err := events.Parse([]byte(`{"event":"Email.Error","user":{"id":"31"},"data":{"error":"internal error; no route"}}`))
+	var pe *events.ParseError
+	if errors.As(err, &pe) {
+		fmt.Println(pe.Path, "at", pe.Offset, "wants", pe.Want)
+		if d, ok := pe.Event.Data.(*events.EmailErrored); ok {
+			fmt.Println("the rest was read:", d.Error)
+		}
+	}
+	// Output:
+	// user.id at 36 wants a number
+	// the rest was read: internal error; no route
+}
