@@ -97,11 +97,10 @@ func swallowsPanic(ctx context.Context, m webhook.Once, key string, fn function)
 func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 	var failed error
 	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
-		failed = fn(ctx)
-		if ctx.Err() == nil {
-			return failed
+		if failed = fn(ctx); ctx.Err() != nil {
+			return nil
 		}
-		return nil
+		return failed
 	})
 	return ran, errors.Join(err, failed)
 }

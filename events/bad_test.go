@@ -1,0 +1,307 @@
+package events_test
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/events"
+)
+
+func TestParseErrors(t *testing.T) {
+	deep := strings.Repeat("[", 20000)
+	for _, row := range []struct {
+		name, body string
+		path, want string
+		offset     int64
+		event      bool // the rest was read
+	}{
+		{"empty", ``, "", "a value", 0, false},
+		{"not JSON", `<html>`, "", "a value", 0, false},
+		{"truncated", `{"event":"Email.Error","data":{"error":"inter`, "data.error", "the rest of a string", 45, false},
+		{"truncated envelope", `{"event":"Email.Error"`, "", "a comma or }", 22, false},
+		{"trailing bytes", `{"event":"Email.Error"} {}`, "", "the end of the text", 24, false},
+		{"too deep", `{"event":"x","data":` + deep, "data" + strings.Repeat("[0]", 66) + "…", "no deeper nesting", 10019, false},
+		{"too deep in unknown members", `{"event":"x","more":` + deep, "more" + strings.Repeat("[0]", 66) + "…", "no deeper nesting", 10019, false},
+		{"a control character", "{\"event\":\"a\nb\"}", "event", "the rest of a string", 11, false},
+		{"array", `[]`, "", "an object", 0, true},
+		{"string", `"x"`, "", "an object", 0, true},
+		{"null", `null`, "event", "the name of an event", 0, true},
+		{"no event", `{"id":"1","data":{}}`, "event", "the name of an event", 0, true},
+		{"event null", `{"event":null}`, "event", "the name of an event", 0, true},
+		{"event empty", `{"event":""}`, "event", "the name of an event", 0, true},
+		{"event a number", `{"event":1}`, "event", "a string", 9, true},
+		{"id a number", `{"event":"x","id":1}`, "id", "a string", 18, true},
+		{"account_id a string", `{"event":"x","account_id":"1"}`, "account_id", "a number", 26, true},
+		{"account_id out of range", `{"event":"x","account_id":9223372036854775808}`, "account_id", "a 64-bit integer", 26, true},
+		{"created_on a fraction", `{"event":"x","created_on":1.5}`, "created_on", "a 64-bit integer", 26, true},
+		{"timestamp a number", `{"event":"x","timestamp":1}`, "timestamp", "a date and time as ISO 8601", 25, true},
+		{"timestamp no date", `{"event":"x","timestamp":"noon"}`, "timestamp", "a date and time as ISO 8601", 25, true},
+		{"user an array", `{"event":"x","user":[]}`, "user", "an object", 20, true},
+		{"user.email a number", `{"event":"x","user":{"id":1,"email":2}}`, "user.email", "a string", 36, true},
+		{"ip a boolean", `{"ip":true,"event":"x"}`, "ip", "a string", 6, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ev, err := events.Parse([]byte(row.body))
+			var pe *events.ParseError
+			if ev != nil || !errors.As(err, &pe) {
+				t.Fatalf("%v, %v", ev, err)
+			}
+			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
+				t.Errorf("got %q, %q, %d", pe.Path, pe.Want, pe.Offset)
+			}
+			if (pe.Event != nil) != row.event {
+				t.Errorf("event is %v", pe.Event)
+			}
+			if pe.Event != nil {
+				sameJSON(t, pe.Event.Raw(), []byte(row.body))
+				sameJSON(t, marshal(t, pe.Event), []byte(row.body))
+			}
+		})
+	}
+}
+
+// One ill-typed member of the envelope does not lose the rest.
+func TestParseErrorKeepsTheRest(t *testing.T) {
+	body := strings.Replace(string(delivery(t, "campaign_bounce")), `"account_id": 1204`, `"account_id": "1204"`, 1)
+	_, err := events.Parse([]byte(body))
+	var pe *events.ParseError
+	if !errors.As(err, &pe) || pe.Event == nil {
+		t.Fatal(err)
+	}
+	ev := pe.Event
+	if ev.ID == "" || ev.Name != events.NameEmailBounced || ev.Time.IsZero() || ev.Recipient() != "ada@example.org" || ev.AccountID != 0 {
+		t.Errorf("%+v", ev)
+	}
+	if _, ok := ev.Data.(*events.CampaignBounce); !ok {
+		t.Errorf("data is %+v", ev.Data)
+	}
+}
+
+// Data that does not fit: the event is there, with the raw data, the reason, and
+// what could be read.
+func TestDataThatDoesNotFit(t *testing.T) {
+	const shape = "an object with one of the members campaign, automation, transactional_email and email"
+	for _, row := range []struct {
+		name, event, data string
+		path, want        string
+		recipient         string
+		partial           bool
+	}{
+		{"no discriminator", "Email.Bounced", `{"bounce":{"category":"bounce_hb"}}`, "data", shape, "", false},
+		{"discriminator null", "Email.Bounced", `{"campaign":null,"email":null}`, "data", shape, "", false},
+		{"discriminator a string", "Email.ReportedAsSpam", `{"email":"a@b.c"}`, "data", shape, "", false},
+		{"bounce without data", "Email.Bounced", `null`, "data", shape, "", false},
+		{"null", "Email.Error", `null`, "data", "an object", "", false},
+		{"array", "Contact.Removed", `[{"contact":{}}]`, "data", "an object", "", false},
+		{"number", "SuppressedEmail.Added", `1e5`, "data", "an object", "", false},
+		{"a number for a string", "Email.Bounced", `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`, "data.bounce.category", "a string", "a@b.c", true},
+		{"an object for an id", "Email.Bounced", `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`, "data.campaign.id", "a number or a string", "a@b.c", true},
+		{"in an array", "Email.Rejected", `{"contact":{"tags":["a",1],"email":"a@b.c"}}`, "data.contact.tags[1]", "a string", "a@b.c", true},
+		{"a string for an object", "Contact.Removed", `{"list":"42","contact":{"email":"a@b.c"}}`, "data.list", "an object", "a@b.c", true},
+		{"a string for a time", "Email.Unsubscribed", `{"contact":{"email":"a@b.c"},"event_time":"now"}`, "data.event_time", "a number", "a@b.c", true},
+		{"out of range", "Email.Unsubscribed", `{"contact":{"email":"a@b.c"},"event_time":1e30}`, "data.event_time", "a 64-bit integer", "a@b.c", true},
+		{"no date", "Contact.Added", `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`, "data.added_at", "a date and time as ISO 8601", "a@b.c", true},
+	} {
+		for order, body := range []string{
+			`{"event":"` + row.event + `","data":` + row.data + `,"id":"1"}`,
+			`{"id":"1","data":` + row.data + `,"event":"` + row.event + `"}`,
+		} {
+			t.Run(row.name, func(t *testing.T) {
+				ev := mustParse(t, []byte(body))
+				d, ok := ev.Data.(*events.Unknown)
+				if !ok {
+					t.Fatalf("data is %+v", ev.Data)
+				}
+				var pe *events.ParseError
+				if !errors.As(d.Err, &pe) || pe.Path != row.path || pe.Want != row.want {
+					t.Errorf("error is %v", d.Err)
+				}
+				if string(d.Raw) != row.data || string(ev.RawData()) != row.data {
+					t.Errorf("raw data is %s, %s", d.Raw, ev.RawData())
+				}
+				if ev.Recipient() != row.recipient || (d.Partial != nil) != row.partial {
+					t.Errorf("recipient %q, partial %+v", ev.Recipient(), d.Partial)
+				}
+				if ev.ID != "1" || string(marshal(t, ev)) != body {
+					t.Errorf("order %d: %s", order, marshal(t, ev))
+				}
+			})
+		}
+	}
+}
+
+func TestMissingData(t *testing.T) {
+	ev := mustParse(t, []byte(`{"event":"Email.Error"}`))
+	d, ok := ev.Data.(*events.Unknown)
+	if !ok || d.Raw != nil || d.Err == nil || d.Err.Error() != "events: data: want an object at offset 0" {
+		t.Errorf("%+v", ev.Data)
+	}
+	ev = mustParse(t, []byte(`{"event":"New.Event"}`))
+	if d, ok := ev.Data.(*events.Unknown); !ok || d.Raw != nil || d.Err != nil || ev.RawData() != nil {
+		t.Errorf("%+v", ev.Data)
+	}
+}
+
+// The body decides: of repeated members the last, in whatever order.
+func TestRepeatedAndReorderedMembers(t *testing.T) {
+	const suppressed = `{"suppressedEmail":{"email":"a@b.c"}}`
+	for _, row := range []struct{ name, body, recipient string }{
+		{"data first", `{"data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, "a@b.c"},
+		{"event again", `{"event":"Email.Error","data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, "a@b.c"},
+		{"data again", `{"data":{"suppressedEmail":{"email":"x"}},"event":"SuppressedEmail.Added","data":` + suppressed + `}`, "a@b.c"},
+		{"bad data, then good", `{"event":"SuppressedEmail.Added","data":1,"data":` + suppressed + `}`, "a@b.c"},
+		{"a member of data again", `{"event":"SuppressedEmail.Added","data":{"suppressedEmail":{"email":"x"},"suppressedEmail":{"email":"a@b.c"}}}`, "a@b.c"},
+		{"names have case", `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`, ""},
+		{"names may be escaped", `{"\u0065vent":"SuppressedEmail.Added","data":{"suppressed\u0045mail":{"email":"a@b.c"}}}`, "a@b.c"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ev := mustParse(t, []byte(row.body))
+			d, ok := ev.Data.(*events.EmailSuppressed)
+			if !ok || ev.Recipient() != row.recipient || d.SuppressedEmail.Email != row.recipient {
+				t.Errorf("%+v", ev.Data)
+			}
+			sameJSON(t, marshal(t, ev), []byte(row.body))
+		})
+	}
+}
+
+// What the platform may add to a bounce does not change what it is.
+func TestShapeIsTolerant(t *testing.T) {
+	for _, row := range []struct {
+		name, data string
+		want       events.SendingType
+	}{
+		{"an automation beside an Email API email", `{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`, events.SendingTypeEmailAPI},
+		{"a campaign beside an Email API email", `{"event_time":1,"email":{"id":"x"},"campaign":{"id":1}}`, events.SendingTypeEmailAPI},
+		{"a bounce in an Email API bounce", `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`, events.SendingTypeEmailAPI},
+		{"an email beside a campaign", `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, events.SendingTypeCampaign},
+		{"an email behind a workflow", `{"automation":{},"bounce":{},"email":{"id":"x"}}`, events.SendingTypeWorkflow},
+		{"others null", `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`, events.SendingTypeTransactional},
+		{"no bounce", `{"campaign":{}}`, events.SendingTypeCampaign},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, name := range []string{"Email.Bounced", "Email.ReportedAsSpam"} {
+				data := row.data
+				if name == "Email.ReportedAsSpam" {
+					data = strings.Replace(data, `"bounce"`, `"fbl"`, 1)
+				}
+				ev := mustParse(t, []byte(`{"event":"`+name+`","data":`+data+`}`))
+				if ev.SendingType() != row.want {
+					t.Errorf("%s: %+v", name, ev.Data)
+				}
+			}
+		})
+	}
+}
+
+// Either envelope may carry any event.
+func TestEitherEnvelope(t *testing.T) {
+	opened := mustParse(t, []byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
+	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 || opened.Time.Unix() != 1763651060 {
+		t.Errorf("%+v", opened)
+	}
+	bounced := mustParse(t, []byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
+	if _, ok := bounced.Data.(*events.EmailAPIBounce); !ok || bounced.ID != "" || bounced.Time.Unix() != 1763651060 {
+		t.Errorf("%+v", bounced)
+	}
+}
+
+func TestTimesAsISO8601(t *testing.T) {
+	for _, text := range []string{"2025-11-20T15:04:20Z", "2025-11-20T17:04:20+02:00", "2025-11-20T17:04:20+0200", "2025-11-20T15:04:20", "2025-11-20T15:04:20.000Z", "2025-11-20T15:04:20.000"} {
+		ev := mustParse(t, []byte(`{"event":"Contact.Added","timestamp":"`+text+`","data":{"added_at":"`+text+`"}}`))
+		d, ok := ev.Data.(*events.ContactAdded)
+		if !ok || ev.Time.Unix() != 1763651060 || d.AddedAt.Unix() != 1763651060 {
+			t.Errorf("%s: %+v", text, ev)
+		}
+	}
+}
+
+// Bytes that are not UTF-8 become U+FFFD, as with encoding/json, and stay as they
+// are in the raw data.
+func TestInvalidUTF8(t *testing.T) {
+	body := "{\"event\":\"Email.Error\",\"data\":{\"error\":\"a\xff\xc3b\"}}"
+	ev := mustParse(t, []byte(body))
+	if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "a\ufffd\ufffdb" {
+		t.Errorf("%+v", ev.Data)
+	}
+	if string(ev.Raw()) != body {
+		t.Errorf("%q", ev.Raw())
+	}
+}
+
+func TestErrorsHoldNoContent(t *testing.T) {
+	for _, body := range []string{
+		`{"event":"x","id":{"secret":"hunter2"}}`,
+		`{"event":"x","user":"hunter2"}`,
+		`{"event":"hunter2","data":"hunter2`,
+	} {
+		_, err := events.Parse([]byte(body))
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// The event does not change with the buffer that it was read into.
+func TestBodyMayBeReused(t *testing.T) {
+	body := delivery(t, "campaign_bounce")
+	ev := mustParse(t, body)
+	want := marshal(t, ev)
+	clear(body)
+	if string(marshal(t, ev)) != string(want) || ev.Recipient() != "ada@example.org" {
+		t.Error("the event changed")
+	}
+	clear(ev.Raw())
+	clear(ev.RawData())
+	if string(marshal(t, ev)) != string(want) {
+		t.Error("the event changed with what Raw returned")
+	}
+}
+
+// A body that is bad in the worst ways takes time and memory in proportion to its
+// length. Most of it is one copy; the worst are arrays of short strings.
+func TestHostileBodies(t *testing.T) {
+	const size = 1 << 20
+	for name, body := range map[string]string{
+		"deep arrays":      `{"event":"x","data":` + strings.Repeat("[", size),
+		"deep objects":     `{"event":"x","data":` + strings.Repeat(`{"a":`, size/5),
+		"many members":     `{"event":"Email.Error","data":{` + strings.Repeat(`"error":1,`, size/10) + `"error":2}}`,
+		"many datas":       `{` + strings.Repeat(`"data":{"error":1},`, size/20) + `"event":"Email.Error"}`,
+		"many events":      `{"data":{},` + strings.Repeat(`"event":"Email.Error",`, size/20) + `"event":"x"}`,
+		"long name":        `{"event":"x","` + strings.Repeat("n", size) + `":tru}`,
+		"long string":      `{"event":"x","id":"` + strings.Repeat("s", size),
+		"long number":      `{"event":"x","created_on":` + strings.Repeat("9", size) + `}`,
+		"many escapes":     `{"event":"x","id":"` + strings.Repeat(`\u0000`, size/6) + `x`,
+		"not UTF-8":        `{"event":"x","user":"` + strings.Repeat("\xff", size) + `"}`,
+		"many empty":       `{"event":"x","data":[` + strings.Repeat("{},", size/3) + `{}]`,
+		"white space":      `{"event":` + strings.Repeat(" ", size) + `1}`,
+		"commas":           `{"event":"x"` + strings.Repeat(",", size) + `}`,
+		"ill-typed arrays": `{"event":"Email.Rejected","data":{"contact":{"tags":[` + strings.Repeat("1,", size/2) + `1]}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := []byte(body)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if ev, err := events.Parse(text); err == nil && ev.Data == nil {
+				t.Error("no data and no error")
+			}
+			runtime.ReadMemStats(&after)
+			if perByte := float64(after.TotalAlloc-before.TotalAlloc) / size; perByte > 64 {
+				t.Errorf("%.1f bytes for each byte", perByte)
+			}
+		})
+	}
+}
+
+func TestUnknownJSON(t *testing.T) {
+	var u events.Unknown
+	if err := json.Unmarshal([]byte(`{"a":1}`), &u); err != nil || string(u.Raw) != `{"a":1}` {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if got := string(marshal(t, events.Unknown{})); got != "null" {
+		t.Error(got)
+	}
+}

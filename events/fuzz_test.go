@@ -1,0 +1,236 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// seeds adds every delivery of testdata in several forms, and bad ones.
+func seeds(f *testing.F) {
+	for name := range shapes {
+		body := compact(f, name)
+		f.Add(delivery(f, name))
+		f.Add(body)
+		f.Add(dataFirst(f, body))
+		f.Add(bytes.ReplaceAll(body, []byte("null"), []byte(`"x"`)))
+		f.Add(bytes.ReplaceAll(body, []byte(`"`+emailID+`"`), []byte("null")))
+		f.Add(body[:len(body)/2])
+	}
+	for _, body := range []string{
+		`{"event":"New.Event","data":[1,2]}`, `{"event":"Email.Bounced","data":{}}`, `{"event":"Email.Bounced","data":null}`, `{"event":1}`, `{}`, `[]`, `null`,
+		`{"event":"Email.Error","event":"Email.Rejected","data":{"reason":1,"reason":"spam"},"data":{}}`,
+		`{"event":"Contact.Added","timestamp":"2025-11-20T15:30:00+24:00","data":{"added_at":"2025-11-20T15:30:00-0130"}}`,
+		"{\"event\":\"Email.Error\",\"data\":{\"error\":\"\xff\\ud800\"}}",
+	} {
+		f.Add([]byte(body))
+	}
+}
+
+// sameValue reports whether a and b are the same JSON value, numbers by their digits.
+func sameValue(a, b []byte) bool {
+	decode := func(text []byte) (v any) {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if d.Decode(&v) != nil {
+			return io.EOF // which equals nothing that was decoded
+		}
+		return v
+	}
+	va, vb := decode(a), decode(b)
+	return va != io.EOF && reflect.DeepEqual(va, vb)
+}
+
+// FuzzParse: no body makes Parse panic, and none that it takes loses anything.
+func FuzzParse(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ev, err := events.Parse(body)
+		if err != nil {
+			var pe *events.ParseError
+			if ev != nil || !errors.As(err, &pe) {
+				t.Fatalf("%v, %v", ev, err)
+			}
+			if valid := json.Valid(body); (pe.Event != nil) != valid {
+				t.Fatalf("%v, json.Valid %v, event %v", err, valid, pe.Event)
+			}
+			if ev = pe.Event; ev == nil {
+				return
+			}
+		}
+		if ev.Data == nil || !bytes.Equal(ev.Raw(), body) {
+			t.Fatalf("data %v, raw %s", ev.Data, ev.Raw())
+		}
+		out, err := json.Marshal(ev)
+		if err != nil || !sameValue(out, body) {
+			t.Fatalf("came\n%s\nwritten\n%s\n%v", body, out, err)
+		}
+		rebuild(t, ev)
+		change(t, ev)
+	})
+}
+
+// rebuild writes ev from its fields alone, and reads the same data again.
+func rebuild(t *testing.T, ev *events.Event) {
+	_, unknown := ev.Data.(*events.Unknown)
+	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // which a timestamp cannot tell
+		return
+	}
+	out, err := json.Marshal(events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := events.Parse(out)
+	if err != nil || !reflect.DeepEqual(normal(t, ev.Data), normal(t, again.Data)) {
+		t.Fatalf("%v\ncame\n%s\nread\n%+v\nwritten\n%s\nread\n%+v", err, ev.Raw(), ev.Data, out, again.Data)
+	}
+}
+
+// normal returns the JSON value of data: what null and absent have in common.
+func normal(t *testing.T, data events.Data) (v any) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// change changes ev, and reads the change and all the rest again.
+func change(t *testing.T, ev *events.Event) {
+	if ev.Name == "" {
+		return
+	}
+	ev.ID += "changed"
+	out, err := json.Marshal(ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was, is map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)); err != nil {
+		t.Fatal(err)
+	}
+	id, err := json.Marshal(ev.ID)
+	if err != nil || !sameValue(is["id"], id) {
+		t.Fatalf("id is %s, want %s, %v", is["id"], id, err)
+	}
+	was["id"] = id
+	for name, value := range was {
+		if !sameValue(is[name], value) {
+			t.Fatalf("%s was %s, is %s", name, value, is[name])
+		}
+	}
+	if len(is) != len(was) {
+		t.Fatalf("came\n%s\nwritten\n%s", ev.Raw(), out)
+	}
+}
+
+// FuzzAgainstEncodingJSON: data that Parse takes is the same when a user
+// unmarshals it into the exported type, and data that it refuses is refused.
+func FuzzAgainstEncodingJSON(f *testing.F) {
+	seeds(f)
+	names := memberNames()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		ev, err := events.Parse(body)
+		if err != nil || ambiguous(names, ev.RawData()) {
+			return
+		}
+		data := ev.Data
+		if unknown, ok := data.(*events.Unknown); ok {
+			if data = unknown.Partial; data == nil {
+				return
+			}
+		}
+		v := reflect.New(reflect.TypeOf(data).Elem()).Interface()
+		err = json.Unmarshal(ev.RawData(), v)
+		if _, refused := ev.Data.(*events.Unknown); refused {
+			if err == nil {
+				t.Fatalf("encoding/json takes %s", ev.RawData())
+			}
+			return
+		}
+		var otherForm *time.ParseError // of ISO 8601
+		if errors.As(err, &otherForm) {
+			return
+		}
+		if err != nil || !reflect.DeepEqual(v, data) {
+			t.Fatalf("%v in\n%s\nencoding/json\n%+v\nParse\n%+v", err, ev.RawData(), v, data)
+		}
+	})
+}
+
+// memberNames returns the names of all members that the types know.
+func memberNames() map[string]bool {
+	names := map[string]bool{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			add(t.Elem())
+		case reflect.Struct:
+			for i := range t.NumField() {
+				if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
+					names[name] = true
+					add(t.Field(i).Type)
+				}
+			}
+		}
+	}
+	for _, data := range shapes {
+		add(reflect.TypeOf(data))
+	}
+	return names
+}
+
+// ambiguous reports whether encoding/json would not tell two members apart: it
+// ignores the case of names, and merges repeated objects.
+func ambiguous(names map[string]bool, data []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(data))
+	var seen []map[string]bool // of the open objects, nil for arrays
+	isName := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err != io.EOF
+		}
+		switch token {
+		case json.Delim('{'):
+			seen, isName = append(seen, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			seen, isName = append(seen, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			seen = seen[:len(seen)-1]
+		default:
+			if isName {
+				name := token.(string)
+				if seen[len(seen)-1][name] || !names[name] && foldsTo(names, name) {
+					return true
+				}
+				seen[len(seen)-1][name] = true
+				isName = false
+				continue
+			}
+		}
+		isName = len(seen) > 0 && seen[len(seen)-1] != nil
+	}
+}
+
+func foldsTo(names map[string]bool, name string) bool {
+	for known := range names {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,282 @@
+package events_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// with returns the body in testdata/name.json with members added to it, at the
+// top, in the data, in the contact, and in the first custom attribute.
+func with(t *testing.T, name, members string) []byte {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(delivery(t, name), &body); err != nil {
+		t.Fatal(err)
+	}
+	add := func(v any) {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		if err := json.Unmarshal([]byte(members), &object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(body)
+	data, ok := body["data"].(map[string]any)
+	if !ok {
+		t.Fatal("no data")
+	}
+	add(data)
+	if contact, ok := data["contact"].(map[string]any); ok {
+		add(contact)
+		if attributes, ok := contact["custom_attributes"].([]any); ok && len(attributes) > 0 {
+			add(attributes[0])
+		}
+	}
+	out, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestUnknownMembersSurvive(t *testing.T) {
+	for name := range shapes {
+		t.Run(name, func(t *testing.T) {
+			body := with(t, name, `{"new":{"deep":[1,null,{"n":1e21}]},"new_null":null,"Contact":"x"}`)
+			ev := mustParse(t, body)
+			if _, ok := ev.Data.(*events.Unknown); ok {
+				t.Fatalf("unknown data: %+v", ev.Data)
+			}
+			out := marshal(t, ev)
+			if string(out) != string(body) {
+				t.Errorf("got %s\nwant %s", out, body)
+			}
+		})
+	}
+}
+
+// Whatever comes is written back as it came, also if no type holds it.
+func TestRoundTripIsExact(t *testing.T) {
+	for _, body := range []string{
+		`{"event":"New.Event","data":[1,{"a":null}],"more":true}`,
+		`{"event":"New.Event"}`,
+		`{"event":"Email.Bounced","data":null}`,
+		`{"event":"Email.Bounced","data":{}}`,
+		`{"event":"Email.Bounced"}`,
+		`{"event":"Email.Rejected","data":"text"}`,
+		`{"event":"Email.Rejected","data":{"contact":null,"list":null,"reason":null}}`,
+		`{"event":"Contact.Removed","created_on":null,"user":null,"id":null,"data":{"contact":{"custom_attributes":null,"bounces_count":null}}}`,
+		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00.000+02:00","data":{"list_id":42,"contact_id":9e2,"opened_at":"2025-11-20T15:32:00+0200"}}`,
+		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00","data":{}}`,
+		`{"event":"Email.Opened","created_on":1763651060,"data":{}}`,
+		`{"event":"Email.Error","timestamp":"2025-11-20T15:32:00Z","created_on":1763651060,"account_lineage":[1],"data":{}}`,
+		`{"event":"Email.Error","created_on":-1,"data":{"event_time":-9223372036854775808}}`,
+	} {
+		t.Run(body, func(t *testing.T) {
+			if got := string(marshal(t, mustParse(t, []byte(body)))); got != body {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+func TestChangesAreWritten(t *testing.T) {
+	for _, row := range []struct {
+		name, body string
+		change     func(ev *events.Event)
+		want       string
+	}{
+		{
+			"a member of data", `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},"new":3},"new":4}`,
+			func(ev *events.Event) {
+				ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard
+			},
+			`{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},"new":3},"new":4}`,
+		},
+		{
+			"to null", `{"event":"Email.Bounced","data":{"bounce":{"id":7},"campaign":{"id":7,"new":2}}}`,
+			func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.ID = events.Null[int64]{} },
+			`{"event":"Email.Bounced","data":{"bounce":{"id":null},"campaign":{"id":7,"new":2}}}`,
+		},
+		{
+			"to zero", `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
+			func(ev *events.Event) {
+				d := ev.Data.(*events.EmailErrored)
+				d.Error, d.EventTime = "", 0
+			},
+			`{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
+		},
+		{
+			"a member that was absent", `{"event":"Email.Error","data":{"new":1}}`,
+			func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+			`{"event":"Email.Error","data":{"new":1,"email":{"id":"01JD"}}}`,
+		},
+		{
+			"a member that was null", `{"event":"Email.Error","data":{"email":null}}`,
+			func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+			`{"event":"Email.Error","data":{"email":{"id":"01JD"}}}`,
+		},
+		{
+			"an object to absent", `{"event":"Email.Rejected","data":{"contact":{"email":"a@b.c","new":1},"new":2}}`,
+			func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact = nil },
+			`{"event":"Email.Rejected","data":{"new":2}}`,
+		},
+		{
+			"an element of an array", `{"event":"Email.Rejected","data":{"contact":{"tags":["a","b"],"custom_attributes":[{"name":"n","value":"v","new":1}]}}}`,
+			func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact.Tags[1] = "c" },
+			`{"event":"Email.Rejected","data":{"contact":{"tags":["a","c"],"custom_attributes":[{"name":"n","value":"v","new":1}]}}}`,
+		},
+		{
+			"the envelope", `{"event":"Email.Error","id":"1","created_on":1763651060,"user":{"id":3,"new":1},"data":{}}`,
+			func(ev *events.Event) {
+				ev.ID, ev.IP, ev.AccountID, ev.Time = "2", "192.0.2.1", 9, ev.Time.Add(time.Minute)
+				ev.User.Email = events.Value("x@y.z")
+			},
+			`{"event":"Email.Error","id":"2","ip":"192.0.2.1","account_id":9,"created_on":1763651120,"user":{"id":3,"email":"x@y.z","new":1},"data":{}}`,
+		},
+		{
+			"the general envelope", `{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`,
+			func(ev *events.Event) { ev.ID, ev.Time = "2", ev.Time.Add(time.Hour) },
+			`{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
+		},
+		{
+			"other data", `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
+			func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
+			`{"event":"Email.Bounced","data":{"event_time":0,"email":{"id":"01JD"},"new":1}}`,
+		},
+		{
+			"unknown data", `{"event":"New.Event","data":{"a":1},"new":2}`,
+			func(ev *events.Event) { ev.Data.(*events.Unknown).Raw = json.RawMessage(`{"a":2}`) },
+			`{"event":"New.Event","data":{"a":2},"new":2}`,
+		},
+		{
+			"no data", `{"event":"New.Event","data":{"a":1}}`,
+			func(ev *events.Event) { ev.Data = nil },
+			`{"event":"New.Event","data":null}`,
+		},
+		{
+			"of repeated members the last", `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
+			func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
+			`{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ev := mustParse(t, []byte(row.body))
+			row.change(ev)
+			got := marshal(t, ev)
+			sameJSON(t, got, []byte(row.want))
+			sameJSON(t, marshal(t, *ev), []byte(row.want)) // of a copy too
+
+			// What was written reads as the changed event.
+			again := mustParse(t, got)
+			sameJSON(t, marshal(t, again), []byte(row.want))
+		})
+	}
+}
+
+func TestUnmarshalIsParse(t *testing.T) {
+	for name := range shapes {
+		body := with(t, name, `{"new":1}`)
+		var ev events.Event
+		if err := json.Unmarshal(body, &ev); err != nil {
+			t.Fatal(err)
+		}
+		sameJSON(t, marshal(t, &ev), body)
+	}
+	var evs []events.Event
+	if err := json.Unmarshal([]byte(`[{"event":"A"},{"event":1}]`), &evs); err == nil {
+		t.Error("no error")
+	}
+}
+
+// The name chooses the envelope of a built event.
+func TestBuiltEnvelope(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 5e8, time.UTC)
+	for _, row := range []struct {
+		name string
+		ev   events.Event
+		want string
+	}{
+		{"compliance", events.Event{Name: events.NameEmailError, Time: at, Data: &events.EmailErrored{}}, `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":1795176000,"data":{"error":"","event_time":0,"email":{"id":""}}}`},
+		{"general", events.Event{Name: events.NameCampaignSent, Time: at, Data: &events.CampaignSent{SentAt: at}}, `{"event":"Campaign.Sent","timestamp":"2026-11-20T12:00:00.5Z","data":{"campaign_id":null,"list_id":null,"name":"","sent_at":"2026-11-20T12:00:00.5Z"}}`},
+		{"zero time, no data", events.Event{Name: "New.Event"}, `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":0,"data":null}`},
+		{"unknown data", events.Event{Name: "New.Event", Data: &events.Unknown{Raw: json.RawMessage(`[1]`)}}, `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":0,"data":[1]}`},
+	} {
+		t.Run(row.name, func(t *testing.T) { sameJSON(t, marshal(t, row.ev), []byte(row.want)) })
+	}
+	if _, err := json.Marshal(events.Event{Data: &events.Unknown{Raw: json.RawMessage(`{`)}}); err == nil {
+		t.Error("data that is not JSON was written")
+	}
+}
+
+func TestIDs(t *testing.T) {
+	for _, row := range []struct {
+		id     events.ID
+		json   string
+		text   string
+		number int64
+		fits   bool
+	}{
+		{events.IntID(42), `42`, "42", 42, true},
+		{events.StringID("42"), `"42"`, "42", 42, true},
+		{events.StringID("a\"b"), `"a\"b"`, `a"b`, 0, false},
+		{events.StringID(""), `""`, "", 0, false},
+		{events.ID{}, `null`, "", 0, false},
+	} {
+		t.Run(row.json, func(t *testing.T) {
+			if got := string(marshal(t, row.id)); got != row.json {
+				t.Errorf("written as %s", got)
+			}
+			var back events.ID
+			if err := json.Unmarshal([]byte(row.json), &back); err != nil || back != row.id {
+				t.Errorf("read as %#v, %v", back, err)
+			}
+			n, fits := row.id.Int64()
+			if row.id.String() != row.text || fits != row.fits || fits && n != row.number {
+				t.Errorf("%q, %d, %v", row.id.String(), n, fits)
+			}
+			if row.id.IsZero() != (row.json == "null") {
+				t.Error("IsZero")
+			}
+		})
+	}
+	var id events.ID
+	for _, text := range []string{`true`, `{}`, `[1]`} {
+		if err := json.Unmarshal([]byte(text), &id); err == nil {
+			t.Errorf("%s is an ID", text)
+		}
+	}
+	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil || id.String() != "123456789012345678901234567890" {
+		t.Errorf("%v, %v", id, err)
+	}
+}
+
+func TestNull(t *testing.T) {
+	var n events.Null[int64]
+	if err := json.Unmarshal([]byte(`7`), &n); err != nil || n != events.Value(int64(7)) {
+		t.Errorf("%v, %v", n, err)
+	}
+	if err := json.Unmarshal([]byte(`"7"`), &n); err == nil || n != events.Value(int64(7)) {
+		t.Errorf("%v, %v", n, err)
+	}
+	if err := json.Unmarshal([]byte(`null`), &n); err != nil || n.Valid || n.V != 0 {
+		t.Errorf("%v, %v", n, err)
+	}
+	if got := string(marshal(t, []events.Null[string]{{}, events.Value("")})); got != `[null,""]` {
+		t.Error(got)
+	}
+}
