@@ -158,10 +158,9 @@ func (t *tx) click(m *message, url string) {
 }
 
 // Unsubscribe lets the recipient unsubscribe from the list, by the link or the
-// List-Unsubscribe header. A message of a campaign or workflow fires
-// Contact.Removed, one of the Email API Email.Unsubscribed; both fire
-// Contact.Unsubscribed. It is an error for a message that went to no list
-// contact. Unsubscribing again changes nothing.
+// List-Unsubscribe header. It fires Contact.Removed and Contact.Unsubscribed,
+// and for a message of the Email API Email.Unsubscribed too. It is an error for
+// a message that went to no list contact. Unsubscribing again changes nothing.
 func (s *Server) Unsubscribe(emailID string) error {
 	return s.recipientActs(emailID, func(t *tx, m *message) error { return t.unsubscribe(m) })
 }
@@ -177,11 +176,9 @@ func (t *tx) unsubscribe(m *message) error {
 	}
 	if m.SentBy == events.SendingTypeEmailAPI {
 		t.emailUnsubscribed(m, l, c) // the status may still read active
-		l.contacts.setStatus(c, statusUnsubscribed)
-	} else {
-		l.contacts.setStatus(c, statusUnsubscribed)
-		t.contactRemoved(l, c)
 	}
+	l.contacts.setStatus(c, statusUnsubscribed)
+	t.contactRemoved(l, c)
 	t.contactUnsubscribed(l, c)
 	return nil
 }

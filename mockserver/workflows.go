@@ -151,6 +151,9 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 // sendConfirmation sends the confirmation email of a double opt-in, a workflow
 // email of the list itself (specification, "Shape of data by sending type").
 func (t *tx) sendConfirmation(l *list, c *contact) {
+	if t.account.Suppression.matches(c.Email) {
+		return // nothing is ever sent to it
+	}
 	m := &message{
 		ID:     newUUID(),
 		SentBy: events.SendingTypeWorkflow,

@@ -105,12 +105,12 @@ func benchmarkServer(b *testing.B, h http.Handler) {
 	b.ReportAllocs()
 	b.SetParallelism(8)
 	b.RunParallel(func(pb *testing.PB) {
-		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+		conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", srv.Listener.Addr().String())
 		if err != nil {
 			b.Error(err)
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		answers := bufio.NewReader(conn)
 		for pb.Next() {
 			if err := exchange(conn, answers, requests[int(next.Add(1))%len(requests)]); err != nil {

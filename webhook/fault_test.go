@@ -29,8 +29,9 @@ func (p pipes) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func (p pipes) Close() error   { close(p); return nil }
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
+func (p pipes) Close() error { close(p); return nil }
+
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
 
 func (p pipes) dial() net.Conn {
 	client, server := net.Pipe()
@@ -57,13 +58,13 @@ func receiver(t *testing.T, handle func(context.Context, *events.Event) error, t
 func deliver(t *testing.T, p pipes, body string) int {
 	t.Helper()
 	conn := p.dial()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	go func() { _ = newRequest(t, body).Write(conn) }()
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode
 }

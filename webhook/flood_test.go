@@ -1,70 +1,176 @@
 package webhook_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
-// TestFlood delivers as the platform does when everything goes wrong: 30 % of the calls fail, 10 % of the connections
-// are cut after handling, so that the sender does not learn of it, and 10 % of the deliveries come twice at the same
-// moment, to two of three receivers that share one store. Every event must be handled successfully exactly once.
-func TestFlood(t *testing.T) {
-	deliveries := 100_000
+// floodSize returns how many events a flood has: a tenth with -short.
+func floodSize() int {
 	if testing.Short() {
-		deliveries = 10_000
+		return 10_000
 	}
-	f := &flood{handled: make([]atomic.Int32, deliveries)}
-	opts := webhook.Options{
-		Once:    webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}),
-		Logger:  slog.New(slog.DiscardHandler),
-		Observe: f.count,
-	}
-	for range 3 {
-		f.receivers = append(f.receivers, webhook.NewHandler(newVerifier(t, secret), f.handle, opts))
-	}
+	return 100_000
+}
+
+// TestFlood lets eight senders deliver at once, each event until it hears of a success.
+func TestFlood(t *testing.T) {
+	f := newFlood(t, secret)
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := range next {
-				f.deliverUntilSuccess(t, i)
+				body := fmt.Sprintf(`{"id":"event-%d","event":"Email.Error","data":{"error":"internal error;"}}`, i)
+				f.deliverUntilSuccess(t, body)
 			}
 		})
 	}
-	for i := range deliveries {
+	for i := range floodSize() {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
-	f.check(t)
+	f.check(t, floodSize())
 }
 
+func (f *flood) deliverUntilSuccess(t *testing.T, body string) {
+	for range 200 {
+		if f.attempt(newRequest(t, body)) {
+			return
+		}
+	}
+	t.Errorf("lost, no success in 200 attempts: %s", body)
+}
+
+func (f *flood) attempt(req *http.Request) (success bool) {
+	w := httptest.NewRecorder()
+	defer func() {
+		if recover() == http.ErrAbortHandler { // the connection is cut
+			success = false
+		}
+	}()
+	f.ServeHTTP(w, req)
+	return w.Code/100 == 2
+}
+
+// TestFloodFromThePlatform lets the platform deliver the events of two webhooks, with and without an id, and try again
+// as it does. Its time is fake, so that the waits between the attempts take none.
+func TestFloodFromThePlatform(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const perImport, host = 1000, "receiver.test"
+		var receiver http.Handler
+		srv := mockserver.New(mockserver.Config{
+			Targets: map[string]http.Handler{host: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				receiver.ServeHTTP(w, r)
+			})},
+			RetrySchedule:  slices.Repeat([]time.Duration{time.Second}, 200),
+			SkipValidation: true,
+		})
+		defer srv.Close()
+		var secrets []webhook.Secret
+		for _, event := range []string{events.NameContactAdded, events.NameSuppressedEmailAdded} {
+			created := post(t, srv, "/webhooks", map[string]any{"url": "http://" + host + "/hook", "events": []string{event}})
+			secrets = append(secrets, webhook.Secret{Key: created["secret"].(string)})
+		}
+		f := newFlood(t, secrets...)
+		receiver = f
+
+		list := post(t, srv, "/lists", map[string]any{"name": "flood"})["list_id"]
+		for batch := range floodSize() * 9 / 10 / perImport {
+			contacts := make([]map[string]string, perImport)
+			for i := range contacts {
+				contacts[i] = map[string]string{"email": fmt.Sprintf("contact-%d-%d@example.com", batch, i)}
+			}
+			post(t, srv, fmt.Sprintf("/lists/%v/contacts/import", list), map[string]any{"contacts": contacts})
+		}
+		for i := range floodSize() / 10 {
+			post(t, srv, "/suppressed-emails", map[string]any{"email": fmt.Sprintf("address-%d@example.com", i)})
+		}
+		if err := srv.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range srv.Deliveries() {
+			if d.State != mockserver.DeliveryDelivered {
+				t.Errorf("delivery %s of %s: %s after %d attempts", d.ID, d.Event, d.State, len(d.Attempts))
+			}
+		}
+		f.check(t, floodSize())
+	})
+}
+
+func post(t *testing.T, srv *mockserver.Server, path string, body any) (answer map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL()+path, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+srv.Token())
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := srv.Transport().RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode/100 != 2 || json.Unmarshal(got, &answer) != nil {
+		t.Fatalf("POST %s: %d %s, %v", path, resp.StatusCode, got, err)
+	}
+	return answer
+}
+
+// flood is what stands between a sender and an application on a bad day: 30 % of the application's calls fail, a third
+// of them by a panic; 10 % of the connections are cut after handling, so that the sender does not learn of it; and
+// 10 % of the deliveries come twice at the same moment, to two of three receivers that share one store.
 type flood struct {
 	receivers []http.Handler
-	handled   []atomic.Int32 // for each event, how often it was handled successfully
+
+	mu      sync.Mutex
+	handled map[string]int // by key: how often the application handled that event successfully
 
 	failed, panicked, cut, doubled, duplicates, inFlight, succeeded atomic.Int32
 }
 
+func newFlood(t *testing.T, secrets ...webhook.Secret) *flood {
+	f := &flood{handled: map[string]int{}}
+	opts := webhook.Options{
+		Once:    webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}),
+		Logger:  slog.New(slog.DiscardHandler),
+		Observe: f.observe,
+	}
+	for range 3 {
+		f.receivers = append(f.receivers, webhook.NewHandler(newVerifier(t, secrets...), f.handle, opts))
+	}
+	return f
+}
+
 func chance(percent int) bool { return rand.IntN(100) < percent }
 
-// handle is what the application does: it fails, or counts.
-func (f *flood) handle(_ context.Context, ev *events.Event) error {
-	var i int
-	if _, err := fmt.Sscanf(ev.ID, "event-%d", &i); err != nil {
-		return err
-	}
+func (f *flood) handle(ctx context.Context, _ *events.Event) error {
 	runtime.Gosched() // let the duplicate catch up
 	switch {
 	case chance(10):
@@ -74,11 +180,15 @@ func (f *flood) handle(_ context.Context, ev *events.Event) error {
 		f.failed.Add(1)
 		return errFunction
 	}
-	f.handled[i].Add(1)
+	d, _ := webhook.FromContext(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.handled[d.Key]++
 	return nil
 }
 
-func (f *flood) count(_ context.Context, o webhook.Outcome) {
+// observe counts the answers.
+func (f *flood) observe(_ context.Context, o webhook.Outcome) {
 	switch {
 	case o.Duplicate:
 		f.duplicates.Add(1)
@@ -89,60 +199,48 @@ func (f *flood) count(_ context.Context, o webhook.Outcome) {
 	}
 }
 
-func (f *flood) deliverUntilSuccess(t *testing.T, i int) {
-	for attempt, delivered := 1, false; !delivered; attempt++ {
-		if attempt > 200 {
-			t.Errorf("event %d: lost, no success in 200 attempts", i)
-			return
-		}
-		copies := 1
-		if chance(10) {
-			copies = 2
-			f.doubled.Add(1)
-		}
-		var wg sync.WaitGroup
-		answers := make([]bool, copies)
-		for c := range copies {
-			wg.Go(func() { answers[c] = f.deliver(t, i) })
-		}
-		wg.Wait()
-		for _, success := range answers {
-			delivered = delivered || success
-		}
+// ServeHTTP passes a delivery on, and gets in its way.
+func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
 	}
-}
-
-// deliver makes one attempt and reports whether the sender learns that it succeeded.
-func (f *flood) deliver(t *testing.T, i int) bool {
-	req := newRequest(t, fmt.Sprintf(`{"id":"event-%d","event":"Email.Error","data":{"error":"internal error;"}}`, i))
-	code := serve(f.receivers[rand.IntN(len(f.receivers))], req).Code
-	success := code >= 200 && code < 300
-	if success && f.handled[i].Load() != 1 {
-		t.Errorf("event %d: answered with success when it had been handled %d times", i, f.handled[i].Load())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	serve := func(w http.ResponseWriter) {
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		f.receivers[rand.IntN(len(f.receivers))].ServeHTTP(w, again)
 	}
-	if success && chance(10) {
+	if chance(10) {
+		f.doubled.Add(1)
+		wg.Go(func() { serve(httptest.NewRecorder()) })
+	}
+	serve(w)
+	if chance(10) {
 		f.cut.Add(1)
-		return false
+		panic(http.ErrAbortHandler)
 	}
-	return success
 }
 
-func (f *flood) check(t *testing.T) {
-	for i := range f.handled {
-		if n := f.handled[i].Load(); n != 1 {
-			t.Errorf("event %d: handled %d times", i, n)
+func (f *flood) check(t *testing.T, want int) {
+	for key, n := range f.handled {
+		if n != 1 {
+			t.Errorf("event %s: handled %d times", key, n)
 		}
 	}
-	if int(f.succeeded.Load()) != len(f.handled) {
-		t.Errorf("%d first successes for %d events", f.succeeded.Load(), len(f.handled))
+	if len(f.handled) != want || int(f.succeeded.Load()) != want {
+		t.Errorf("%d events handled, %d first successes; want %d", len(f.handled), f.succeeded.Load(), want)
 	}
-	for name, n := range map[string]*atomic.Int32{
-		"failed": &f.failed, "panicked": &f.panicked, "cut after handling": &f.cut, "doubled": &f.doubled,
-		"duplicates of handled events": &f.duplicates, "refused in flight": &f.inFlight,
-	} {
-		if n.Load() == 0 {
-			t.Errorf("%s: none, so that nothing was tested", name)
+	happened := map[string]int32{
+		"failed": f.failed.Load(), "panicked": f.panicked.Load(), "cut": f.cut.Load(), "doubled": f.doubled.Load(),
+		"handled before": f.duplicates.Load(), "in flight": f.inFlight.Load(),
+	}
+	t.Log(happened)
+	for n := range maps.Values(happened) {
+		if n == 0 {
+			t.Error("one of these never happened, so that it was not tested")
 		}
-		t.Logf("%s: %d", name, n.Load())
 	}
 }

@@ -47,7 +47,7 @@ func FuzzHandler(f *testing.F) {
 
 		var code int
 		for range 2 { // the second time it is a duplicate
-			req := httptest.NewRequest(http.MethodPost, "/", io.NopCloser(bytes.NewReader(body)))
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.NopCloser(bytes.NewReader(body)))
 			req.Method = method
 			req.Header[webhook.DefaultSignatureHeader] = []string{first, second}[:1]
 			if two {

@@ -97,10 +97,11 @@ func swallowsPanic(ctx context.Context, m webhook.Once, key string, fn function)
 func keepsKeyOfCancelled(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 	var failed error
 	ran, err := m.Do(ctx, key, func(ctx context.Context) error {
-		if failed = fn(ctx); ctx.Err() != nil {
-			return nil
+		failed = fn(ctx)
+		if ctx.Err() == nil {
+			return failed
 		}
-		return failed
+		return nil
 	})
 	return ran, errors.Join(err, failed)
 }

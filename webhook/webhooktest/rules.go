@@ -70,13 +70,14 @@ func failureFreesTheKey(ctx context.Context, once webhook.Once) error {
 
 func panicFreesTheKey(ctx context.Context, once webhook.Once) error {
 	key := newKey()
+	const cause = "the function panics"
 	recovered := func() (v any) {
 		defer func() { v = recover() }()
-		_, err := once.Do(ctx, key, func(context.Context) error { panic(errFn) })
+		_, err := once.Do(ctx, key, func(context.Context) error { panic(cause) })
 		return fmt.Sprintf("none: Do returned %v", err)
 	}()
-	if recovered != errFn {
-		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, errFn)
+	if recovered != cause {
+		return fmt.Errorf("panic seen by the caller: %v; want %v", recovered, cause)
 	}
 	return expect(ctx, once, key, succeed, true, nil)
 }

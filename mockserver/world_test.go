@@ -1,0 +1,417 @@
+package mockserver_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// The access tokens that every platform of these tests knows.
+const (
+	owner     = "token-of-owner"
+	colleague = "token-of-colleague" // another user of the same account
+	reader    = "token-of-reader"    // may only read
+	stranger  = "token-of-stranger"  // another account
+
+	ownerUser = `{"id":31,"email":"ops@shop.example","account_id":1204}`
+	noUser    = `{"id":null,"email":null,"account_id":null}`
+)
+
+func people() []mockserver.Token {
+	return []mockserver.Token{
+		{Token: owner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
+		{Token: colleague, UserID: 32, UserEmail: "dev@shop.example", AccountID: 1204},
+		{Token: reader, UserID: 33, UserEmail: "audit@shop.example", AccountID: 1204, ReadOnly: true},
+		{Token: stranger, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
+	}
+}
+
+// world is a platform, somebody who uses it, and those who get its deliveries.
+// Every answer and every delivered body is held against openapi.yaml.
+type world struct {
+	*testing.T
+	srv      *mockserver.Server
+	client   *http.Client
+	token    string
+	receiver *listener
+
+	suppressed int // how many addresses suppress has suppressed
+}
+
+// inBubble runs a test on a platform of its own, in a bubble in which time
+// passes as soon as everybody waits for it.
+func inBubble(t *testing.T, test func(w *world), configure ...func(*mockserver.Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(newWorld(t, configure...)) })
+}
+
+func newWorld(t *testing.T, configure ...func(*mockserver.Config)) *world {
+	r := &listener{t: t, secrets: map[string]string{}}
+	cfg := mockserver.Config{
+		Tokens:      people(),
+		Targets:     map[string]http.Handler{"hook.test": r},
+		OnViolation: func(err error) { t.Errorf("a violation of openapi.yaml: %v", err) },
+	}
+	for _, c := range configure {
+		c(&cfg)
+	}
+	srv := mockserver.New(cfg)
+	t.Cleanup(srv.Close)
+	client := &http.Client{Transport: srv.Transport()}
+	return &world{T: t, srv: srv, client: client, token: owner, receiver: r}
+}
+
+// as is the same platform in the hands of another.
+func (w *world) as(token string) *world {
+	other := *w
+	other.token = token
+	return &other
+}
+
+// reply is a response of the platform, read to its end.
+type reply struct {
+	w       *world
+	request string
+	status  int
+	header  http.Header
+	raw     []byte
+}
+
+func (w *world) get(path string) reply    { w.Helper(); return w.do(http.MethodGet, path, "") }
+func (w *world) delete(path string) reply { w.Helper(); return w.do(http.MethodDelete, path, "") }
+
+func (w *world) post(path, body string) reply { w.Helper(); return w.do(http.MethodPost, path, body) }
+
+func (w *world) patch(path, body string) reply {
+	w.Helper()
+	return w.do(http.MethodPatch, path, body)
+}
+
+func (w *world) do(method, path, body string) reply {
+	w.Helper()
+	return w.send(w.request(method, path, body))
+}
+
+func (w *world) request(method, path, body string) *http.Request {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, w.srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if w.token != "" {
+		req.Header.Set("Authorization", "Bearer "+w.token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req
+}
+
+func (w *world) send(req *http.Request) reply {
+	w.Helper()
+	res, err := w.client.Do(req)
+	if err != nil {
+		w.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	if res.Header.Get("X-Request-Id") == "" {
+		w.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
+	}
+	return reply{w, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, raw}
+}
+
+// is wants the status and a body that matches the pattern; "" is no body.
+func (a reply) is(status int, pattern string) reply {
+	a.w.Helper()
+	if a.status != status {
+		a.w.Fatalf("%s: status %d, want %d: %s", a.request, a.status, status, a.raw)
+	}
+	if pattern == "" {
+		if len(a.raw) != 0 {
+			a.w.Errorf("%s: the body is %q, want none", a.request, a.raw)
+		}
+		return a
+	}
+	if kind := a.header.Get("Content-Type"); kind != "application/json" {
+		a.w.Errorf("%s: the content type is %q", a.request, kind)
+	}
+	for _, m := range mismatches(a.json(), pattern) {
+		a.w.Errorf("%s: %s", a.request, m)
+	}
+	return a
+}
+
+// ok wants any success; the body does not matter here.
+func (a reply) ok() reply {
+	a.w.Helper()
+	if a.status/100 != 2 {
+		a.w.Fatalf("%s: status %d: %s", a.request, a.status, a.raw)
+	}
+	return a
+}
+
+// problem wants an error with a detail of that type at that place, the names
+// separated by dots.
+func (a reply) problem(status int, kind, loc string) reply {
+	a.w.Helper()
+	a.is(status, `{"detail":"<array>"}`)
+	var body struct {
+		Detail []struct {
+			Loc  []any
+			Msg  string
+			Type string
+		}
+	}
+	if err := json.Unmarshal(a.raw, &body); err != nil {
+		a.w.Fatal(err)
+	}
+	for _, d := range body.Detail {
+		if d.Type == kind && d.Msg != "" && strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Loc), " ", "."), "[]") == loc {
+			return a
+		}
+	}
+	a.w.Errorf("%s: want a detail of type %s at %s: %s", a.request, kind, loc, a.raw)
+	return a
+}
+
+func (a reply) json() any {
+	a.w.Helper()
+	value, err := parse(a.raw)
+	if err != nil {
+		a.w.Fatalf("%s: %v: %s", a.request, err, a.raw)
+	}
+	return value
+}
+
+// int returns a member of the body that is an integer.
+func (a reply) int(name string) int64 {
+	a.w.Helper()
+	n, ok := a.json().(map[string]any)[name].(json.Number)
+	i, err := n.Int64()
+	if !ok || err != nil {
+		a.w.Fatalf("%s: %s is not an integer: %s", a.request, name, a.raw)
+	}
+	return i
+}
+
+// text returns a member of the body that is a string.
+func (a reply) text(name string) string {
+	a.w.Helper()
+	s, ok := a.json().(map[string]any)[name].(string)
+	if !ok {
+		a.w.Fatalf("%s: %s is not a string: %s", a.request, name, a.raw)
+	}
+	return s
+}
+
+// column returns one member of every item of a page.
+func (a reply) column(name string) []string {
+	a.w.Helper()
+	a.is(http.StatusOK, `{"data":"<array>","pagination":"<any>"}`)
+	var out []string
+	for _, item := range a.json().(map[string]any)["data"].([]any) {
+		out = append(out, fmt.Sprint(item.(map[string]any)[name]))
+	}
+	return out
+}
+
+// want compares what a test found with what it expects.
+func want[T comparable](w *world, what string, got, want T) {
+	w.Helper()
+	if got != want {
+		w.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// delivery is what a receiver got.
+type delivery struct {
+	at     time.Time
+	path   string // of the webhook's URL
+	event  string
+	header http.Header
+	raw    []byte
+	body   map[string]any
+}
+
+// listener takes the deliveries of all webhooks. It checks what holds for every
+// delivery: the method, the content type and the signature.
+type listener struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	secrets  map[string]string // by path
+	got      []delivery
+	hash     func() hash.Hash                              // SHA-256 if nil
+	answer   func(http.ResponseWriter, *http.Request, int) // if non-nil; the number counts from 1
+	received int
+}
+
+func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	raw, err := io.ReadAll(req.Body)
+	if err != nil {
+		r.t.Errorf("reading a delivery: %v", err)
+	}
+	d := delivery{at: time.Now(), path: req.URL.Path, header: req.Header, raw: raw}
+	if value, err := parse(raw); err == nil {
+		d.body, _ = value.(map[string]any)
+		d.event, _ = d.body["event"].(string)
+	}
+	r.check(req, d)
+	r.mu.Lock()
+	r.got = append(r.got, d)
+	r.received++
+	answer, n := r.answer, r.received
+	r.mu.Unlock()
+	if answer != nil {
+		answer(w, req, n)
+	}
+}
+
+func (r *listener) check(req *http.Request, d delivery) {
+	if req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" || d.event == "" {
+		r.t.Errorf("not a delivery: %s %s %s: %s", req.Method, req.URL, req.Header.Get("Content-Type"), d.raw)
+	}
+	r.mu.Lock()
+	secret, known := r.secrets[d.path]
+	newHash := r.hash
+	r.mu.Unlock()
+	if newHash == nil {
+		newHash = sha256.New
+	}
+	mac := hmac.New(newHash, []byte(secret))
+	mac.Write(d.raw)
+	if sum := base64.StdEncoding.EncodeToString(mac.Sum(nil)); known && req.Header.Get("X-Service-Signature") != sum {
+		r.t.Errorf("%s: the signature is %q, want %q", d.event, req.Header.Get("X-Service-Signature"), sum)
+	}
+}
+
+func (r *listener) respond(answer func(http.ResponseWriter, *http.Request, int)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer, r.received = answer, 0
+}
+
+func (r *listener) useSHA512() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hash = sha512.New
+}
+
+// drain returns what arrived since it was last called.
+func (r *listener) drain() []delivery {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got := r.got
+	r.got = nil
+	return got
+}
+
+// listen subscribes a webhook of its own to the events, or to all. It returns
+// the webhook's id.
+func (w *world) listen(events ...string) string {
+	w.Helper()
+	return w.listenWith("", events...)
+}
+
+// listenWith does the same with further members of the body, such as
+// `,"rate_limit":1`.
+func (w *world) listenWith(more string, events ...string) string {
+	w.Helper()
+	if len(events) == 0 {
+		events = eventNames()
+	}
+	w.receiver.mu.Lock()
+	path := fmt.Sprintf("/%d", len(w.receiver.secrets)+1)
+	w.receiver.secrets[path] = ""
+	w.receiver.mu.Unlock()
+	created := w.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	w.receiver.mu.Lock()
+	w.receiver.secrets[path] = created.text("secret")
+	w.receiver.mu.Unlock()
+	return created.text("webhook_id")
+}
+
+// deliveries waits until nothing is left to be delivered and returns what
+// arrived since it was last called.
+func (w *world) deliveries() []delivery {
+	w.Helper()
+	if err := w.srv.Wait(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	return w.receiver.drain()
+}
+
+// fires waits until nothing is left to be delivered and wants exactly these
+// events since it was last called. It returns them in this order.
+func (w *world) fires(names ...string) []delivery {
+	w.Helper()
+	got := w.deliveries()
+	out := make([]delivery, 0, len(names))
+	for _, name := range names {
+		i := slices.IndexFunc(got, func(d delivery) bool { return d.event == name })
+		if i < 0 {
+			w.Fatalf("%s did not fire", name)
+		}
+		out = append(out, got[i])
+		got = slices.Delete(got, i, i+1)
+	}
+	for _, d := range got {
+		w.Errorf("%s fired unexpectedly: %s", d.event, d.raw)
+	}
+	return out
+}
+
+// data wants the delivery's data to match the pattern.
+func (w *world) data(d delivery, pattern string) {
+	w.Helper()
+	for _, m := range mismatches(d.body["data"], pattern) {
+		w.Errorf("%s: data%s", d.event, m)
+	}
+}
+
+// envelope wants the whole body of the delivery to match the pattern.
+func (w *world) envelope(d delivery, pattern string) {
+	w.Helper()
+	for _, m := range mismatches(d.body, pattern) {
+		w.Errorf("%s: %s", d.event, m)
+	}
+}
+
+func eventNames() []string {
+	return []string{
+		"Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent",
+		"Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed",
+		"Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added",
+	}
+}
+
+// f is short for fmt.Sprintf: paths and bodies are full of it.
+func f(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// quoted returns text as a JSON string.
+func quoted(text string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string always encodes
+	return strings.TrimSpace(out.String())
+}
