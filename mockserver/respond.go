@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 )
@@ -84,7 +85,7 @@ func answerError(w http.ResponseWriter, _ *http.Request, err error) {
 func answerDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		writeProblem(w, invalid("want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(wrong.Field)...))
+		writeProblem(w, invalid("want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(strings.Split(wrong.Field, ".")...)...))
 		return
 	}
 	writeProblem(w, fail(http.StatusBadRequest, "json_invalid", err.Error(), "body"))
