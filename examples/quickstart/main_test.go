@@ -56,7 +56,7 @@ func TestEmbeddedPlatform(t *testing.T) {
 		`Looked up    jameskowalski@post.example.org: reported as spam`,
 		`2490 contacts imported, 0 updated, 10 rows rejected`,
 		`6 emails submitted, 0 of them refused`,
-		`5 events received and verified: 2 bounced, 1 complained, 2 unsubscribed`)
+		`6 events received and verified: 2 bounced, 1 complained, 2 left the list`)
 }
 
 func TestServerElsewhere(t *testing.T) {
@@ -71,7 +71,7 @@ func TestServerElsewhere(t *testing.T) {
 		"Recipients   left out",
 		"1 contacts imported, 0 updated, 0 rows rejected",
 		"1 emails submitted",
-		"1 events received and verified: 0 bounced, 0 complained, 1 unsubscribed")
+		"1 events received and verified: 0 bounced, 0 complained, 1 left the list")
 }
 
 func writeFile(t *testing.T, text string) string {

@@ -76,7 +76,6 @@ func (t *tour) summarize() {
 		}
 	}
 	t.say("", "%d emails submitted, %d of them refused", len(t.sent), refused)
-	t.say("", "%d events received and verified: %d bounced, %d complained, %d unsubscribed", len(t.receiver.received()),
-		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam],
-		received[events.NameEmailUnsubscribed]+received[events.NameContactRemoved])
+	t.say("", "%d events received and verified: %d bounced, %d complained, %d left the list", len(t.receiver.received()),
+		received[events.NameEmailBounced], received[events.NameEmailReportedAsSpam], received[events.NameContactRemoved])
 }

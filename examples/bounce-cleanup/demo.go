@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// startDemo returns the platform in memory with a list of which one contact
+// bounced hard, one bounced soft, and one did not bounce.
+func startDemo(ctx context.Context) (*mockserver.Server, int64, error) {
+	platform := mockserver.Start(mockserver.Config{})
+	listID, err := fill(ctx, platform)
+	if err != nil {
+		platform.Close()
+	}
+	return platform, listID, err
+}
+
+func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	if err != nil {
+		return 0, err
+	}
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+		return 0, err
+	}
+	for address, category := range map[string]events.BounceCategory{
+		"gone@example.org": mockserver.HardBounce,
+		"full@example.org": events.BounceCategoryMailboxFull,
+		"fine@example.org": "",
+	} {
+		if err := sendTo(ctx, c, platform, list.ListID, address, category); err != nil {
+			return 0, err
+		}
+	}
+	return list.ListID, nil
+}
+
+func sendTo(ctx context.Context, c *client.Client, platform *mockserver.Server, listID int64, address string, bounce events.BounceCategory) error {
+	if _, err := c.Contacts.Create(ctx, listID, client.ContactCreate{Email: address}); err != nil {
+		return err
+	}
+	email, err := c.Emails.Send(ctx, client.EmailSubmission{
+		Email:   address,
+		ListID:  listID,
+		Sender:  client.Sender{Email: "hello@shop.example"},
+		Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+	})
+	if err != nil || bounce == "" {
+		return err
+	}
+	return platform.Bounce(email.ID, bounce)
+}

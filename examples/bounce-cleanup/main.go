@@ -1,0 +1,128 @@
+// Command bounce-cleanup takes the contacts of a list whose last email bounced
+// hard off the list, or tags them.
+//
+//	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
+//	go run ./examples/bounce-cleanup -list 81 -action tag -tag bounced-hard
+//
+// A hard bounce says that the mailbox does not exist; writing there again harms
+// the sender's reputation. Soft bounces (a full mailbox, a busy server) are left
+// alone. -dry-run only prints. Running it again does no harm. Without the two
+// variables it cleans a small list of the platform in memory.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+
+	"example.com/emailplatform/client"
+)
+
+func main() {
+	var j job
+	flag.Int64Var(&j.listID, "list", 0, "the `id` of the list")
+	flag.StringVar(&j.action, "action", "tag", "what to do: tag or unsubscribe")
+	flag.StringVar(&j.tag, "tag", "bounced-hard", "the tag that the action tag adds")
+	flag.BoolVar(&j.dryRun, "dry-run", false, "only print what would be done")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, j)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bounce-cleanup:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, j job) error {
+	if j.action != "tag" && j.action != "unsubscribe" {
+		return fmt.Errorf("-action: want tag or unsubscribe, not %q", j.action)
+	}
+	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
+	if cfg.BaseURL == "" {
+		platform, listID, err := startDemo(ctx)
+		if err != nil {
+			return err
+		}
+		defer platform.Close()
+		cfg.BaseURL, cfg.Token, j.listID = platform.URL(), platform.Token(), listID
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	j.Client, j.out = c, os.Stdout
+	return j.run(ctx)
+}
+
+// job is one clean-up.
+type job struct {
+	*client.Client
+	out    io.Writer
+	listID int64
+	action string
+	tag    string
+	dryRun bool
+}
+
+func (j job) run(ctx context.Context) error {
+	bounced, err := j.bouncedHard(ctx)
+	if err != nil {
+		return err
+	}
+	for _, contact := range bounced {
+		fmt.Fprintf(j.out, "%s %s (bounced %d times)\n", j.action, contact.Email, contact.BouncesCount)
+	}
+	fmt.Fprintf(j.out, "%d contacts bounced hard\n", len(bounced))
+	switch {
+	case j.dryRun:
+		return nil
+	case j.action == "unsubscribe":
+		return j.unsubscribe(ctx, bounced)
+	}
+	return j.tagAll(ctx, bounced)
+}
+
+// bouncedHard collects first and changes nothing: an iteration over pages of
+// what is being changed could miss some.
+func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
+	var bounced []client.Contact
+	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{PerPage: 100}) {
+		if err != nil {
+			return nil, err
+		}
+		done := contact.Status == client.ContactUnsubscribed || contact.Status == client.ContactDeleted ||
+			j.action == "tag" && slices.Contains(contact.Tags, j.tag)
+		if contact.LastBounceType == "hard" && !done {
+			bounced = append(bounced, contact)
+		}
+	}
+	return bounced, nil
+}
+
+func (j job) unsubscribe(ctx context.Context, contacts []client.Contact) error {
+	for _, contact := range contacts {
+		if err := j.Contacts.Unsubscribe(ctx, j.listID, contact.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j job) tagAll(ctx context.Context, contacts []client.Contact) error {
+	for chunk := range slices.Chunk(contacts, 500) {
+		tagging := client.ContactTagging{Tags: []string{j.tag}}
+		for _, contact := range chunk {
+			tagging.ContactIDs = append(tagging.ContactIDs, contact.ID)
+		}
+		if err := j.Contacts.Tag(ctx, j.listID, tagging); err != nil {
+			return err
+		}
+	}
+	return nil
+}

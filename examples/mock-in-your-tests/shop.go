@@ -1,0 +1,89 @@
+// Package shop is a small application that sends email, and the tests that it
+// would have: they run it against the platform in memory. The code to look at
+// is in shop_test.go.
+package shop
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// ErrUndeliverable is returned for an address that bounced hard.
+var ErrUndeliverable = errors.New("shop: the address does not exist")
+
+// Shop confirms orders by email, and stops writing to addresses that do not
+// exist.
+type Shop struct {
+	platform *client.Client
+	template int64
+
+	mu    sync.Mutex
+	dead  map[string]bool // addresses that bounced hard
+	check []string        // orders whose email may have been sent or not
+}
+
+// New returns a shop that sends the template.
+func New(platform *client.Client, template int64) *Shop {
+	return &Shop{platform: platform, template: template, dead: map[string]bool{}}
+}
+
+// Confirm sends the confirmation of an order.
+func (s *Shop) Confirm(ctx context.Context, order, address string) error {
+	if s.isDead(address) {
+		return ErrUndeliverable
+	}
+	_, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
+		Email:            address,
+		Sender:           client.Sender{Name: "Shop", Email: "orders@shop.example"},
+		Content:          client.EmailContent{Subject: "Your order {{order}}", TemplateID: s.template, Type: client.EmailTypeTransactional},
+		CustomAttributes: map[string]string{"order": order},
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(err, client.ErrOutcomeUnknown) {
+		s.check = append(s.check, order) // never sent twice: somebody has to look
+	}
+	return err
+}
+
+// ToCheck returns the orders whose confirmation may have been sent or not.
+func (s *Shop) ToCheck() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.check...)
+}
+
+func (s *Shop) isDead(address string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dead[address]
+}
+
+// Webhook returns the handler that takes the platform's events.
+func (s *Shop) Webhook(v *webhook.Verifier) http.Handler {
+	return webhook.NewHandler(v, s.handle, webhook.Options{})
+}
+
+// handle looks bounces up: those of the Email API do not say why.
+func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
+	bounce, ok := ev.Data.(*events.EmailAPIBounce)
+	if !ok {
+		return nil
+	}
+	email, err := s.platform.Emails.Get(ctx, bounce.Email.ID)
+	if err != nil {
+		return err // the platform delivers the event again
+	}
+	if email.Bounce != nil && email.Bounce.Type == "hard" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.dead[email.Email] = true
+	}
+	return nil
+}

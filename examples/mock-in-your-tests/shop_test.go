@@ -1,0 +1,134 @@
+package shop_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	shop "example.com/emailplatform/examples/mock-in-your-tests"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+const hookHost = "shop.test"
+
+// setup returns a platform of this test's own and a shop that uses it. Nothing
+// opens a socket: requests and deliveries are function calls, so the test can
+// run in a bubble of testing/synctest, where hours pass in no time.
+func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
+	t.Helper()
+	late := &lateHandler{}
+	platform := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{hookHost: late}})
+	t.Cleanup(platform.Close)
+	c, err := client.New(client.Config{
+		BaseURL:    platform.URL(),
+		Token:      platform.Token(),
+		HTTPClient: &http.Client{Transport: platform.Transport()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := c.Templates.Create(t.Context(), client.TemplateCreate{
+		Name:    "confirmation",
+		Content: client.TemplateContent{Text: "Thank you for order {{order}}."},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
+		URL:    "http://" + hookHost + "/hook",
+		Events: []client.EventName{events.NameEmailBounced},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: string(hook.Secret)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shop.New(c, template.TemplateID)
+	late.Handler = s.Webhook(verifier)
+	return platform, s
+}
+
+// lateHandler is a handler that is known once the webhook's secret is.
+type lateHandler struct{ http.Handler }
+
+func TestConfirmationIsSent(t *testing.T) {
+	platform, s := setup(t)
+	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); err != nil {
+		t.Fatal(err)
+	}
+	mail := platform.Outbox()[0]
+	if mail.To != "ada@example.org" || mail.Subject != "Your order A-17" || mail.Text != "Thank you for order A-17." {
+		t.Errorf("sent %+v", mail)
+	}
+}
+
+func TestHardBounceEndsWriting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		platform, s := setup(t)
+		if err := s.Confirm(t.Context(), "A-17", "gone@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		if err := platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce); err != nil {
+			t.Fatal(err)
+		}
+		if err := platform.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), "A-18", "gone@example.org"); !errors.Is(err, shop.ErrUndeliverable) {
+			t.Errorf("got %v, want ErrUndeliverable", err)
+		}
+	})
+}
+
+func TestBounceIsHandledAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		platform, s := setup(t)
+		if err := s.Confirm(t.Context(), "A-17", "gone@example.org"); err != nil {
+			t.Fatal(err)
+		}
+		// Lookups fail for a while, so the shop cannot learn why the email
+		// bounced, and the platform has to deliver the event again.
+		if err := platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 6}); err != nil {
+			t.Fatal(err)
+		}
+		if err := platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce); err != nil {
+			t.Fatal(err)
+		}
+		before := time.Now()
+		if err := platform.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		attempts := platform.Deliveries()[0].Attempts
+		if len(attempts) < 2 || !attempts[len(attempts)-1].Time.After(before) {
+			t.Errorf("want more than one attempt, got %d", len(attempts))
+		}
+		if err := s.Confirm(t.Context(), "A-18", "gone@example.org"); !errors.Is(err, shop.ErrUndeliverable) {
+			t.Errorf("got %v, want ErrUndeliverable", err)
+		}
+	})
+}
+
+func TestConfirmationIsNeverSentTwice(t *testing.T) {
+	platform, s := setup(t)
+	// The platform sends the email, but its answer is lost.
+	fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Nth: 1}
+	if err := platform.Inject(fault); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {
+		t.Fatalf("got %v, want ErrOutcomeUnknown", err)
+	}
+	if sent := len(platform.Outbox()); sent != 1 {
+		t.Errorf("%d emails were sent, want 1", sent)
+	}
+	if check := s.ToCheck(); len(check) != 1 || check[0] != "A-17" {
+		t.Errorf("orders to check: %v, want A-17", check)
+	}
+}
