@@ -43,7 +43,6 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		return nil
 	}})
 	report, err := t.Contacts.Import(ctx, t.list.ListID, rows, client.ImportOptions{
-		Concurrency: 2,
 		Progress: func(p client.ImportProgress) {
 			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
 		},
