@@ -19,8 +19,9 @@ const (
 	messageError     = "error"
 )
 
-// content is what a message says: a template, or inline parts. A template that
-// is deleted leaves its parts behind.
+// content is what a message says: a template, or inline parts. Beside the id of
+// a template, the parts are what it said when it was last looked at, which
+// counts once it is deleted.
 type content struct {
 	Subject    string `json:"subject,omitzero"`
 	TemplateID int64  `json:"template_id,omitzero"`

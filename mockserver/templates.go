@@ -106,12 +106,18 @@ func (p *platform) UpdateTemplate(ctx context.Context, r api.UpdateTemplateReque
 	})
 }
 
-// DeleteTemplate implements DELETE /templates/{template_id}. Emails that were
-// made from the template keep their content.
+// DeleteTemplate implements DELETE /templates/{template_id}. What was made from
+// the template, and campaigns and workflows that name it, keep its content.
 func (p *platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.DeleteTemplateResponseObject, error) {
 		if _, err := t.template(r.TemplateID); err != nil {
 			return nil, err
+		}
+		for _, c := range t.account.Campaigns.all {
+			c.Content = t.sendable(c.Content)
+		}
+		for _, w := range t.account.Workflows.all {
+			w.Content = t.sendable(w.Content)
 		}
 		t.account.Templates.remove(r.TemplateID)
 		return api.DeleteTemplate204Response{}, nil
