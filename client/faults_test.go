@@ -1,0 +1,299 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+var seeds = flag.Int("seeds", 100, "how many random fault plans TestSeeds goes through")
+
+// fault is something that happens to a request.
+type fault struct {
+	name string
+	rule mockserver.Fault
+
+	dial    bool // no connection is made
+	refused bool // certainly nothing is done
+	hidden  bool // an answer without a body is the same with this fault
+}
+
+func faults() []fault {
+	status := func(code int) fault {
+		return fault{name: strconv.Itoa(code), rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: code}}
+	}
+	later := fault{name: "503 with Retry-After", rule: mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"}, refused: true}
+	busy := status(429)
+	busy.refused = true
+	all := []fault{
+		{name: "dial refused", dial: true, refused: true},
+		{name: "reset before it is read", rule: mockserver.Fault{Action: mockserver.FaultReset}},
+		{name: "reset after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}},
+		{name: "truncated", rule: mockserver.Fault{Action: mockserver.FaultTruncate}},
+		{name: "too large", rule: mockserver.Fault{Action: mockserver.FaultOversize, Size: 20 << 10}, hidden: true},
+		{name: "HTML", rule: mockserver.Fault{Action: mockserver.FaultNotJSON}},
+		{name: "HTML after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultNotJSON, AfterActing: true}},
+		{name: "redirect", rule: mockserver.Fault{Action: mockserver.FaultRedirect, Status: 302}},
+		busy, later,
+	}
+	for _, code := range []int{500, 502, 503, 504} {
+		f, acted := status(code), status(code)
+		acted.name += " after it was acted on"
+		acted.rule.AfterActing = true
+		all = append(all, f, acted)
+	}
+	return all
+}
+
+// dialer refuses connections when it is told to.
+type dialer struct {
+	http.RoundTripper
+	mu     sync.Mutex
+	refuse func() bool
+	sent   int // requests, refused ones included
+}
+
+func (d *dialer) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	d.sent++
+	refused := d.refuse()
+	d.mu.Unlock()
+	if refused {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	}
+	return d.RoundTripper.RoundTrip(r)
+}
+
+// unsafe are the operations that create or send something.
+func unsafe(op operation) bool {
+	return op.count != nil && op.id != "addSuppressedEmail"
+}
+
+// TestFaultMatrix has every operation meet every fault once, twice and for
+// good.
+func TestFaultMatrix(t *testing.T) {
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			for _, times := range []int{1, 2, 3} {
+				synctest.Test(t, func(t *testing.T) {
+					p := newPlatform(t)
+					defer p.Close()
+					fx := p.fixture()
+					for _, op := range operations() {
+						meet(t, p, fx, op, f, times)
+					}
+				})
+			}
+		})
+	}
+}
+
+// meet calls op while its next requests meet f, times times.
+func meet(t *testing.T, p *platform, fx *fixture, op operation, f fault, times int) {
+	t.Helper()
+	if op.id == "renderTemplate" && f.rule.Action == mockserver.FaultNotJSON {
+		return // HTML is what it expects
+	}
+	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return false }}
+	if f.dial {
+		left := times
+		d.refuse = func() bool { left--; return left >= 0 }
+	} else {
+		rule := f.rule
+		rule.Operation, rule.Times = op.id, times
+		if err := p.Inject(rule); err != nil {
+			t.Fatal(err)
+		}
+		defer p.ClearFaults()
+	}
+	c := p.client(client.Config{HTTPClient: &http.Client{Transport: d}, MaxResponseBytes: 16 << 10, LookupLimiter: client.NoLookupLimit{}})
+	before := count(p, fx, op)
+	err := op.call(t.Context(), c, fx)
+	done := count(p, fx, op) - before
+	name := fmt.Sprintf("%s, %d times %s", op.id, times, f.name)
+	checkEffect(t, name, op, err, done)
+
+	// What the fault leads to.
+	fails := times >= 3 || unsafe(op) && !f.refused
+	switch {
+	case mayPass(op, f, err):
+	case fails && err == nil:
+		t.Errorf("%s: no error", name)
+	case !fails && err != nil:
+		t.Errorf("%s: %v", name, err)
+	case fails && unsafe(op) && errors.Is(err, client.ErrOutcomeUnknown) == f.refused:
+		t.Errorf("%s: %v, want the outcome to be known: %v", name, err, f.refused)
+	}
+	if unsafe(op) && !f.refused && d.sent != 1 {
+		t.Errorf("%s: sent %d times", name, d.sent)
+	}
+}
+
+// mayPass reports whether op may end otherwise than the fault says at first.
+func mayPass(op operation, f fault, err error) bool {
+	switch {
+	case err == nil && f.hidden:
+		return true // what has no body cannot be too large
+	case err == nil && op.id == "getEmail":
+		return f.rule.Status == http.StatusTooManyRequests || f.rule.AfterActing || f.rule.Action == mockserver.FaultTruncate // a refusal in between is waited out
+	case op.id == "removeSuppressedEmail" || op.id == "deleteContact" || op.id == "deleteTemplate":
+		acted := f.rule.AfterActing || f.rule.Action == mockserver.FaultTruncate || f.hidden
+		return acted && (err == nil || errors.Is(err, client.ErrOutcomeUnknown)) // what is gone counts as done
+	}
+	return false
+}
+
+func count(p *platform, fx *fixture, op operation) int {
+	if op.count == nil {
+		return 0
+	}
+	return op.count(p, fx)
+}
+
+// checkEffect checks that nothing is done twice, and no outcome guessed.
+func checkEffect(t *testing.T, name string, op operation, err error, done int) {
+	t.Helper()
+	if err != nil {
+		var e *client.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %T is not a *client.Error", name, err)
+		}
+	}
+	if op.count == nil {
+		return
+	}
+	switch {
+	case done > 1:
+		t.Errorf("%s: done %d times (%v)", name, done, err)
+	case err == nil && done != 1:
+		t.Errorf("%s: said to be done, and is not", name)
+	case err != nil && !errors.Is(err, client.ErrOutcomeUnknown) && done != 0:
+		t.Errorf("%s: said not to be done, and is: %v", name, err)
+	}
+}
+
+// TestSeeds has all operations meet random faults.
+func TestSeeds(t *testing.T) {
+	for seed := range uint64(*seeds) { //nolint:gosec // a small number
+		synctest.Test(t, func(t *testing.T) { meetRandom(t, seed+1) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed+1)
+		}
+	}
+}
+
+func meetRandom(t *testing.T, seed uint64) {
+	p := newPlatform(t)
+	defer p.Close()
+	fx := p.fixture()
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // to be repeated
+	p.SeedFaults(seed)
+	faulty := false
+	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return faulty && random.IntN(20) == 0 }}
+	c := p.client(client.Config{HTTPClient: &http.Client{Transport: d}, MaxResponseBytes: 16 << 10, LookupLimiter: client.NoLookupLimit{}, Retry: client.RetryConfig{Budget: -1}})
+	var rules []mockserver.Fault
+	for _, f := range faults() {
+		if f.rule.Action != "" && f.rule.Action != mockserver.FaultNotJSON {
+			rule := f.rule
+			rule.Probability = 0.03
+			rules = append(rules, rule)
+		}
+	}
+	if err := p.Inject(rules...); err != nil {
+		t.Fatal(err)
+	}
+	on := func(on bool) {
+		faulty = on
+		for _, r := range p.Faults() {
+			if err := p.EnableFault(r.ID, on); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, op := range operations() {
+		on(false)
+		before := count(p, fx, op)
+		on(true)
+		err := op.call(t.Context(), c, fx)
+		on(false)
+		checkEffect(t, op.id, op, err, count(p, fx, op)-before)
+	}
+}
+
+// TestCancelledWhileUnderWay cancels each operation while the platform thinks.
+func TestCancelledWhileUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t)
+		defer p.Close()
+		fx := p.fixture()
+		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultHang}); err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range operations() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			c := p.client(client.Config{})
+			err := op.call(ctx, c, fx)
+			cancel()
+			read := strings.HasPrefix(op.id, "get") || strings.HasPrefix(op.id, "list") || strings.HasPrefix(op.id, "render")
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrOutcomeUnknown) == read {
+				t.Errorf("%s: %v", op.id, err)
+			}
+		}
+	})
+}
+
+// TestOverSockets has net/http's own transport lose connections, which the
+// in-process one only imitates.
+func TestOverSockets(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), Retry: client.RetryConfig{BaseDelay: -1, Budget: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		action mockserver.FaultAction
+		after  bool
+		cause  error
+	}{
+		{mockserver.FaultReset, false, nil},
+		{mockserver.FaultReset, true, nil},
+		{mockserver.FaultTruncate, false, io.ErrUnexpectedEOF},
+		{mockserver.FaultRedirect, true, client.ErrBadAnswer},
+		{mockserver.FaultNotJSON, true, client.ErrBadAnswer},
+	} {
+		if err := srv.Inject(mockserver.Fault{Action: tc.action, AfterActing: tc.after, Every: 2}); err != nil {
+			t.Fatal(err)
+		}
+		known, unknown := 0, 0
+		for i := range 20 {
+			_, err := c.Lists.Create(t.Context(), client.ListCreate{Name: fmt.Sprintf("%s %d", tc.action, i)})
+			switch {
+			case err == nil:
+				known++
+			case errors.Is(err, client.ErrOutcomeUnknown) && (tc.cause == nil || errors.Is(err, tc.cause)):
+				unknown++
+			default:
+				t.Errorf("%s: %v", tc.action, err)
+			}
+		}
+		if known != 10 || unknown != 10 {
+			t.Errorf("%s: %d known and %d unknown outcomes of 20, want 10 and 10", tc.action, known, unknown)
+		}
+		srv.ClearFaults()
+	}
+}
