@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var seeds = flag.Int("seeds", 100, "how many random fault plans TestSeeds goes through")
+var seeds = flag.Int("seeds", 1000, "how many random fault plans TestSeeds goes through; a tenth with -short")
 
 // fault is something that happens to a request.
 type fault struct {
@@ -188,19 +188,30 @@ func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 
 // TestSeeds has all operations meet random faults.
 func TestSeeds(t *testing.T) {
-	for seed := range uint64(*seeds) { //nolint:gosec // a small number
-		synctest.Test(t, func(t *testing.T) { meetRandom(t, seed+1) })
+	n := *seeds
+	if testing.Short() {
+		n /= 10
+	}
+	hits := 0
+	for seed := range n {
+		synctest.Test(t, func(t *testing.T) { hits += meetRandom(t, uint64(seed)+1) })
 		if t.Failed() {
 			t.Fatalf("seed %d", seed+1)
 		}
 	}
+	if hits < 5*n {
+		t.Errorf("only %d faults in %d plans", hits, n)
+	}
 }
 
-func meetRandom(t *testing.T, seed uint64) {
-	p := newPlatform(t)
+// meetRandom returns how many faults there were.
+func meetRandom(t *testing.T, seed uint64) (hits int) {
+	p := newPlatform(t, func(cfg *mockserver.Config) {
+		cfg.SkipValidation, cfg.OnViolation = true, nil // the other tests have it
+	})
 	defer p.Close()
 	fx := p.fixture()
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // to be repeated
+	random := rand.New(rand.NewPCG(seed, 1))
 	p.SeedFaults(seed)
 	faulty := false
 	d := &dialer{RoundTripper: p.Transport(), refuse: func() bool { return faulty && random.IntN(20) == 0 }}
@@ -232,6 +243,10 @@ func meetRandom(t *testing.T, seed uint64) {
 		on(false)
 		checkEffect(t, op.id, op, err, count(p, fx, op)-before)
 	}
+	for _, r := range p.Faults() {
+		hits += r.Hits
+	}
+	return hits
 }
 
 // TestCancelledWhileUnderWay cancels each operation while the platform thinks.

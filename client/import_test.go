@@ -217,8 +217,8 @@ func TestImportSourceFails(t *testing.T) {
 	c := newTestClient(t, srv.ServeHTTP)
 	broken := errors.New("the disk is gone")
 	report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
-		for c := range numbered(1500, 0) {
-			if !yield(c, nil) {
+		for c, err := range numbered(1500, 0) {
+			if !yield(c, err) {
 				return
 			}
 		}
@@ -316,10 +316,11 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	srv := &importServer{list: map[string]int{}}
+	var resumed atomic.Bool
 	switch when {
 	case "cancelled before":
 		srv.before = func(n int) int {
-			if n == at {
+			if n == at && !resumed.Load() {
 				cancel()
 				return 503
 			}
@@ -327,10 +328,13 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 		}
 	case "cancelled during", "connection lost":
 		srv.after = func(n int) bool {
-			if n == at && when == "cancelled during" {
+			if n != at || resumed.Load() {
+				return false
+			}
+			if when == "cancelled during" {
 				cancel()
 			}
-			return n == at
+			return true
 		}
 	}
 	c := newTestClient(t, srv.ServeHTTP, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
@@ -350,12 +354,15 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	if checkpoint != first.Confirmed {
 		t.Fatalf("batch %d: checkpoint %d, confirmed %d", at, checkpoint, first.Confirmed)
 	}
-	srv.before, srv.after, opts.Progress, opts.Checkpoint = nil, nil, nil, nil
+	resumed.Store(true)
+	opts.Progress, opts.Checkpoint = nil, nil
 	opts.Skip = checkpoint
 	second, err := c.Contacts.Import(t.Context(), 1, numbered(n, 7), opts)
 	if err != nil || second.Confirmed != int64(n) {
 		t.Fatalf("batch %d: the resumed import: %v, %+v", at, err, second)
 	}
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
 	for i := range n {
 		bad := i%7 == 6
 		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on == bad {

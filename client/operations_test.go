@@ -25,14 +25,17 @@ type platform struct {
 }
 
 // newPlatform returns a platform that reports every violation of openapi.yaml.
-func newPlatform(t testing.TB) *platform {
+func newPlatform(t testing.TB, change ...func(*mockserver.Config)) *platform {
 	t.Helper()
 	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	srv := mockserver.New(mockserver.Config{
+	cfg := mockserver.Config{
 		Targets:     map[string]http.Handler{"hooks.test": receiver},
 		OnViolation: func(err error) { t.Error(err) },
-	})
-	p := &platform{Server: srv, t: t}
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	p := &platform{Server: mockserver.New(cfg), t: t}
 	p.clean = p.client(client.Config{LookupLimiter: client.NoLookupLimit{}})
 	return p
 }
@@ -251,7 +254,7 @@ func emailOperations() []operation {
 			return last(c.Emails.Get(ctx, f.email))
 		}, nil},
 		{"sendTransactionalEmail", func(ctx context.Context, c *client.Client, _ *fixture) error {
-			return last(c.Emails.SendLegacy(ctx, client.TransactionalSubmission{ //nolint:staticcheck // it is tested as long as it is there
+			return last(c.Emails.SendLegacy(ctx, client.TransactionalSubmission{
 				Email: "ann@example.com", Sender: sender(), Content: client.MessageContent{Subject: "S", HTML: "<b>H</b>"},
 				AdditionalHeaders: []client.EmailHeader{{Name: "X-Order", Value: "7"}},
 			}))

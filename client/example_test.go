@@ -1,0 +1,157 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// newExampleClient returns a client of a mock platform; your program uses the
+// platform's own URL and token.
+func newExampleClient() (c *client.Client, stop func()) {
+	srv := mockserver.Start(mockserver.Config{})
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c, srv.Close
+}
+
+func Example() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+
+	template, err := c.Templates.Create(ctx, client.TemplateCreate{
+		Name:    "Order shipped",
+		Content: client.TemplateContent{HTML: "<p>Hello {{first_name}}, your order is on its way.</p>"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	email, err := c.Emails.Send(ctx, client.EmailSubmission{
+		Email:            "ann@example.com",
+		Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
+		Content:          client.EmailContent{Subject: "Your order", TemplateID: template.TemplateID, Type: client.EmailTypeTransactional},
+		CustomAttributes: map[string]string{"first_name": "Ann"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen, err := c.Emails.Wait(ctx, email.ID, client.Email.Settled)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(seen.Email, seen.Status)
+	// Output: ann@example.com delivered
+}
+
+func ExampleContacts_All() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, email := range []string{"cy@example.com", "ann@example.com", "bob@example.com"} {
+		if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: email}); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	params := client.ListContactsParams{Filter: "status:active", Sort: "email:asc", PerPage: 2}
+	for contact, err := range c.Contacts.All(ctx, list.ListID, params, client.Lookahead(1)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(contact.Email)
+	}
+	// Output:
+	// ann@example.com
+	// bob@example.com
+	// cy@example.com
+}
+
+func ExampleContacts_Import() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nnobody,Bob,\n,Cy,\n")
+	contacts := client.ImportCSV(file, client.CSVOptions{
+		BadRow: func(e *client.CSVError) error {
+			fmt.Println("left out:", e)
+			return nil
+		},
+	})
+	report, err := c.Contacts.Import(ctx, list.ListID, contacts, client.ImportOptions{Concurrency: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Imported, "imported,", report.Rejected, "rejected")
+	for _, r := range report.Rejections {
+		fmt.Printf("line %d: %s: %s\n", r.Contact.Line, r.Contact.Email, r.Detail.Msg)
+	}
+	// Output:
+	// left out: line 4: email: is empty
+	// 1 imported, 1 rejected
+	// line 3: nobody: not an email address
+}
+
+func ExampleError() {
+	c, stop := newExampleClient()
+	defer stop()
+
+	_, err := c.Templates.Get(context.Background(), 4711)
+	var e *client.Error
+	if errors.Is(err, client.ErrNotFound) && errors.As(err, &e) {
+		fmt.Println(e.Op, e.StatusCode, e.Details)
+	}
+	// Output: getTemplate 404 [path.template_id: no template 4711 (not_found)]
+}
+
+func ExampleTemplateUpdate() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+	template, err := c.Templates.Create(ctx, client.TemplateCreate{
+		Name: "Welcome", Content: client.TemplateContent{HTML: "<p>Hello</p>", Text: "Hello"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// The name is set, the text is removed, and the HTML stays as it is.
+	template, err = c.Templates.Update(ctx, template.TemplateID, client.TemplateUpdate{
+		Name:    client.Ptr("Welcome (2026)"),
+		Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s %s %q\n", template.Name, template.Content.HTML, template.Content.Text)
+	// Output: Welcome (2026) <p>Hello</p> ""
+}
+
+func ExampleOnResponse() {
+	c, stop := newExampleClient()
+	defer stop()
+
+	ctx := client.OnResponse(context.Background(), func(r client.Response) {
+		fmt.Println(r.Op, r.StatusCode, r.Header.Get("Content-Type"))
+	})
+	if _, err := c.Lists.List(ctx, client.ListListsParams{}); err != nil {
+		log.Fatal(err)
+	}
+	// Output: listLists 200 application/json
+}
