@@ -206,18 +206,23 @@ func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	serve := func(w http.ResponseWriter) {
-		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
-		f.receivers[rand.IntN(len(f.receivers))].ServeHTTP(w, again)
-	}
+	copies := []http.ResponseWriter{w}
 	if chance(10) {
 		f.doubled.Add(1)
-		wg.Go(func() { serve(httptest.NewRecorder()) })
+		copies = append(copies, httptest.NewRecorder())
+		if chance(50) {
+			slices.Reverse(copies) // the sender sees now the first, now the second
+		}
 	}
-	serve(w)
+	var wg sync.WaitGroup
+	for _, w := range copies {
+		wg.Go(func() {
+			again := r.Clone(r.Context())
+			again.Body = io.NopCloser(bytes.NewReader(body))
+			f.receivers[rand.IntN(len(f.receivers))].ServeHTTP(w, again)
+		})
+	}
+	wg.Wait()
 	if chance(10) {
 		f.cut.Add(1)
 		panic(http.ErrAbortHandler)

@@ -52,7 +52,7 @@ type Outcome struct {
 	// Duplicate tells that the event had been handled before, so that the function was not called.
 	Duplicate bool
 	// Err is why Status is not a success: ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an error of the function or of the Once, or another reason in words.
+	// *PanicError, an *events.ParseError, an error of the function or of the Once, or another reason in words.
 	Err error
 	// Duration is from the call of the handler to its answer.
 	Duration time.Duration

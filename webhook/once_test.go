@@ -31,9 +31,9 @@ func TestMemoryOnceForgetsTheOldest(t *testing.T) {
 		if ran := handled(t, m, tt.key); ran != tt.want {
 			t.Errorf("%s is handled again: %v, want %v", tt.key, ran, tt.want)
 		}
-	}
-	if len(m.handled) != 3 || len(m.order) != 3 || len(m.running) != 0 {
-		t.Errorf("%d handled, %d in order, %d running; want 3, 3, 0", len(m.handled), len(m.order), len(m.running))
+		if len(m.handled) != 3 || len(m.order) != 3 || len(m.running) != 0 {
+			t.Errorf("%d handled, %d in order, %d running; want 3, 3, 0", len(m.handled), len(m.order), len(m.running))
+		}
 	}
 }
 

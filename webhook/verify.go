@@ -42,8 +42,8 @@ func (h Hash) function() func() hash.Hash {
 	return nil
 }
 
-// Secret is what the platform and the receiver share for one webhook.
-// It keeps its key to itself when it is printed, logged or marshalled.
+// Secret is what the platform and the receiver share for one webhook: the secret and hash_function that the platform
+// returns when the webhook is retrieved. It keeps its key to itself when it is printed, logged or marshalled.
 type Secret struct {
 	// Key is the webhook's secret, byte for byte as the platform returned it when the webhook was created or retrieved.
 	// It may not be empty or blank.

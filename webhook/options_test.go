@@ -1,0 +1,187 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// TestReplayedBodyIsHandledOnce: the signature of an old body stays good for ever, so that only Once can tell.
+func TestReplayedBodyIsHandledOnce(t *testing.T) {
+	const general = `{"event":"Email.Opened","timestamp":"2026-01-02T03:04:05Z","data":{"email_id":"1"}}`
+	for _, tt := range []struct{ name, body, key string }{
+		{"with an id", eventBody, "e1"},
+		{"without an id", general, "sha256:792d7d67cf4c6e2024fed3c6854252139377380082b0c42e6039c7d3c385a0ea"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls, outcomes := 0, []webhook.Outcome(nil)
+			h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, _ *events.Event) error {
+				calls++
+				if d, _ := webhook.FromContext(ctx); d.Key != tt.key {
+					t.Errorf("key %q, want %q", d.Key, tt.key)
+				}
+				return nil
+			}, webhook.Options{Observe: func(_ context.Context, o webhook.Outcome) { outcomes = append(outcomes, o) }})
+			for range 3 {
+				if w := serve(h, newRequest(t, tt.body)); w.Code != http.StatusNoContent {
+					t.Errorf("status %d", w.Code)
+				}
+			}
+			if calls != 1 {
+				t.Errorf("handled %d times", calls)
+			}
+			if outcomes[0].Duplicate || !outcomes[1].Duplicate || !outcomes[2].Duplicate {
+				t.Errorf("outcomes %+v", outcomes)
+			}
+		})
+	}
+}
+
+func TestKeyIsReplaceable(t *testing.T) {
+	once := webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
+	var calls []string
+	receiver := func(name string, key func(*events.Event, []byte) string) http.Handler {
+		return webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, _ *events.Event) error {
+			d, _ := webhook.FromContext(ctx)
+			calls = append(calls, name+" "+d.Key)
+			return nil
+		}, webhook.Options{Once: once, Key: key})
+	}
+	handlers := []http.Handler{
+		receiver("a", func(ev *events.Event, _ []byte) string { return "a/" + ev.ID }),
+		receiver("b", func(_ *events.Event, body []byte) string { return fmt.Sprint("b/", len(body)) }),
+		receiver("c", func(*events.Event, []byte) string { return "" }), // must not make all events one
+	}
+	for _, h := range append(handlers, handlers...) {
+		serve(h, newRequest(t, eventBody))
+	}
+	want := []string{"a a/e1", fmt.Sprint("b b/", len(eventBody)), "c e1"}
+	if fmt.Sprint(calls) != fmt.Sprint(want) {
+		t.Errorf("calls %q, want %q", calls, want)
+	}
+}
+
+func TestMaxAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
+			MaxAge: time.Hour, Logger: slog.New(slog.DiscardHandler),
+		})
+		deliver := func(id string, createdOn int64) int {
+			return serve(h, newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%d,"data":{}}`, id, createdOn))).Code
+		}
+		now := time.Now().Unix()
+		for _, tt := range []struct {
+			id        string
+			createdOn int64
+			want      int
+		}{
+			{"just in time", now - 3600, http.StatusNoContent},
+			{"too old", now - 3601, http.StatusBadRequest},
+			{"clock ahead", now + 60, http.StatusNoContent},
+		} {
+			if got := deliver(tt.id, tt.createdOn); got != tt.want {
+				t.Errorf("%s: status %d, want %d", tt.id, got, tt.want)
+			}
+		}
+		time.Sleep(24 * time.Hour)
+		if got := deliver("just in time", now-3600); got != http.StatusNoContent {
+			t.Errorf("handled in time, delivered again late: status %d, want success", got)
+		}
+		w := serve(h, newRequest(t, `{"event":"Email.Opened","data":{}}`))
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), webhook.ErrTooOld.Error()) {
+			t.Errorf("without a time: %d %q, want 400 and the reason", w.Code, w.Body)
+		}
+	})
+}
+
+func TestLog(t *testing.T) {
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	handle := succeed
+	h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, ev *events.Event) error { return handle(ctx, ev) },
+		webhook.Options{Logger: logger})
+	good := newRequest(t, eventBody).Header.Get(webhook.DefaultSignatureHeader)
+	for _, tt := range []struct {
+		name   string
+		handle func(context.Context, *events.Event) error
+		change func(*http.Request)
+		want   []string
+	}{
+		{"failure", fail, nil, []string{"level=ERROR", "status=500", "id=e1", errFunction.Error()}},
+		{"panic", func(context.Context, *events.Event) error { panic("boom") }, nil, []string{"level=ERROR", "status=500", "panic: boom", "handler_test.go"}},
+		{"success", succeed, nil, []string{"level=DEBUG", "status=204", "event=SuppressedEmail.Added", "id=e1", "duplicate=false"}},
+		{"duplicate", fail, nil, []string{"level=DEBUG", "status=204", "duplicate=true"}},
+		{"refusal", succeed, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(eventBody + " ")) }, []string{"level=WARN", "status=401", "remote=192.0.2.7", "invalid signature"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out.Reset()
+			handle = tt.handle
+			req := newRequest(t, eventBody)
+			req.RemoteAddr = "192.0.2.7:1234"
+			if tt.change != nil {
+				tt.change(req)
+			}
+			serve(h, req)
+			line := out.String()
+			if strings.Count(line, "\n") != 1 {
+				t.Errorf("want one line: %q", line)
+			}
+			for _, text := range tt.want {
+				if !strings.Contains(line, text) {
+					t.Errorf("no %q in %s", text, line)
+				}
+			}
+			for _, leak := range []string{good, secret.Key, "a@example.com"} {
+				if strings.Contains(line, leak) {
+					t.Errorf("%q is logged: %s", leak, line)
+				}
+			}
+		})
+	}
+}
+
+// An event of which one member does not fit is refused, but what could be read of it is not lost on the application.
+func TestParseErrorIsObservable(t *testing.T) {
+	var outcome webhook.Outcome
+	h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
+		Logger:  slog.New(slog.DiscardHandler),
+		Observe: func(_ context.Context, o webhook.Outcome) { outcome = o },
+	})
+	serve(h, newRequest(t, `{"id":"e1","event":"Email.Error","ip":{},"data":{}}`))
+	var parseErr *events.ParseError
+	if !errors.As(outcome.Err, &parseErr) || parseErr.Path != "ip" || parseErr.Event.ID != "e1" {
+		t.Errorf("outcome %+v, want the *events.ParseError of ip", outcome)
+	}
+}
+
+func TestPanicsOnMisuse(t *testing.T) {
+	v := newVerifier(t, secret)
+	for name, misuse := range map[string]func(){
+		"no verifier":        func() { webhook.NewHandler(nil, succeed, webhook.Options{}) },
+		"no function":        func() { webhook.NewHandler(v, nil, webhook.Options{}) },
+		"middleware, no one": func() { webhook.Middleware(nil, webhook.Options{}) },
+		"middleware, once": func() {
+			webhook.Middleware(v, webhook.Options{Once: webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if text, _ := recover().(string); !strings.HasPrefix(text, "webhook: ") {
+					t.Errorf("panic %q, want one that says what is missing", text)
+				}
+			}()
+			misuse()
+		})
+	}
+}
