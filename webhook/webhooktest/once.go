@@ -1,10 +1,3 @@
-// Package webhooktest proves that a store of handled events keeps the contract of [webhook.Once].
-//
-// An application that keeps its own store, say in a database that several processes share, runs the suite in a test:
-//
-//	func TestStore(t *testing.T) {
-//		webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return newStore(t) })
-//	}
 package webhooktest
 
 import (
@@ -20,8 +13,7 @@ import (
 const patience = 30 * time.Second
 
 // TestOnce runs the suite, each rule as a subtest on a store of its own from newOnce. The stores may share a database:
-// no two rules use the same key, and neither do two runs. The suite does not test how long a store remembers, nor what
-// becomes of the keys of a process that died.
+// no two rules use the same key, and neither do two runs. A rule that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {
