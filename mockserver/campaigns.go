@@ -25,6 +25,7 @@ type campaign struct {
 	Content      content `json:"content,omitzero"`
 	Status       string  `json:"status"`
 	ScheduledFor int64   `json:"scheduled_for,omitzero"`
+	Next         int     `json:"next,omitzero"` // while it is delivering: the slot of the contact to go on with
 	CreatedOn    int64   `json:"created_on"`
 	UpdatedOn    int64   `json:"updated_on"`
 	timer        *time.Timer
@@ -263,7 +264,7 @@ func (p *platform) campaignRun(accountID, id int64) func() {
 					}
 					c.Status = campaignDelivering
 					parts = t.sendable(c.Content)
-					return 0, nil
+					return c.Next, nil
 				}
 				return t.sendBatch(c, parts, from), nil
 			})
@@ -289,9 +290,10 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 		t.send(m)
 	}
 	if to < len(l.contacts.all) {
+		c.Next = to
 		return to
 	}
-	c.Status = campaignDelivered
+	c.Status, c.Next = campaignDelivered, 0
 	t.campaignSent(c, l)
 	return -1
 }

@@ -1,5 +1,14 @@
 package mockserver
 
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
 // The control routes: what [Server]'s methods do, over HTTP. They share the
 // port of the API, under /_mock/.
 //
@@ -12,7 +21,8 @@ package mockserver
 //
 // Requests and answers are JSON unless said otherwise, bodies at most 10 MiB
 // (PUT /_mock/state: 1 GiB), errors as the API's: {"detail":[{loc,msg,type}]}.
-// Times are RFC 3339, durations milliseconds, lists never null. A list takes
+// Times are RFC 3339, durations integers whose name tells the unit, lists never
+// null. A list takes
 // ?search= (all of the words, without case), ?limit= (200 if not given, at most
 // 1000) and ?before= (an id: what is older than it) and answers, newest first,
 // {"data":[…],"total":n,"more":bool}: total is what matches the search, more
@@ -20,15 +30,16 @@ package mockserver
 // everything.
 //
 //	GET    /_mock/health                        {"status":"ok"}
-//	GET    /_mock/info                          {url, accounts: [{account_id, users}], fault_seed, lookup_limit, retry_schedule_ms,
-//	                                            events: [names], magic_domain}
+//	GET    /_mock/info                          {accounts: [{account_id, users}], fault_seed, lookup_limit, retry_schedule_ms, events: [names],
+//	                                            bounce_categories, magic_domain}
 //	GET    /_mock/stream                        server-sent events, see below
-//	POST   /_mock/wait                          204 when every queue is idle; ?timeout_ms=, then 504
+//	POST   /_mock/wait                          204 when every queue is idle, with ?drain=true when all is delivered or given up;
+//	                                            504 after ?timeout_ms= (10 s if not given)
 //	*      /_mock/accounts/{account_id}/api/…   the API, as the account's first user (or ?user_id=), without a token, faults and
 //	                                            the request log: lists, contacts, suppressed addresses, webhooks, templates …
 //
-//	GET    /_mock/outbox                        messages that were sent, refused or failed; also ?account_id= ?to= ?status=
-//	GET    /_mock/outbox/{id}                   with text, html, headers, links and history
+//	GET    /_mock/outbox                        messages that were sent; also ?account_id= ?to= ?status= ?sent_by=
+//	GET    /_mock/outbox/{id}                   with text, html, headers, links and the events about it; also one that was refused
 //	GET    /_mock/outbox/{id}/html              text/html under a policy that runs nothing; ?remote=1 lets it load pictures
 //	GET    /_mock/outbox/{id}/source            the message as RFC 5322 has it, as text/plain
 //	POST   /_mock/outbox/{id}/bounce            {"category":"bounce_hb","diagnostic":"…"}; both may be left out
@@ -40,7 +51,8 @@ package mockserver
 //	POST   /_mock/outbox/{id}/confirm           {}
 //	                                            each answers the message
 //
-//	GET    /_mock/events                        events that fired, heard or not, with their deliveries' ids; also ?event= ?message_id=
+//	GET    /_mock/events                        events that fired, with their deliveries' ids; those that no webhook hears only with
+//	                                            Config.RecordEvents; also ?event= ?message_id= ?account_id=
 //	GET    /_mock/events/{id}                   with the body
 //	POST   /_mock/events                        sends an event of your own, signed: {"body":{…}} to the webhook {"webhook_id":"7"} or to
 //	                                            {"url":"…","secret":"…","hash_function":"sha256"}; answers the delivery
@@ -51,7 +63,7 @@ package mockserver
 //	POST   /_mock/deliveries/{id}/redeliver     answers the delivery
 //
 //	GET    /_mock/requests                      also ?operation= ?status= (404 or 4xx) ?account_id=
-//	GET    /_mock/requests/{id}                 with the bodies of request and answer; for a 404 or 405 the closest operation
+//	GET    /_mock/requests/{id}                 with its body, the answer of an error, and for a 404 or 405 the closest operation
 //
 //	GET    /_mock/faults                        {"seed":n,"data":[rule…],"actions":[…],"operations":[…]} in the order they are tried
 //	POST   /_mock/faults                        adds a rule, see Fault; answers it with its id
@@ -69,6 +81,108 @@ package mockserver
 //
 // The stream begins with "event: hello" and then sends "event: change" with
 // {"seq":n,"kind":k,"record":…}: kind message, delivery, event, request or fault
-// with the summary that the list would show; contact, list or webhook without
-// a record (ask again), and state when everything may have changed. A reader
+// with the summary that the list would show; records, without one, when lists,
+// contacts, webhooks or the like may have changed, and state when everything
+// may have. A reader
 // that is too slow is disconnected and should load anew.
+
+const controlPrefix = "/_mock/"
+
+// controlRoutes makes the handler of the control routes. It is made when the
+// first of them is asked for: most servers of tests never are.
+func (s *Server) controlRoutes() http.Handler {
+	mux := http.NewServeMux()
+	route := func(pattern string, answer func(*http.Request) (any, error)) {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+controlPrefix+path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := answer(r)
+			writeControl(w, r, out, err)
+		})
+	}
+	route("GET health", func(*http.Request) (any, error) { return map[string]string{"status": "ok"}, nil })
+	route("GET info", s.controlInfo)
+	route("POST wait", s.controlWait)
+	s.observeRoutes(route)
+	s.actRoutes(route)
+	s.faultRoutes(route)
+	s.stateRoutes(route)
+	mux.HandleFunc("GET "+controlPrefix+"stream", s.serveStream)
+	mux.HandleFunc("GET "+controlPrefix+"outbox/{id}/html", s.serveMailHTML)
+	mux.HandleFunc("GET "+controlPrefix+"outbox/{id}/source", s.serveMailSource)
+	mux.HandleFunc("GET "+controlPrefix+"deliveries/{id}/body", s.serveDeliveryBody)
+	mux.HandleFunc(controlPrefix+"accounts/{account_id}/api/{path...}", s.serveAsAccount)
+	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.Console != nil && reads(r) {
+			s.cfg.Console.ServeHTTP(w, r)
+			return
+		}
+		answerUnrouted(mux, controlPrefix, w, r)
+	})
+	return s.guarded(mux)
+}
+
+// writeControl answers with JSON; nothing at all is 204.
+func writeControl(w http.ResponseWriter, r *http.Request, out any, err error) {
+	if err != nil {
+		answerError(w, r, err)
+		return
+	}
+	if out == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		answerError(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// controlBody reads the JSON object that a route takes; no body is an empty
+// object. A member that the route does not know is a mistake worth telling.
+func controlBody[T any](r *http.Request) (T, error) {
+	var in T
+	body, err := readLimited(r, maxBody)
+	if err != nil || len(body) == 0 {
+		return in, err
+	}
+	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return in, fail(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json", "header", "content-type")
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return in, bodyProblem(err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return in, fail(http.StatusBadRequest, "json_invalid", "want one value", "body")
+	}
+	return in, nil
+}
+
+func readLimited(r *http.Request, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
+	}
+	if int64(len(body)) > limit {
+		return nil, fail(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+	}
+	return body, nil
+}
+
+// bodyProblem tells malformed JSON from JSON that does not fit.
+func bodyProblem(err error) *problem {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return invalid("want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(strings.Split(wrong.Field, ".")...)...)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return invalid("no such member", "body", strings.Trim(name, `"`))
+	}
+	return fail(http.StatusBadRequest, "json_invalid", err.Error(), "body")
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -46,14 +45,19 @@ type deliverer struct {
 	cancel   context.CancelFunc
 	report   func(error)
 	faults   *faultPlan
+	changes  *changes
 
 	mu      sync.Mutex
 	queues  map[int64]*queue // by webhook
 	order   []*queue
 	journal []*Delivery // all deliveries, in the order they were fired
 	byID    map[string]*Delivery
+	events  []*FiredEvent // the latest ones, the oldest first
 	working int
-	closed  bool
+
+	lastEvent  int
+	lastTarget int64 // counts down, away from the ids of webhooks
+	closed     bool
 }
 
 // queue holds what is to be delivered to one webhook.
@@ -66,6 +70,9 @@ type queue struct {
 	held     *Delivery // among retries: to be overtaken by the next one
 	working  bool      // a goroutine works it off
 	timer    *time.Timer
+
+	once      bool // no webhook's: each delivery is attempted once
+	forgotten bool // nothing more happens to it
 }
 
 func newDeliverer(cfg Config, work *work) *deliverer {
@@ -115,18 +122,20 @@ func (d *deliverer) enqueue(fired []event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range fired {
+		var ids []string
 		for _, q := range d.order {
 			h := &q.hook
 			if h.AccountID == fired[i].account && !h.Archived && slices.Contains(h.Events, fired[i].name) {
-				d.pushLocked(q, &fired[i])
+				ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 			}
 		}
+		d.journalLocked(&fired[i], orEmpty(ids))
 	}
 }
 
-func (d *deliverer) pushLocked(q *queue, e *event) {
+func (d *deliverer) pushLocked(q *queue, e *event) *Delivery {
 	delivery := &Delivery{
-		ID:        "dlv-" + strconv.Itoa(len(d.journal)+1),
+		ID:        deliveryID(len(d.journal)),
 		EventID:   e.id,
 		Event:     e.name,
 		AccountID: e.account,
@@ -138,10 +147,19 @@ func (d *deliverer) pushLocked(q *queue, e *event) {
 		CreatedAt: time.Now(),
 		webhookID: q.hook.ID,
 	}
+	if !q.once {
+		delivery.WebhookID = q.hook.id()
+	}
 	d.journal = append(d.journal, delivery)
 	d.byID[delivery.ID] = delivery
 	d.queueLocked(q, delivery)
 	d.startLocked(q)
+	d.tellLocked(delivery)
+	return delivery
+}
+
+func (d *deliverer) tellLocked(delivery *Delivery) {
+	d.changes.tell(changeDelivery, func() any { return d.glanceLocked(delivery) })
 }
 
 // startLocked sees to it that the queue is worked off, now or when something
@@ -173,7 +191,7 @@ func (d *deliverer) startLocked(q *queue) {
 // wait returns how long the queue has nothing to do; not ok means: for good,
 // unless something is added.
 func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
-	if q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
+	if q.forgotten || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
 		return 0, false
 	}
 	if len(q.pending) == 0 {
@@ -219,11 +237,13 @@ func (d *deliverer) run(q *queue) {
 		}
 		next.State, next.NextAttempt, q.inFlight = DeliveryInFlight, time.Time{}, next
 		attempt := Attempt{Time: now, Manual: next.manual}
+		d.tellLocked(next)
 		d.mu.Unlock()
 		d.attempt(next, &attempt)
 		d.mu.Lock()
 		q.inFlight = nil
 		d.settleLocked(q, next, attempt)
+		d.tellLocked(next)
 	}
 	q.working = false
 	if d.working--; d.working == 0 {
@@ -254,7 +274,7 @@ func (d *deliverer) settleLocked(q *queue, delivery *Delivery, a Attempt) {
 			delivery.duplicate, delivery.State = false, DeliveryQueued
 			q.pending = slices.Insert(q.pending, 0, delivery)
 		}
-	case delivery.tries > len(d.schedule):
+	case q.once || delivery.tries > len(d.schedule):
 		delivery.State = DeliveryFailed
 	default:
 		delivery.State = DeliveryRetrying
@@ -272,6 +292,9 @@ func (d *deliverer) redeliver(id string) error {
 		return fmt.Errorf("mockserver: no delivery %q", id)
 	}
 	q := d.queues[delivery.webhookID]
+	if q == nil {
+		return fmt.Errorf("mockserver: delivery %s: its target and secret are not known any more", id)
+	}
 	if delivery.State == DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
 	}
@@ -280,6 +303,7 @@ func (d *deliverer) redeliver(id string) error {
 	delivery.manual, delivery.tries = true, 0
 	q.pending = append(q.pending, delivery)
 	d.startLocked(q)
+	d.tellLocked(delivery)
 	return nil
 }
 

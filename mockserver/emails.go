@@ -112,6 +112,7 @@ func (t *tx) recipient(listID int64, address string) (*list, *contact, error) {
 // queue sends a submitted message, unless it is refused or fails (specification,
 // "Email.Rejected", "Email.Error").
 func (t *tx) queue(m *message, l *list, c *contact) {
+	t.about = m.ID
 	if text := t.internalError(m); text != "" {
 		m.Status, m.Error = messageError, "internal error; "+text
 		t.record(m)

@@ -23,6 +23,7 @@ const (
 // event is something that happened in an account, on its way to webhooks.
 type event struct {
 	account int64
+	message string // the id of the message that it is about
 	name    string
 	id      string // of the event; the general envelope has none
 	what    events.Event
@@ -44,10 +45,10 @@ func (e *event) encode() {
 // fire collects an event, if anybody listens. Which of the two envelopes it
 // comes in goes by its name.
 func (t *tx) fire(name string, user events.User, data events.Data) {
-	if !t.account.wants(name) {
+	if !t.account.wants(name) && !t.cfg.RecordEvents {
 		return
 	}
-	e := event{account: t.account.ID, name: name, what: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}
+	e := event{account: t.account.ID, message: t.about, name: name, what: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}
 	switch data.(type) {
 	case *events.ContactAdded, *events.ContactUnsubscribed, *events.EmailOpened, *events.EmailClicked,
 		*events.CampaignScheduled, *events.CampaignSent:

@@ -63,6 +63,7 @@ const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
 	defaultHold     = time.Second
+	maxFaultDelay   = 24 * time.Hour
 )
 
 // Fault is a rule of the fault plan: what it is about, which of those it hits,
@@ -140,9 +141,9 @@ func (f *Fault) subject() faultSubject {
 // check returns every mistake in the rule.
 func (f *Fault) check() error {
 	var errs []error
-	wrong := func(is bool, format string, args ...any) {
+	wrong := func(is bool, field, rule string) {
 		if is {
-			errs = append(errs, fmt.Errorf("mockserver: fault: "+format, args...))
+			errs = append(errs, &faultMistake{field, rule})
 		}
 	}
 	_, known := faultActions()[f.Action]
@@ -153,23 +154,34 @@ func (f *Fault) check() error {
 			ways++
 		}
 	}
-	wrong(!known, "action: %q is unknown", f.Action)
-	wrong(ways > 1, "nth, every, probability: want one of them at most")
-	wrong(f.Nth < 0, "nth: want 1 or more")
-	wrong(f.Every < 0, "every: want 1 or more")
-	wrong(f.Times < 0, "times: want 0 or more")
-	wrong(!(f.Probability >= 0 && f.Probability <= 1), "probability: want 0 to 1")
-	wrong(f.Delay < 0 || f.Delay > 24*time.Hour, "delay: want 0 to 24 h")
-	wrong(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status: want 200 to 599")
-	wrong(f.Size < 0 || f.Size > maxOversize, "size: want 0 to %d", maxOversize)
-	wrong(f.Path != "" && f.Path[0] != '/', "path: want a slash first")
-	wrong(strings.ContainsAny(f.RetryAfter+f.Location, "\r\n\x00"), "retry_after, location: want one line")
-	wrong(known && subject != faultRequests && (f.Operation != "" || f.Method != "" || f.Path != ""),
-		"operation, method, path: %s is not about requests", f.Action)
-	wrong(known && subject != faultDeliveries && (f.Event != "" || f.WebhookID != ""),
-		"event, webhook_id: %s is not about deliveries", f.Action)
+	wrong(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
+	wrong(ways > 1, "probability", "want one of nth, every and probability at most")
+	wrong(f.Nth < 0, "nth", "want 1 or more")
+	wrong(f.Every < 0, "every", "want 1 or more")
+	wrong(f.Times < 0, "times", "want 0 or more")
+	wrong(!(f.Probability >= 0 && f.Probability <= 1), "probability", "want 0 to 1")
+	wrong(f.Delay < 0 || f.Delay > maxFaultDelay, "delay", "want 0 to 24 h")
+	wrong(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "want 200 to 599")
+	wrong(f.Size < 0 || f.Size > maxOversize, "size", "want 0 to 1 GiB")
+	wrong(f.Path != "" && f.Path[0] != '/', "path", "want a slash first")
+	wrong(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "want one line")
+	wrong(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "want one line")
+	if known && subject != faultRequests {
+		wrong(f.Operation != "", "operation", string(f.Action)+" is not about requests")
+		wrong(f.Method != "", "method", string(f.Action)+" is not about requests")
+		wrong(f.Path != "", "path", string(f.Action)+" is not about requests")
+	}
+	if known && subject != faultDeliveries {
+		wrong(f.Event != "", "event", string(f.Action)+" is not about deliveries")
+		wrong(f.WebhookID != "", "webhook_id", string(f.Action)+" is not about deliveries")
+	}
 	return errors.Join(errs...)
 }
+
+// faultMistake is a field of a rule that breaks a rule itself.
+type faultMistake struct{ field, rule string }
+
+func (m *faultMistake) Error() string { return "mockserver: fault: " + m.field + ": " + m.rule }
 
 // FaultRule is a rule of the plan and what became of it.
 type FaultRule struct {
@@ -203,10 +215,11 @@ func (r *FaultRule) hit() bool {
 // faultPlan holds the rules. Every rule counts everything that it is about; of
 // those that hit, the first acts.
 type faultPlan struct {
-	log   *slog.Logger
-	ctx   context.Context // of all disturbances; canceled by close
-	close context.CancelFunc
-	rules atomic.Int64 // how many: no rules cost no lock
+	log     *slog.Logger
+	changes *changes
+	ctx     context.Context // of all disturbances; canceled by close
+	close   context.CancelFunc
+	rules   atomic.Int64 // how many: no rules cost no lock
 
 	mu     sync.Mutex
 	seed   uint64
@@ -214,8 +227,8 @@ type faultPlan struct {
 	plan   []*FaultRule
 }
 
-func newFaultPlan(seed uint64, log *slog.Logger) *faultPlan {
-	p := &faultPlan{seed: chooseSeed(seed), log: log}
+func newFaultPlan(seed uint64, log *slog.Logger, changed *changes) *faultPlan {
+	p := &faultPlan{seed: chooseSeed(seed), log: log, changes: changed}
 	p.ctx, p.close = context.WithCancel(context.Background())
 	return p
 }
@@ -250,6 +263,7 @@ func (p *faultPlan) add(faults []Fault) ([]FaultRule, error) {
 		added = append(added, *rule)
 	}
 	p.rules.Store(int64(len(p.plan)))
+	p.changes.tell(changeFault, nil)
 	return added, nil
 }
 
@@ -266,6 +280,7 @@ func (p *faultPlan) reseed(seed uint64) uint64 {
 	for i, rule := range p.plan {
 		p.beginLocked(rule, i+1)
 	}
+	p.changes.tell(changeFault, nil)
 	return p.seed
 }
 
@@ -287,6 +302,7 @@ func (p *faultPlan) change(id string, f func(*FaultRule)) bool {
 	i := slices.IndexFunc(p.plan, func(r *FaultRule) bool { return r.ID == id })
 	if i >= 0 {
 		f(p.plan[i])
+		p.changes.tell(changeFault, func() any { return ruleOnWire(*p.plan[i]) })
 	}
 	return i >= 0
 }
@@ -299,6 +315,7 @@ func (p *faultPlan) remove(id string) int {
 	before := len(p.plan)
 	p.plan = slices.DeleteFunc(p.plan, func(r *FaultRule) bool { return id == "" || r.ID == id })
 	p.rules.Store(int64(len(p.plan)))
+	p.changes.tell(changeFault, nil)
 	return before - len(p.plan)
 }
 
@@ -320,6 +337,7 @@ func (p *faultPlan) pick(subject faultSubject, matches func(*Fault) bool) *Fault
 	}
 	first.Hits++
 	hit := *first
+	p.changes.tell(changeFault, func() any { return ruleOnWire(hit) })
 	return &hit
 }
 

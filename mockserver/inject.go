@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // Inject adds rules to the end of the fault plan. It adds none if one of them
@@ -20,8 +21,8 @@ func (s *Server) Inject(faults ...Fault) error {
 func (s *Server) inject(faults []Fault) ([]FaultRule, error) {
 	var errs []error
 	for _, f := range faults {
-		if f.Operation != "" && !loadContract().knows(f.Operation) {
-			errs = append(errs, fmt.Errorf("mockserver: fault: operation: %q is unknown", f.Operation))
+		if f.Operation != "" && !slices.Contains(Operations(), f.Operation) {
+			errs = append(errs, &faultMistake{"operation", fmt.Sprintf("%q is unknown", f.Operation)})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -34,9 +34,10 @@ type Request struct {
 	Query     string        `json:"query,omitzero"`
 	Operation string        `json:"operation,omitzero"` // the operationId; empty if no operation takes such a request
 	AccountID int64         `json:"account_id,omitzero"`
-	Status    int           `json:"status"`         // as the client got it; 0 if the connection was lost
-	Fault     string        `json:"fault,omitzero"` // the id of the fault that hit it
-	Body      Text          `json:"body,omitzero"`  // up to 64 KiB
+	Status    int           `json:"status"`          // as the client got it; 0 if the connection was lost
+	Fault     string        `json:"fault,omitzero"`  // the id of the fault that hit it
+	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
+	Answer    Text          `json:"answer,omitzero"` // of an error, up to 4 KiB
 }
 
 // What the log of requests holds: the latest ones.
@@ -67,6 +68,12 @@ func (l *requestLog) add(r Request) {
 	}
 }
 
+func (l *requestLog) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all, l.bytes = nil, 0
+}
+
 // Requests returns the requests that the API has answered, the oldest first:
 // the latest 10,000, and of their bodies the latest 32 MiB.
 func (s *Server) Requests() []Request {
@@ -75,6 +82,7 @@ func (s *Server) Requests() []Request {
 	out := slices.Clone(s.requests.all)
 	for i := range out {
 		out[i].Body = slices.Clone(out[i].Body)
+		out[i].Answer = slices.Clone(out[i].Answer)
 	}
 	return out
 }

@@ -109,6 +109,9 @@ func (t *tx) send(m *message) {
 func (t *tx) record(m *message) {
 	m.AccountID = t.account.ID
 	t.messages[m.ID] = m
+	if t.changes.listeners.Load() > 0 {
+		t.changed = append(t.changed, m)
+	}
 }
 
 // to addresses the message to a contact.

@@ -67,8 +67,10 @@ func (s *Server) recipientActs(emailID string, act func(t *tx, m *message) error
 		if m.Status == messageRejected || m.Status == messageError {
 			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", emailID, m.Status)
 		}
+		t.about, t.changed = emailID, []*message{m}
 		return struct{}{}, act(t, m)
 	})
+	s.platform.changes.tell(changeRecords, nil)
 	return err
 }
 
@@ -261,8 +263,8 @@ func (t *tx) simulate(m *message) {
 		return
 	}
 	user := t.user
-	t.user = nil // it is the recipient who acts
-	defer func() { t.user = user }()
+	t.user, t.about = nil, m.ID // it is the recipient who acts
+	defer func() { t.user, t.about = user, "" }()
 	switch words[0] {
 	case "bounce":
 		category := HardBounce

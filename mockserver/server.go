@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -66,6 +65,11 @@ type Config struct {
 	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
 	// is logged with every rule that needs it, see [Server.FaultSeed].
 	FaultSeed uint64
+	// RecordEvents keeps the events that no webhook hears too, see
+	// [Server.Events]; without it they are not even made.
+	RecordEvents bool
+	// Console answers what is read under /_mock/ and no control route takes.
+	Console http.Handler
 	// SkipValidation turns the validation of requests against the API's
 	// document off, for benchmarks. What handlers check themselves stays.
 	SkipValidation bool
@@ -89,12 +93,9 @@ type Server struct {
 	requests requestLog
 	lastID   atomic.Uint64
 
-	serve struct { // set by Start, constant from then on
-		url  string
-		http *http.Server
-		done chan struct{}
-	}
-	close sync.Once
+	control func() http.Handler
+	serve   listening
+	close   sync.Once
 }
 
 // New returns a server that listens nowhere: reach it by [Server.Transport],
@@ -119,7 +120,10 @@ func New(cfg Config) *Server {
 		BaseRouter:       router{s},
 		ErrorHandlerFunc: answerParameterError,
 	})
-	s.routes.HandleFunc(fallback, s.answerUnrouted)
+	s.routes.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
+		answerUnrouted(s.routes, fallback, w, r)
+	})
+	s.control = sync.OnceValue(s.controlRoutes)
 	return s
 }
 
@@ -146,30 +150,13 @@ func tokens(given []Token) []Token {
 	return out
 }
 
-// Start returns a server that listens on a free port of 127.0.0.1. It panics
-// if there is none.
-func Start(cfg Config) *Server {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		panic("mockserver: " + err.Error())
-	}
-	s := New(cfg)
-	s.serve.url = "http://" + listener.Addr().String()
-	s.serve.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	s.serve.done = make(chan struct{})
-	go func() {
-		defer close(s.serve.done)
-		_ = s.serve.http.Serve(listener)
-	}()
-	return s
-}
-
 // Close ends what is under way and leaves nothing behind: no goroutine, no
 // timer, no connection. Deliveries that have not been made are lost. It may be
 // called more than once.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.platform.faults.close()
+		s.platform.changes.close()
 		if s.serve.http != nil {
 			_ = s.serve.http.Close()
 			<-s.serve.done
@@ -216,6 +203,8 @@ type exchange struct {
 	Request
 	caller Token
 	answer *[]byte // collects the answer's body, if somebody validates it
+
+	undisturbed bool // by faults
 }
 
 type exchangeKey struct{}
@@ -235,17 +224,27 @@ func (x *exchange) Write(b []byte) (int, error) {
 	if x.Status == 0 {
 		x.Status = http.StatusOK
 	}
+	if room := maxAnswer - len(x.Request.Answer); x.Status >= 400 && room > 0 {
+		x.Request.Answer = append(x.Request.Answer, b[:min(room, len(b))]...)
+	}
 	if x.answer != nil {
 		*x.answer = append(*x.answer, b...)
 	}
 	return x.ResponseWriter.Write(b)
 }
 
+// maxAnswer is how many bytes of an error the log of requests holds.
+const maxAnswer = 4 << 10
+
 // Unwrap serves [http.ResponseController].
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, controlPrefix) {
+		s.control().ServeHTTP(w, r)
+		return
+	}
 	x := &exchange{ResponseWriter: w, Request: Request{
 		ID:     fmt.Sprintf("req-%08x", s.lastID.Add(1)),
 		Time:   time.Now(),
@@ -257,6 +256,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		x.Duration = time.Since(x.Time)
 		s.requests.add(x.Request)
+		s.tellRequest(x.Request)
 		if s.cfg.OnRequest != nil {
 			s.cfg.OnRequest(x.Request)
 		}
@@ -265,21 +265,50 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerError(x, r, err)
 		return
 	}
+	s.serveAPI(x, r)
+}
+
+// serveAPI answers a request of a known caller.
+func (s *Server) serveAPI(x *exchange, r *http.Request) {
 	s.routes.ServeHTTP(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+}
+
+// tellRequest tells the stream of a request, and of what it may have changed.
+func (s *Server) tellRequest(r Request) {
+	s.platform.changes.tell(changeRequest, func() any { return requestSummary{Request: r} })
+	if r.Method != http.MethodGet && r.Status < 300 {
+		s.platform.changes.tell(changeRecords, nil)
+	}
 }
 
 // authenticate finds out who asks (specification, "Authentication").
 func (s *Server) authenticate(x *exchange, r *http.Request) error {
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") && secret != "" {
-		for _, t := range s.cfg.Tokens {
-			if subtle.ConstantTimeCompare([]byte(t.Token), []byte(secret)) == 1 {
-				x.caller, x.AccountID = t, t.AccountID
-				return nil
-			}
-		}
+	if caller, ok := s.tokenOf(bearer(r)); ok {
+		x.caller, x.AccountID = caller, caller.AccountID
+		return nil
 	}
 	return fail(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
+}
+
+func bearer(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
+}
+
+// tokenOf finds an access token.
+func (s *Server) tokenOf(secret string) (Token, bool) {
+	if secret == "" {
+		return Token{}, false
+	}
+	for _, t := range s.cfg.Tokens {
+		if subtle.ConstantTimeCompare([]byte(t.Token), []byte(secret)) == 1 {
+			return t, true
+		}
+	}
+	return Token{}, false
 }
 
 // serveOperation answers a request to an operation, unless a fault gets in the way.
@@ -288,9 +317,11 @@ func (s *Server) serveOperation(pattern string, next http.HandlerFunc, r *http.R
 	contract := loadContract()
 	op := contract.operations[pattern]
 	x.Operation = op.id
-	if rule := s.platform.faults.request(op.id, r); rule != nil {
-		s.serveDisturbed(x, rule, r, func() { s.act(x, op, next, r) })
-		return
+	if !x.undisturbed {
+		if rule := s.platform.faults.request(op.id, r); rule != nil {
+			s.serveDisturbed(x, rule, r, func() { s.act(x, op, next, r) })
+			return
+		}
 	}
 	s.act(x, op, next, r)
 }
@@ -358,8 +389,8 @@ func readBody(r *http.Request, op *operation) ([]byte, error) {
 
 // answerUnrouted answers what no operation takes: a path that does not exist,
 // or one that takes other methods.
-func (s *Server) answerUnrouted(w http.ResponseWriter, r *http.Request) {
-	methods := allowed(s.routes, r)
+func answerUnrouted(routes *http.ServeMux, fallback string, w http.ResponseWriter, r *http.Request) {
+	methods := allowed(routes, fallback, r)
 	if len(methods) == 0 {
 		writeProblem(w, notFound("path", r.URL.Path, "path"))
 		return

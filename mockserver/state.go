@@ -17,6 +17,11 @@ type platform struct {
 	deliver *deliverer
 	faults  *faultPlan
 	work    work
+	changes *changes
+
+	// whole is held for reading from a change until its events are queued, so
+	// that a snapshot has neither or both.
+	whole sync.RWMutex
 
 	mu sync.Mutex
 	records
@@ -49,10 +54,10 @@ type account struct {
 }
 
 func newPlatform(cfg Config) *platform {
-	p := &platform{cfg: cfg, records: newRecords()}
-	p.faults = newFaultPlan(cfg.FaultSeed, cfg.Log)
+	p := &platform{cfg: cfg, records: newRecords(), changes: &changes{}}
+	p.faults = newFaultPlan(cfg.FaultSeed, cfg.Log, p.changes)
 	p.deliver = newDeliverer(cfg, &p.work)
-	p.deliver.faults = p.faults
+	p.deliver.faults, p.deliver.changes = p.faults, p.changes
 	return p
 }
 
@@ -60,11 +65,7 @@ func newPlatform(cfg Config) *platform {
 func (p *platform) close() {
 	p.mu.Lock()
 	p.closed = true
-	for _, a := range p.accounts {
-		for _, c := range a.Campaigns.all {
-			c.stop()
-		}
-	}
+	p.stopCampaignsLocked()
 	p.mu.Unlock()
 	p.deliver.close()
 	p.work.finish()
@@ -77,8 +78,10 @@ type tx struct {
 	account *account
 	user    *Token // who acts; nil for a recipient or the platform itself
 	now     time.Time
-	events  []event  // fired after unlocking
-	after   []func() // called after that
+	about   string     // the id of the message that events are about
+	changed []*message // of which the stream tells
+	events  []event    // fired after unlocking
+	after   []func()   // called after that
 }
 
 // do runs an operation of the API: it locks, lets act change records and copy
@@ -90,11 +93,14 @@ func do[T any](ctx context.Context, p *platform, act func(t *tx) (T, error)) (T,
 
 // transact does the same for whoever acts on an account.
 func transact[T any](p *platform, accountID int64, user *Token, act func(t *tx) (T, error)) (T, error) {
+	p.whole.RLock()
+	defer p.whole.RUnlock()
 	t := &tx{platform: p, user: user, now: time.Now()}
 	out, err := func() (T, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		t.account = p.accountLocked(accountID)
+		defer t.tell()
 		return act(t)
 	}()
 	p.deliver.enqueue(t.events)
@@ -102,6 +108,17 @@ func transact[T any](p *platform, accountID int64, user *Token, act func(t *tx) 
 		f()
 	}
 	return out, err
+}
+
+// tell tells the stream of the messages that changed.
+func (t *tx) tell() {
+	if len(t.changed) > maxBehind/2 {
+		t.changes.tell(changeState, nil)
+		return
+	}
+	for _, m := range t.changed {
+		t.changes.tell(changeMessage, func() any { return m.glance() })
+	}
 }
 
 func (p *platform) accountLocked(id int64) *account {

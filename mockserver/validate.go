@@ -26,16 +26,6 @@ type contract struct {
 	operations map[string]*operation // by the pattern that net/http routes by: "GET /lists/{list_id}"
 }
 
-// knows reports whether there is an operation with the id.
-func (c *contract) knows(id string) bool {
-	for _, o := range c.operations {
-		if o.id == id {
-			return true
-		}
-	}
-	return false
-}
-
 // operation is one endpoint of the contract.
 type operation struct {
 	id         string
@@ -231,10 +221,13 @@ func (c *contract) validateEvent(name string, body []byte) error {
 	return nil
 }
 
-// allowed lists the methods that a path takes, for the header Allow.
-func allowed(routes *http.ServeMux, r *http.Request) []string {
+// allowed lists the methods that a path takes, for the header Allow; fallback
+// is the pattern of what nothing takes.
+func allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
 	var methods []string
-	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost} {
+	for _, method := range []string{
+		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,
+	} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := routes.Handler(probe); pattern != "" && pattern != fallback {
 			methods = append(methods, method)

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// grace is how long requests and deliveries under way may take after a signal.
+const grace = 5 * time.Second
+
+// options are the flags of the server.
+type options struct {
+	addr, seed, state string
+	quiet             bool
+	config            mockserver.Config
+}
+
+// serve runs the platform until ctx ends.
+func serve(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args, out)
+	if err != nil {
+		return err
+	}
+	log := &requestLog{out: out}
+	o.config.RecordEvents = true
+	o.config.Log = slog.New(slog.NewTextHandler(log, nil))
+	if !o.quiet {
+		o.config.OnRequest = log.request
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.addr)
+	if err != nil {
+		return err
+	}
+	srv := mockserver.StartOn(listener, o.config)
+	defer srv.Close()
+	if err := fill(srv, o); err != nil {
+		return err
+	}
+	log.welcome(srv, listener.Addr())
+	<-ctx.Done()
+	return stop(srv, o.state)
+}
+
+// fill loads the state if there is one, or else the seed.
+func fill(srv *mockserver.Server, o options) error {
+	if o.state != "" {
+		file, err := os.Open(o.state)
+		if err == nil {
+			defer func() { _ = file.Close() }()
+			return srv.Restore(file)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if o.seed == "" {
+		return nil
+	}
+	file, err := os.Open(o.seed)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return srv.Seed(file)
+}
+
+// stop ends what is under way and saves the state.
+func stop(srv *mockserver.Server, state string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	late := srv.Shutdown(ctx) // a client that does not leave must not cost the state
+	if late == nil {
+		_ = srv.Wait(ctx) // what is not delivered by then is saved as still to be delivered
+	}
+	if state == "" {
+		return late
+	}
+	return errors.Join(late, save(srv, state))
+}
+
+// save replaces the file in one step: whatever happens, a whole state is left.
+func save(srv *mockserver.Server, name string) error {
+	var body bytes.Buffer
+	if err := srv.Snapshot(&body); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // for the owner alone: it holds secrets
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(body.Bytes())
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("mockserver", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:8026", "`address` to listen on")
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", func(text string) error {
+		token, err := parseToken(text, len(o.config.Tokens))
+		o.config.Tokens = append(o.config.Tokens, token)
+		return err
+	})
+	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, unless the file of -state exists")
+	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved at the end")
+	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
+		var err error
+		o.config.RetrySchedule, err = parseSchedule(text)
+		return err
+	})
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
+	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "how one lookup a second is counted: gap, bucket or `calendar`")
+	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
+	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, nil
+}
+
+// parseToken reads token[:user-email[:account-id]]. Users are numbered in the
+// order of their tokens.
+func parseToken(text string, before int) (mockserver.Token, error) {
+	parts := strings.Split(text, ":")
+	if parts[0] == "" || len(parts) > 3 {
+		return mockserver.Token{}, errors.New("want token[:user-email[:account-id]]")
+	}
+	token := mockserver.Token{Token: parts[0], UserID: int64(before) + 1}
+	if len(parts) > 1 {
+		token.UserEmail = parts[1]
+	}
+	if len(parts) > 2 {
+		id, err := strconv.ParseInt(parts[2], 10, 64)
+		if err != nil || id < 1 {
+			return mockserver.Token{}, errors.New("account-id: want 1 or more")
+		}
+		token.AccountID = id
+	}
+	return token, nil
+}
+
+func parseSchedule(text string) ([]time.Duration, error) {
+	schedule := []time.Duration{}
+	if text == "" || text == "none" {
+		return schedule, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		wait, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || wait < 0 {
+			return nil, fmt.Errorf("%q: want waits such as 1s,5s,2m", part)
+		}
+		schedule = append(schedule, wait)
+	}
+	return schedule, nil
+}

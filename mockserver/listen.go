@@ -1,0 +1,59 @@
+package mockserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+)
+
+// listening is a server's side of the network; empty for one that has none.
+type listening struct {
+	url      string
+	loopback bool // nobody but this machine can reach it
+	http     *http.Server
+	done     chan struct{}
+}
+
+// Start returns a server that listens on a free port of 127.0.0.1. It panics
+// if there is none.
+func Start(cfg Config) *Server {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		panic("mockserver: " + err.Error())
+	}
+	return StartOn(listener, cfg)
+}
+
+// StartOn returns a server that answers what the listener accepts, and closes
+// it in the end. If that is not a loopback address, the control routes need an
+// access token.
+func StartOn(listener net.Listener, cfg Config) *Server {
+	s := New(cfg)
+	s.serve = listening{
+		url:      "http://" + listener.Addr().String(),
+		loopback: loopbackAddr(listener.Addr()),
+		http:     &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second},
+		done:     make(chan struct{}),
+	}
+	s.serve.http.RegisterOnShutdown(s.platform.changes.close)
+	go func() {
+		defer close(s.serve.done)
+		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.cfg.Log.Error("the server stopped listening", "error", err)
+		}
+	}()
+	return s
+}
+
+// Shutdown stops listening and returns when the requests under way are
+// answered. It fails if ctx ends first. The server must still be closed; until
+// then its methods and deliveries go on.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.platform.changes.close()
+	if s.serve.http == nil {
+		return nil
+	}
+	return s.serve.http.Shutdown(ctx)
+}
