@@ -70,6 +70,46 @@ func BenchmarkMix(b *testing.B) {
 	})
 }
 
+// BenchmarkMixInterleaved compares the decoders of BenchmarkMix fairly on a busy
+// machine: in turns, a few microseconds each, of which the fastest count.
+func BenchmarkMixInterleaved(b *testing.B) {
+	var bodies, reordered [][]byte
+	for _, name := range mix {
+		body := compact(b, name)
+		bodies = append(bodies, body)
+		reordered = append(reordered, dataFirst(b, body))
+	}
+	turns := []struct {
+		unit   string
+		bodies [][]byte
+		decode func([]byte) error
+		best   time.Duration
+	}{
+		{"parse-ns", bodies, parse, time.Hour},
+		{"datafirst-ns", reordered, parse, time.Hour},
+		{"onepass-ns", bodies, onePass, time.Hour},
+		{"twopasses-ns", bodies, twoPasses, time.Hour},
+	}
+	for b.Loop() {
+		for i := range turns {
+			turn := &turns[i]
+			start := time.Now()
+			for _, body := range turn.bodies {
+				if err := turn.decode(body); err != nil {
+					b.Fatal(err)
+				}
+			}
+			turn.best = min(turn.best, time.Since(start))
+		}
+	}
+	for _, turn := range turns {
+		b.ReportMetric(float64(turn.best), turn.unit)
+	}
+	b.ReportMetric(float64(turns[2].best)/float64(turns[0].best), "onepass/parse")
+	b.ReportMetric(float64(turns[3].best)/float64(turns[0].best), "twopasses/parse")
+	b.ReportMetric(float64(turns[1].best)/float64(turns[0].best), "datafirst/parse")
+}
+
 func benchmark(b *testing.B, bodies [][]byte, decode func([]byte) error) {
 	b.Helper()
 	b.ReportAllocs()
