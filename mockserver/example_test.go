@@ -1,0 +1,80 @@
+package mockserver_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// An application's receiver is tested with a bounce that the test makes happen.
+func Example() {
+	ctx := context.Background()
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if ev, err := events.Parse(body); err == nil {
+			fmt.Println("received:", ev.Name, ev.Recipient())
+		}
+	}))
+	defer receiver.Close()
+
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	list, _ := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ada@example.org"})
+	_, _ = c.Webhooks.Create(ctx, client.WebhookCreate{URL: receiver.URL, Events: []client.EventName{events.NameEmailBounced}})
+	email, err := c.Emails.Send(ctx, client.EmailSubmission{
+		Email:   "ada@example.org",
+		Sender:  client.Sender{Email: "shop@example.com"},
+		Content: client.EmailContent{Subject: "Hello", Text: "Hello, Ada."},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("sent:", srv.Outbox()[0].Subject)
+
+	if err := srv.Bounce(email.ID, mockserver.HardBounce); err != nil {
+		fmt.Println(err)
+	}
+	if err := srv.Wait(ctx); err != nil { // until the receiver has answered
+		fmt.Println(err)
+	}
+	fmt.Println(srv.Deliveries()[0].State)
+	// Output:
+	// sent: Hello
+	// received: Email.Bounced ada@example.org
+	// delivered
+}
+
+// Hours of retries pass at once in a bubble of testing/synctest, if nothing in
+// it opens a socket: the server is made by New, the client goes through
+// Transport, and the receiver is one of Targets.
+func ExampleServer_Transport() {
+	srv := mockserver.New(mockserver.Config{
+		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
+	})
+	defer srv.Close()
+	c, err := client.New(client.Config{
+		BaseURL:    srv.URL(),
+		Token:      srv.Token(),
+		HTTPClient: &http.Client{Transport: srv.Transport()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "Customers"})
+	fmt.Println(list.Name, err)
+	// Output: Customers <nil>
+}
