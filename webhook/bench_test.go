@@ -19,6 +19,25 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+func TestVerifyAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector sync.Pool drops states at random")
+	}
+	body := make([]byte, 1024)
+	for _, hash := range []webhook.Hash{webhook.SHA256, webhook.SHA512} {
+		s := webhook.Secret{Key: "k", Hash: hash}
+		v, signature := newVerifier(t, webhook.Secret{Key: "old", Hash: hash}, s), webhook.Sign(s, body)
+		allocs := testing.AllocsPerRun(1000, func() {
+			if v.Verify(body, signature) != nil {
+				t.Fatal("refused")
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations, want 0", hash, allocs)
+		}
+	}
+}
+
 // BenchmarkVerify stands beside BenchmarkSHA256, which is what no verification can do without.
 func BenchmarkVerify(b *testing.B) {
 	body := bytes.Repeat([]byte("x"), 1024)

@@ -25,9 +25,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// floodSize returns how many events a flood has: a tenth with -short.
+// floodSize returns how many events a flood has: a tenth with -short and where everything takes ten times as long.
 func floodSize() int {
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		return 10_000
 	}
 	return 100_000
