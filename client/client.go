@@ -38,8 +38,8 @@ type Config struct {
 	Account string
 
 	// HTTPClient sends the requests. It is used as it is, except that
-	// redirects are never followed, and it is not changed. Default: a client
-	// of its own with http.DefaultTransport.
+	// redirects are never followed, and it is not changed. Default: one like
+	// http.DefaultClient that keeps up to 32 idle connections to the platform.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout bounds one attempt, from dialing to the last byte of the
@@ -91,7 +91,7 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 func (c Config) withDefaults() Config {
 	if c.HTTPClient == nil {
-		c.HTTPClient = &http.Client{}
+		c.HTTPClient = &http.Client{Transport: defaultTransport()}
 	}
 	if c.LookupLimiter == nil {
 		c.LookupLimiter = NewLookupLimiter()
@@ -101,6 +101,18 @@ func (c Config) withDefaults() Config {
 	c.Retry = c.Retry.withDefaults()
 	c.UserAgent = strings.TrimSpace(c.UserAgent + " emailplatform-go/" + version)
 	return c
+}
+
+// defaultTransport is http.DefaultTransport for calls that all go to one host,
+// of which that keeps only two idle connections.
+func defaultTransport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = 32
+	return t
 }
 
 // Client calls the platform. Its services group the operations as the

@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +36,8 @@ type exchange func(context.Context, *call) error
 
 // newExchange assembles the layers that a call passes, from the inside out.
 func newExchange(cfg Config, base string) exchange {
-	s := sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
+	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
+	s.buffers.New = func() any { return new(bytes.Buffer) }
 	t := newTokens(cfg.Token, cfg.TokenSource)
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
@@ -117,9 +119,10 @@ type sender struct {
 	timeout   time.Duration
 	limit     int64
 	userAgent string
+	buffers   sync.Pool // of *bytes.Buffer, for answers
 }
 
-func (s sender) send(ctx context.Context, c *call) error {
+func (s *sender) send(ctx context.Context, c *call) error {
 	var conn connTrace
 	attempt, cancel := conn.watch(ctx), context.CancelFunc(func() {})
 	if s.timeout > 0 {
@@ -141,13 +144,25 @@ func (s sender) send(ctx context.Context, c *call) error {
 		}
 		return e
 	}
-	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
-	body, err := s.read(resp)
-	report(ctx, c, resp, body, time.Since(started))
-	return c.take(resp, body, err)
+	defer resp.Body.Close()              //nolint:errcheck // there is nothing left to lose
+	b := s.buffers.Get().(*bytes.Buffer)
+	defer s.recycle(b)
+	err = s.read(b, resp)
+	report(ctx, c, resp, b.Bytes(), time.Since(started))
+	return c.take(resp, b.Bytes(), err)
 }
 
-func (s sender) newRequest(ctx context.Context, c *call) (*http.Request, error) {
+// maxRecycled is how large a buffer may be to be used again.
+const maxRecycled = 1 << 20
+
+func (s *sender) recycle(b *bytes.Buffer) {
+	if b.Cap() <= maxRecycled {
+		b.Reset()
+		s.buffers.Put(b)
+	}
+}
+
+func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error) {
 	address := s.base + c.path
 	if c.query != "" {
 		address += "?" + c.query
@@ -172,14 +187,11 @@ func (s sender) newRequest(ctx context.Context, c *call) (*http.Request, error) 
 	return req, nil
 }
 
-// read returns the whole body, or what there is of it and why it is not whole.
-func (s sender) read(resp *http.Response) ([]byte, error) {
+// read reads the whole body into b, or what there is of it and returns why it
+// is not whole.
+func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.ContentLength > s.limit {
-		return nil, fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
-	}
-	var b bytes.Buffer
-	if resp.ContentLength > 0 {
-		b.Grow(int(resp.ContentLength) + bytes.MinRead)
+		return fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
 	}
 	n, err := b.ReadFrom(io.LimitReader(resp.Body, s.limit+1))
 	if err == nil && n > s.limit {
@@ -188,7 +200,7 @@ func (s sender) read(resp *http.Response) ([]byte, error) {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("truncated after %d bytes: %w", n, err)
 	}
-	return b.Bytes(), err
+	return err
 }
 
 // take decodes a 2xx, or makes an error of the answer. readErr says why body

@@ -27,7 +27,8 @@ type ImportOptions struct {
 	Concurrency int
 
 	// Skip is how many contacts at the beginning of the source are passed
-	// over, for an import that resumes at a checkpoint of another one.
+	// over, for an import that resumes at a checkpoint of another one. A
+	// source with fewer contacts than that is an error.
 	Skip int64
 
 	// Progress is called when a batch is finished, well or not.
@@ -82,6 +83,7 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 	im.send = func(batch []ImportContact) (ImportResult, error) {
 		return s.ImportBatch(ctx, listID, ContactImport{Contacts: batch, ImportTo: opts.ImportTo})
 	}
+	defer im.wg.Wait() // also if the source panics
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
 	if sourceErr != nil {
@@ -173,6 +175,9 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	}
 	if done && len(batch) > 0 {
 		done = im.start(ctx, n, batch)
+	}
+	if failed == nil && done && n < im.opts.Skip {
+		failed = fmt.Errorf("it ends before the %d contacts to skip; is it the same source?", im.opts.Skip)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -229,6 +229,20 @@ func TestImportSourceFails(t *testing.T) {
 	}
 }
 
+func TestImportSkipsTooMuch(t *testing.T) {
+	srv := &importServer{list: map[string]int{}}
+	c := newTestClient(t, srv.ServeHTTP)
+	if report, err := c.Contacts.Import(t.Context(), 1, numbered(5, 0), ImportOptions{Skip: 5}); err != nil || !report.Complete {
+		t.Errorf("nothing left: %v, %+v", err, report)
+	}
+	if report, err := c.Contacts.Import(t.Context(), 1, numbered(5, 0), ImportOptions{Skip: 6}); err == nil || report.Complete || report.Read != 5 {
+		t.Errorf("another source: %v, %+v", err, report)
+	}
+	if srv.requests != 0 {
+		t.Errorf("%d requests", srv.requests)
+	}
+}
+
 func TestImportStops(t *testing.T) {
 	stop := errors.New("enough")
 	for name, opts := range map[string]ImportOptions{

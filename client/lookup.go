@@ -63,7 +63,8 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 		}
 		last = email
 		if err := pause(ctx, lookupGap); err != nil {
-			return last, fmt.Errorf("waiting for email %s: %w", emailID, err)
+			r := getEmailRequest(emailID)
+			return last, &Error{Op: r.op, Method: r.method, Path: r.path, cause: fmt.Errorf("waiting to look again: %w", err)}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,10 +16,10 @@ type Response struct {
 	Op         string        // the operation, such as "getEmail"
 	Attempt    int           // which request of the call it answers, from 1
 	StatusCode int           // the HTTP status
-	Header     http.Header   // not to be changed
+	Header     http.Header   // as it came
 	RequestID  string        // names the exchange in the platform's logs
 	Duration   time.Duration // from sending the request to the last byte of the answer
-	Body       []byte        // the answer, or what came of it; not to be changed
+	Body       []byte        // the answer, or what came of it
 }
 
 // Format implements [fmt.Formatter].
@@ -47,7 +48,7 @@ func report(ctx context.Context, c *call, resp *http.Response, body []byte, d ti
 	if f, ok := ctx.Value(responseKey{}).(func(Response)); ok {
 		f(Response{
 			Op: c.op, Attempt: c.attempts, StatusCode: resp.StatusCode, Header: resp.Header,
-			RequestID: resp.Header.Get("X-Request-Id"), Duration: d, Body: body,
+			RequestID: redact(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
 		})
 	}
 }

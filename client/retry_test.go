@@ -191,7 +191,7 @@ func checkFault(t *testing.T, err error, op string, faulty, requests int, refuse
 }
 
 func TestDialRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port that nobody listens on
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,268 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+)
+
+// The benchmarks stand beside a bare net/http loop that does the least that
+// could do the job, on the same bytes and the same server. Each iteration
+// handles a million contacts.
+const (
+	million   = 1_000_000
+	perBatch  = 1000
+	perPage   = 100
+	benchPath = "/lists/1/contacts"
+)
+
+// benchServer answers after a pause, over a socket.
+func benchServer(b *testing.B, pause time.Duration, answer func(*http.Request) []byte) (*httptest.Server, *client.Client) {
+	b.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		time.Sleep(pause)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer(r))
+	}))
+	b.Cleanup(srv.Close)
+	srv.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 8
+	c, err := client.New(client.Config{BaseURL: srv.URL, Token: "t", HTTPClient: srv.Client()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return srv, c
+}
+
+func benchContact(i int) client.ImportContact {
+	return client.ImportContact{
+		Email:            "contact" + strconv.Itoa(i) + "@example.com",
+		CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Ann"}, {Name: "city", Value: "Bonn"}},
+	}
+}
+
+func benchContacts(n int) iter.Seq2[client.ImportContact, error] {
+	return func(yield func(client.ImportContact, error) bool) {
+		for i := range n {
+			if !yield(benchContact(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+// rate reports how many items were handled in a second.
+func rate(b *testing.B, items int) {
+	b.Helper()
+	b.ReportMetric(float64(items)*float64(b.N)/b.Elapsed().Seconds(), "items/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+func BenchmarkImport(b *testing.B) {
+	result := []byte(`{"imported":1000,"updated":0,"errors":[]}`)
+	for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
+		srv, c := benchServer(b, pause, func(*http.Request) []byte { return result })
+		b.Run(fmt.Sprintf("raw/%v", pause), func(b *testing.B) {
+			var body bytes.Buffer
+			batch := client.ContactImport{}
+			for i := range perBatch {
+				batch.Contacts = append(batch.Contacts, benchContact(i))
+			}
+			if err := json.NewEncoder(&body).Encode(batch); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				rawLoop(b, srv, 4, million/perBatch, func(int) *http.Request {
+					r, _ := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.URL+benchPath+"/import", bytes.NewReader(body.Bytes()))
+					r.Header.Set("Content-Type", "application/json")
+					return r
+				})
+			}
+			rate(b, million)
+		})
+		b.Run(fmt.Sprintf("client/%v", pause), func(b *testing.B) {
+			for b.Loop() {
+				report, err := c.Contacts.Import(b.Context(), 1, benchContacts(million), client.ImportOptions{Concurrency: 4})
+				if err != nil || report.Imported != million {
+					b.Fatal(report, err)
+				}
+			}
+			rate(b, million)
+		})
+	}
+}
+
+// rawLoop sends n requests, some at a time, and drops the answers.
+func rawLoop(b *testing.B, srv *httptest.Server, concurrency, n int, request func(int) *http.Request) {
+	b.Helper()
+	var wg sync.WaitGroup
+	numbers := make(chan int)
+	for range concurrency {
+		wg.Go(func() {
+			for i := range numbers {
+				resp, err := srv.Client().Do(request(i))
+				if err != nil {
+					b.Error(err)
+					continue
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		})
+	}
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	wg.Wait()
+}
+
+// BenchmarkImportMemory reports the most memory that was in use during imports
+// of different sizes.
+func BenchmarkImportMemory(b *testing.B) {
+	result := []byte(`{"imported":1000,"updated":0,"errors":[]}`)
+	_, c := benchServer(b, 0, func(*http.Request) []byte { return result })
+	for _, n := range []int{10_000, million} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				var peak peakMemory
+				_, err := c.Contacts.Import(b.Context(), 1, benchContacts(n), client.ImportOptions{
+					Concurrency: 4,
+					Progress: func(p client.ImportProgress) {
+						if p.Batches%(n/10_000*2) == 0 {
+							peak.sample()
+						}
+					},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				peak.report(b)
+			}
+		})
+	}
+}
+
+// peakMemory keeps the most memory that was in use when it was sampled.
+type peakMemory struct{ bytes uint64 }
+
+func (p *peakMemory) sample() {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	p.bytes = max(p.bytes, m.HeapAlloc)
+}
+
+func (p *peakMemory) report(b *testing.B) {
+	b.Helper()
+	b.ReportMetric(float64(p.bytes)/(1<<20), "peak-MiB")
+}
+
+// pageServer serves a million contacts.
+func pageServer(b *testing.B, pause time.Duration, pages int) (*httptest.Server, *client.Client) {
+	b.Helper()
+	page := client.ContactPage{}
+	for i := range perPage {
+		page.Data = append(page.Data, client.Contact{
+			ID: int64(90210 + i), Email: benchContact(i).Email, Status: client.ContactActive, SubscribedOn: 1760000000,
+			CustomAttributes: benchContact(i).CustomAttributes, Tags: []string{"vip", "newsletter"}, LastBounceType: "none",
+		})
+	}
+	data, err := json.Marshal(page.Data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return benchServer(b, pause, func(r *http.Request) []byte {
+		n, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		if n > pages {
+			return fmt.Appendf(nil, `{"data":[],"pagination":{"page":%d,"per_page":%d}}`, n, perPage)
+		}
+		b := bytes.Clone(data)
+		copy(b[len(`[{"id":`):], fmt.Appendf(nil, "%05d", 10_000+n)) // no page is the same as another
+		return fmt.Appendf(nil, `{"data":%s,"pagination":{"page":%d,"per_page":%d}}`, b, max(n, 1), perPage)
+	})
+}
+
+func BenchmarkAll(b *testing.B) {
+	srv, c := pageServer(b, 0, million/perPage)
+	b.Run("raw", func(b *testing.B) {
+		for b.Loop() {
+			rawLoop(b, srv, 1, million/perPage, func(i int) *http.Request {
+				r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, srv.URL+benchPath+"?per_page=100&page="+strconv.Itoa(i+1), nil)
+				return r
+			})
+		}
+		rate(b, million)
+	})
+	b.Run("client", func(b *testing.B) {
+		var peak peakMemory
+		for b.Loop() {
+			benchIterate(b, c, million, 0, &peak)
+		}
+		rate(b, million)
+		peak.report(b)
+	})
+}
+
+func benchIterate(b *testing.B, c *client.Client, want, lookahead int, peak *peakMemory) {
+	b.Helper()
+	n := 0
+	for _, err := range c.Contacts.All(b.Context(), 1, client.ListContactsParams{PerPage: perPage}, client.Lookahead(lookahead)) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n++; peak != nil && n%(million/10) == 0 {
+			peak.sample()
+		}
+	}
+	if n != want {
+		b.Fatalf("%d items, want %d", n, want)
+	}
+}
+
+// BenchmarkLookahead has the platform take 20 ms a page.
+func BenchmarkLookahead(b *testing.B) {
+	const pages = 200
+	_, c := pageServer(b, 20*time.Millisecond, pages)
+	for _, lookahead := range []int{0, 1, 3} {
+		b.Run(strconv.Itoa(lookahead), func(b *testing.B) {
+			for b.Loop() {
+				benchIterate(b, c, pages*perPage, lookahead, nil)
+			}
+			rate(b, pages*perPage)
+		})
+	}
+}
+
+// BenchmarkSend is one call without the network.
+func BenchmarkSend(b *testing.B) {
+	body := []byte(`{"id":"7b3c1f2e-5a0d-4a52-9c57-0b1d6f0a9e11","email":"ann@example.com","status":"queued"}`)
+	c, err := client.New(client.Config{BaseURL: "https://platform.test", Token: "t", HTTPClient: &http.Client{Transport: transport(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}, nil
+	})}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	email := client.EmailSubmission{Email: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", TemplateID: 1}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Emails.Send(b.Context(), email); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
