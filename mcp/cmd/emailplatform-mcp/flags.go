@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// settings is what the flags and the environment say.
+type settings struct {
+	baseURL      string
+	token        string
+	http         string
+	allowedHosts []string
+	demo         bool
+}
+
+const usage = `Lets AI assistants use the email platform, over the Model Context Protocol.
+
+  emailplatform-mcp [-base-url URL] [-token TOKEN]    over standard input and output
+  emailplatform-mcp [-base-url URL] -http ADDRESS     over HTTP, at the path /mcp
+  emailplatform-mcp -demo [-http ADDRESS]             with the platform built in
+
+`
+
+func parse(args []string, getenv func(string) string, errs io.Writer) (settings, error) {
+	var s settings
+	f := flag.NewFlagSet("emailplatform-mcp", flag.ContinueOnError)
+	f.SetOutput(errs)
+	f.Usage = func() {
+		_, _ = fmt.Fprint(errs, usage)
+		f.PrintDefaults()
+	}
+	f.StringVar(&s.baseURL, "base-url", "", "the platform's base `URL` (default $EMAILPLATFORM_BASE_URL)")
+	f.StringVar(&s.token, "token", "", "the access `token`; other users of the machine can see flags, so rather set $EMAILPLATFORM_TOKEN. Not over HTTP, where each caller sends its own")
+	f.StringVar(&s.http, "http", "", "serve HTTP on this `address`, such as 127.0.0.1:8808, instead of standard input and output")
+	f.Func("allow-host", "a host `name` by which HTTP requests may address the server, beside localhost; may be repeated", func(name string) error {
+		s.allowedHosts = append(s.allowedHosts, name)
+		return nil
+	})
+	f.BoolVar(&s.demo, "demo", false, "use a platform that is built in and forgets everything at the end, with a list to try")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return s, err
+		}
+		return s, errUsage
+	}
+	if f.NArg() > 0 {
+		return s, fmt.Errorf("%q is not a flag", f.Arg(0))
+	}
+	if err := s.check(); err != nil {
+		return s, err
+	}
+	return s.withEnvironment(getenv), nil
+}
+
+// check refuses flags that do not go together.
+func (s settings) check() error {
+	switch {
+	case s.demo && (s.baseURL != "" || s.token != ""):
+		return errors.New("-demo has a platform and a token of its own: leave out -base-url and -token")
+	case s.http != "" && s.token != "":
+		return errors.New("-token is of no use with -http: each caller sends its own")
+	case s.http == "" && len(s.allowedHosts) > 0:
+		return errors.New("-allow-host is of no use without -http")
+	case s.http != "" && !listensLocally(s.http) && len(s.allowedHosts) == 0:
+		return fmt.Errorf("%s can be reached from other machines: name the server with -allow-host, and put TLS in front of it, because callers send access tokens", s.http)
+	}
+	return nil
+}
+
+func (s settings) withEnvironment(getenv func(string) string) settings {
+	if s.demo {
+		return s
+	}
+	if s.baseURL == "" {
+		s.baseURL = getenv("EMAILPLATFORM_BASE_URL")
+	}
+	if s.token == "" {
+		s.token = getenv("EMAILPLATFORM_TOKEN")
+	}
+	return s
+}
+
+// listensLocally reports whether nobody but this machine reaches a listen address.
+func listensLocally(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return true // listening will fail and say why
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}

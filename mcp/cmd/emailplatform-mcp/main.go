@@ -1,0 +1,89 @@
+// Command emailplatform-mcp lets AI assistants use the email platform, over the
+// Model Context Protocol.
+//
+//	emailplatform-mcp -base-url https://api.example.com          # stdio, the token from EMAILPLATFORM_TOKEN
+//	emailplatform-mcp -http 127.0.0.1:8808                       # http://127.0.0.1:8808/mcp, each caller with its own token
+//	emailplatform-mcp -demo                                      # with the platform built in, and a list to try
+//
+// Nothing but the protocol is written to standard output.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		os.Exit(2) // the flag package has said why
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "emailplatform-mcp:", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage")
+
+// run serves until ctx ends or, over stdio, until in ends.
+func run(ctx context.Context, args []string, getenv func(string) string, in io.ReadCloser, out, errs io.Writer) error {
+	s, err := parse(args, getenv, errs)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	cfg := client.Config{BaseURL: s.baseURL, UserAgent: "emailplatform-mcp", MaxResponseBytes: maxAnswer}
+	if s.demo {
+		platform, err := startDemo(ctx)
+		if err != nil {
+			return err
+		}
+		defer platform.Close()
+		cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.client()
+		s.token = platform.Token()
+		_, _ = fmt.Fprintf(errs, "The platform is built in, with list %d to try; the access token is %s.\n", platform.listID, s.token)
+	}
+	if s.http != "" {
+		handler, err := mcp.Handler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, Logger: log})
+		if err != nil {
+			return err
+		}
+		return serve(ctx, s.http, handler, errs)
+	}
+	cfg.Token = s.token
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	err = mcp.NewServer(c, mcp.Options{Logger: log}).Run(ctx, &sdk.IOTransport{Reader: in, Writer: keepOpen{out}})
+	if ctx.Err() != nil { // asked to stop
+		return nil
+	}
+	return err
+}
+
+// maxAnswer bounds the answers of the platform: 100 contacts with attributes
+// are far smaller, and an assistant cannot use more.
+const maxAnswer = 1 << 20
+
+// keepOpen is a writer whose Close does nothing: standard output is not this
+// program's to close.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }

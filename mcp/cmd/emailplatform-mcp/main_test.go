@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// command is the program, started with some flags.
+type command struct {
+	in   io.WriteCloser
+	out  io.ReadCloser
+	errs *bufio.Scanner
+	done chan error
+}
+
+func start(ctx context.Context, t *testing.T, env map[string]string, args ...string) *command {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	errsR, errsW := io.Pipe()
+	c := &command{in: inW, out: outR, errs: bufio.NewScanner(errsR), done: make(chan error, 1)}
+	go func() {
+		err := run(ctx, args, func(name string) string { return env[name] }, inR, outW, errsW)
+		_ = outW.Close()
+		_ = errsW.Close()
+		c.done <- err
+	}()
+	return c
+}
+
+// says waits for a line on standard error that begins with prefix, and returns
+// the rest of it.
+func (c *command) says(t *testing.T, prefix string) string {
+	t.Helper()
+	for c.errs.Scan() {
+		if rest, ok := strings.CutPrefix(c.errs.Text(), prefix); ok {
+			go func() { // nothing may block on the rest
+				for c.errs.Scan() {
+				}
+			}()
+			return rest
+		}
+	}
+	t.Fatalf("it ended without saying %q: %v", prefix, <-c.done)
+	return ""
+}
+
+func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
+	t.Helper()
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// list lists contacts and returns the text of the answer.
+func list(t *testing.T, s *sdk.ClientSession, listID int64) string {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{
+		Name:      "contacts",
+		Arguments: map[string]any{"operation": "list", "list_id": listID},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Content[0].(*sdk.TextContent).Text
+}
+
+const demoLine = "The platform is built in, with list "
+
+func TestDemoOverStdio(t *testing.T) {
+	t.Parallel()
+	c := start(t.Context(), t, nil, "-demo")
+	if rest := c.says(t, demoLine); rest != "1 to try; the access token is dev-token." {
+		t.Errorf("it says %q", rest)
+	}
+	s := connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in})
+	if got := list(t, s, 1); !strings.Contains(got, "3 of 3 in all") || !strings.Contains(got, "ada@example.com active") {
+		t.Errorf("got %s", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-c.done; err != nil {
+		t.Errorf("when its input ends: %v", err)
+	}
+}
+
+// TestEnvironment reaches a platform over a socket, with what the environment
+// says.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	p := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: "from-the-environment"}}})
+	defer p.Close()
+	c := start(t.Context(), t, map[string]string{
+		"EMAILPLATFORM_BASE_URL": p.URL(),
+		"EMAILPLATFORM_TOKEN":    "from-the-environment",
+	})
+	go func() { _ = c.errs.Scan() }()
+	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got, "this account has no list") {
+		t.Errorf("got %s", got)
+	}
+}
+
+type caller string
+
+func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(c))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestDemoOverHTTP(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	c := start(ctx, t, map[string]string{"EMAILPLATFORM_TOKEN": "of-no-use-here"}, "-demo", "-http", "127.0.0.1:0")
+	url := c.says(t, "Serving MCP at ")
+
+	s := connect(t, &sdk.StreamableClientTransport{
+		Endpoint:             url,
+		HTTPClient:           &http.Client{Transport: caller("dev-token")},
+		DisableStandaloneSSE: true,
+	})
+	if got := list(t, s, 1); !strings.Contains(got, "3 of 3 in all") {
+		t.Errorf("got %s", got)
+	}
+	for path, want := range map[string]int{url: http.StatusUnauthorized, strings.TrimSuffix(url, "mcp"): http.StatusNotFound} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s without a token: %s, want %d", path, response.Status, want)
+		}
+	}
+	stop()
+	if err := <-c.done; err != nil {
+		t.Errorf("when asked to stop: %v", err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nothing", nil, "BaseURL: is missing"},
+		{"no token", []string{"-base-url", "https://api.example.com"}, "the access token is empty"},
+		{"a base URL that is none", []string{"-base-url", "api.example.com", "-token", "t"}, "want an absolute http or https URL"},
+		{"HTTP without a base URL", []string{"-http", "127.0.0.1:0"}, "BaseURL: is missing"},
+		{"a token for HTTP", []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"}, "each caller sends its own"},
+		{"a demo of another platform", []string{"-demo", "-base-url", "https://api.example.com"}, "leave out -base-url"},
+		{"open to the network", []string{"-demo", "-http", ":8808"}, "name the server with -allow-host"},
+		{"open to the network, by address", []string{"-demo", "-http", "192.0.2.1:8808"}, "name the server with -allow-host"},
+		{"a host without HTTP", []string{"-demo", "-allow-host", "mcp.example.com"}, "of no use without -http"},
+		{"an address that is none", []string{"-demo", "-http", "8808"}, "missing port in address"},
+		{"an argument", []string{"-demo", "serve"}, `"serve" is not a flag`},
+		{"an unknown flag", []string{"-verbose"}, "usage"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")), io.Discard, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "very-secret") {
+				t.Errorf("got %v, want an error about %s", err, row.want)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	err := run(t.Context(), []string{"-help"}, func(string) string { return "very-secret" }, nil, io.Discard, &said)
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{"-base-url", "-token", "-http", "-allow-host", "-demo", "EMAILPLATFORM_TOKEN"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("does not mention %s", want)
+		}
+	}
+	if strings.Contains(said.String(), "very-secret") {
+		t.Error("shows the token as a default")
+	}
+}
+
+// TestAllowedHost serves by another name, as a reverse proxy passes it on.
+func TestAllowedHost(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	c := start(ctx, t, nil, "-demo", "-http", "127.0.0.1:0", "-allow-host", "a.example.com", "-allow-host", "b.example.com")
+	url := c.says(t, "Serving MCP at ")
+	for host, want := range map[string]int{"a.example.com": 401, "b.example.com": 401, "c.example.com": 403} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %s, want %d", host, response.Status, want)
+		}
+	}
+	stop()
+	if err := <-c.done; err != nil {
+		t.Error(err)
+	}
+}

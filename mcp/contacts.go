@@ -1,0 +1,198 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+)
+
+func contactsTool() *tool {
+	return &tool{
+		Tool: sdk.Tool{
+			Name:  "contacts",
+			Title: "Contacts",
+			Description: `Lists the contacts of a list, or creates a contact on it.
+Operation "list" answers one page, oldest first unless sort says otherwise; filter finds single contacts.
+Operation "create" adds one address, which may be sent email from then on, a welcome email perhaps at once. Create only contacts that the user asked for.
+An address is on a list once. Creating one that had unsubscribed or was deleted makes it active again.`,
+			Annotations: &sdk.ToolAnnotations{
+				Title:           "Contacts",
+				DestructiveHint: ptr(false),
+				OpenWorldHint:   ptr(true), // a contact is a person, whom a workflow may write to
+			},
+			InputSchema:  contactsInputSchema(),
+			OutputSchema: contactsOutputSchema(),
+		},
+		operations: map[string]operation{
+			"list": {
+				required: []string{"list_id"},
+				optional: []string{"page", "per_page", "sort", "filter"},
+				run:      runs(listContacts),
+			},
+			"create": {
+				required: []string{"list_id", "email"},
+				optional: []string{"custom_attributes"},
+				run:      runs(createContact),
+			},
+		},
+	}
+}
+
+func contactsInputSchema() *jsonschema.Schema {
+	return closed(object([]string{"operation", "list_id"}, map[string]*jsonschema.Schema{
+		"operation":         choice("What to do.", "list", "create"),
+		"list_id":           integer("The id of the list. Ask the user if you do not know it.", 1),
+		"page":              pageArgument(),
+		"per_page":          perPageArgument(),
+		"sort":              text(`For list: the order, as field:direction. The field is id, email, status or subscribed_on, the direction asc or desc. Example: email:asc`),
+		"filter":            text(`For list: which contacts, as field:value. The field is status, email, tag or interest. Statuses: active, pending, unsubscribed, deleted, spam, bounced. Examples: status:active, email:ada@example.com, tag:vip`),
+		"email":             text("For create, where it is required: the address, without a name. Example: ada@example.com"),
+		"custom_attributes": textsByName(`For create: what is known about the contact, all values strings. Example: {"first_name":"Ada"}`),
+	}, "operation", "list_id", "page", "per_page", "sort", "filter", "email", "custom_attributes"))
+}
+
+func contactsOutputSchema() *jsonschema.Schema {
+	properties := pageProperties()
+	properties["contacts"] = array("For list: the contacts on this page.", contactSchema(""))
+	properties["contact"] = contactSchema("For create: the contact as it is now.")
+	return object(nil, properties, "contact", "contacts", "page", "per_page", "count", "next_page", "omitted")
+}
+
+func contactSchema(description string) *jsonschema.Schema {
+	s := object([]string{"id", "email", "status"}, map[string]*jsonschema.Schema{
+		"id":                integer("The contact's id.", 0),
+		"email":             text("The address."),
+		"status":            text("active, pending (has not confirmed yet), unsubscribed, deleted, spam (has complained), bounced or suppressed; others are possible. Only active contacts get email."),
+		"subscribed_on":     text("When it joined the list, in UTC."),
+		"custom_attributes": textsByName("What is known about the contact."),
+		"tags":              texts("The tags it carries."),
+		"interests":         texts("Its interests."),
+		"last_bounce_type":  text("The type of its last bounce, such as none, soft or hard."),
+		"bounces_count":     integer("How often emails to it bounced.", 0),
+	}, "id", "email", "status", "subscribed_on", "custom_attributes", "tags", "interests", "last_bounce_type", "bounces_count")
+	s.Description = description
+	return s
+}
+
+type contactPage struct {
+	Contacts []contact `json:"contacts"`
+	pageOutput
+}
+
+type createdContact struct {
+	Contact contact `json:"contact"`
+}
+
+// contact is a contact as an assistant reads it: times in words, attributes by
+// name.
+type contact struct {
+	ID               int64             `json:"id"`
+	Email            string            `json:"email"`
+	Status           string            `json:"status"`
+	SubscribedOn     string            `json:"subscribed_on,omitzero"`
+	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
+	Tags             []string          `json:"tags,omitzero"`
+	Interests        []string          `json:"interests,omitzero"`
+	LastBounceType   string            `json:"last_bounce_type,omitzero"`
+	BouncesCount     int64             `json:"bounces_count,omitzero"`
+}
+
+func newContact(c client.Contact) contact {
+	out := contact{
+		ID:             c.ID,
+		Email:          c.Email,
+		Status:         c.Status,
+		Tags:           c.Tags,
+		Interests:      c.Interests,
+		LastBounceType: c.LastBounceType,
+		BouncesCount:   c.BouncesCount,
+	}
+	if c.SubscribedOn != 0 {
+		out.SubscribedOn = time.Unix(c.SubscribedOn, 0).UTC().Format(time.RFC3339)
+	}
+	if len(c.CustomAttributes) > 0 {
+		out.CustomAttributes = make(map[string]string, len(c.CustomAttributes))
+	}
+	for _, a := range c.CustomAttributes {
+		out.CustomAttributes[a.Name] = a.Value
+	}
+	return out
+}
+
+// line returns what matters of a contact, for example
+// `12 ada@example.com active, first_name="Ada", tags ["vip"]`.
+func (c contact) line() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d %s %s", c.ID, c.Email, c.Status)
+	for _, name := range slices.Sorted(maps.Keys(c.CustomAttributes)) {
+		fmt.Fprintf(&s, ", %s=%q", name, c.CustomAttributes[name])
+	}
+	if len(c.Tags) > 0 {
+		fmt.Fprintf(&s, ", tags %q", c.Tags)
+	}
+	return shorten(s.String())
+}
+
+type listContactsInput struct {
+	ListID int64  `json:"list_id"`
+	Sort   string `json:"sort"`
+	Filter string `json:"filter"`
+	pageInput
+}
+
+func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (answer, error) {
+	in.pageInput = in.withDefaults()
+	page, err := c.Contacts.List(ctx, in.ListID, client.ListContactsParams{
+		Page: in.Page, PerPage: in.PerPage, WithCount: true, Sort: in.Sort, Filter: in.Filter,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	items, about := bound(in.pageInput, page.Data, page.Pagination)
+	out := contactPage{Contacts: make([]contact, len(items)), pageOutput: about}
+	var s strings.Builder
+	fmt.Fprintf(&s, "Contacts of list %d. %s.", in.ListID, about.summary(len(items)))
+	for i := range items {
+		out.Contacts[i] = newContact(items[i])
+		fmt.Fprintf(&s, "\n- %s", out.Contacts[i].line())
+	}
+	return answer{out, s.String()}, nil
+}
+
+type createContactInput struct {
+	ListID           int64             `json:"list_id"`
+	Email            string            `json:"email"`
+	CustomAttributes map[string]string `json:"custom_attributes"`
+}
+
+func createContact(ctx context.Context, c *client.Client, in createContactInput) (answer, error) {
+	create := client.ContactCreate{Email: in.Email}
+	for _, name := range slices.Sorted(maps.Keys(in.CustomAttributes)) {
+		create.CustomAttributes = append(create.CustomAttributes, client.CustomAttribute{Name: name, Value: in.CustomAttributes[name]})
+	}
+	created, err := c.Contacts.Create(ctx, in.ListID, create)
+	if err != nil {
+		return answer{}, err
+	}
+	out := newContact(created)
+	return answer{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
+}
+
+// shorten returns one line of at most some 300 characters: the text is a
+// summary, all of it is in the structured content.
+func shorten(s string) string {
+	const most = 300
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

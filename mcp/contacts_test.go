@@ -1,0 +1,181 @@
+package mcp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+)
+
+func TestCreateAndList(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	list := newList(t, c)
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+
+	text, out := s.ok(t, "contacts", args{
+		"operation": "create", "list_id": list, "email": "ada@example.com",
+		"custom_attributes": args{"first_name": "Ada", "born": "1815"},
+	})
+	contact := out["contact"].(map[string]any)
+	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, born="1815", first_name="Ada"`, list, contact["id"]); text != want {
+		t.Errorf("text\n got %s\nwant %s", text, want)
+	}
+	stored, err := c.Contacts.Get(t.Context(), list, int64(contact["id"].(float64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Email != "ada@example.com" || fmt.Sprint(stored.CustomAttributes) != "[{born 1815} {first_name Ada}]" {
+		t.Errorf("the platform has %+v", stored)
+	}
+
+	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
+	if want := fmt.Sprintf("Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"", list, contact["id"]); text != want {
+		t.Errorf("text\n got %s\nwant %s", text, want)
+	}
+	if got := fmt.Sprint(out["contacts"]); got != fmt.Sprint([]any{contact}) {
+		t.Errorf("listed %s, created %v", got, contact)
+	}
+}
+
+// fill puts n contacts c000@example.com … on a list.
+func fill(t *testing.T, c *client.Client, list int64, n int) {
+	t.Helper()
+	var batch client.ContactImport
+	for i := range n {
+		contact := client.ImportContact{Email: fmt.Sprintf("c%03d@example.com", i)}
+		if i%2 == 1 {
+			contact.Tags = []string{"odd"}
+		}
+		batch.Contacts = append(batch.Contacts, contact)
+	}
+	if _, err := c.Contacts.ImportBatch(t.Context(), list, batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestListPages(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	list := newList(t, c)
+	fill(t, c, list, 230)
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	for _, row := range []struct {
+		name    string
+		in      args
+		first   string
+		shown   int
+		count   int
+		next    any
+		summary string
+	}{
+		{"the first page, as long as the default", args{}, "c000@example.com", 50, 230, 2.0, "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged."},
+		{"the largest page", args{"per_page": 100, "page": 2}, "c100@example.com", 100, 230, 3.0, "Page 2: 100 of 230 in all; for more call again with page 3"},
+		{"the last page", args{"per_page": 100, "page": 3}, "c200@example.com", 30, 230, nil, "Page 3: 30 of 230 in all; this is the last page."},
+		{"a last page that is full", args{"per_page": 46, "page": 5}, "c184@example.com", 46, 230, nil, "this is the last page"},
+		{"a page past the end", args{"page": 9}, "", 0, 230, nil, "Page 9: 0 of 230 in all; this is the last page."},
+		{"sorted", args{"sort": "email:desc", "per_page": 1}, "c229@example.com", 1, 230, 2.0, "Page 1: 1 of 230"},
+		{"filtered", args{"filter": "tag:odd", "per_page": 100}, "c001@example.com", 100, 115, 2.0, "100 of 115"},
+		{"nobody", args{"filter": "email:nobody@example.com"}, "", 0, 0, nil, "Page 1: 0 of 0 in all; this is the last page."},
+		{"numbers as some assistants write them", args{"per_page": 2.0, "page": 1e0}, "c000@example.com", 2, 230, 2.0, "Page 1: 2 of 230"},
+		{"arguments that say nothing", args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1}, "c000@example.com", 1, 230, 2.0, "Page 1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.in["operation"], row.in["list_id"] = "list", list
+			text, out := s.ok(t, "contacts", row.in)
+			contacts := out["contacts"].([]any)
+			if len(contacts) != row.shown || out["count"] != float64(row.count) || out["next_page"] != row.next {
+				t.Errorf("%d shown, count %v, next %v; want %d, %d, %v", len(contacts), out["count"], out["next_page"], row.shown, row.count, row.next)
+			}
+			if len(contacts) > 0 && contacts[0].(map[string]any)["email"] != row.first {
+				t.Errorf("first is %v, want %s", contacts[0], row.first)
+			}
+			if !strings.Contains(text, row.summary) || strings.Count(text, "\n- ") != row.shown {
+				t.Errorf("text does not say %q, or not one line a contact:\n%s", row.summary, text)
+			}
+		})
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+
+	text, out := s.ok(t, "tags", args{"operation": "list"})
+	if text != "Tags. Page 1: 0 of 0 in all; this is the last page." || fmt.Sprint(out["tags"]) != "[]" {
+		t.Errorf("without tags: %s %v", text, out)
+	}
+
+	_, err := c.Contacts.Create(t.Context(), newList(t, c), client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
+	if want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n- \"beta\"\n- \"line\\nbreak\""; text != want {
+		t.Errorf("text\n got %s\nwant %s", text, want)
+	}
+	if fmt.Sprint(out) != "map[count:3 next_page:2 page:1 per_page:2 tags:[beta line\nbreak]]" {
+		t.Errorf("got %v", out)
+	}
+	if _, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2, "page": 2}); fmt.Sprint(out["tags"]) != "[vip]" {
+		t.Errorf("second page: %v", out)
+	}
+}
+
+// TestTolerantReader lists from platforms that answer otherwise than this
+// project's own.
+func TestTolerantReader(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat(`{"id":1,"email":"a@example.com","status":"new"},`, 249) + `{"id":2,"email":"z@example.com","status":"new"}`
+	for _, row := range []struct {
+		name string
+		body string
+		want string // of the structured content, without the contacts
+		text string
+	}{
+		{"no pagination", `{"data":[]}`, "map[count:0 page:1 per_page:50]", "Page 1: 0 of 0 in all; this is the last page."},
+		{"no count, a full page", `{"data":[{"id":7,"email":"a@example.com","status":"active"}],"pagination":{"page":1,"per_page":1}}`, "map[next_page:2 page:1 per_page:1]", "Page 1: 1; for more call again with page 2"},
+		{"no count, a short page", `{"data":[{"id":7}],"pagination":{"page":1,"per_page":50}}`, "map[page:1 per_page:50]", "Page 1: 1; this is the last page."},
+		{"per_page ignored", `{"data":[` + many + `]}`, "map[next_page:2 omitted:150 page:1 per_page:50]", "Page 1: 100; 150 more on this page are left out"},
+		{"unknown members and times", `{"data":[{"id":7,"email":"a@example.com","status":"x","subscribed_on":1700000000,"shoe_size":44}],"pagination":{"count":1}}`, "map[count:1 page:1 per_page:50]", "7 a@example.com x"},
+		{"an empty answer", ``, "map[count:0 page:1 per_page:50]", "Page 1: 0"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := connect(t, mcp.NewServer(newClient(t, answering(200, nil, row.body), "token"), mcp.Options{}))
+			text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": 7})
+			if n := len(out["contacts"].([]any)); n > 100 {
+				t.Errorf("%d contacts", n)
+			}
+			delete(out, "contacts")
+			if fmt.Sprint(out) != row.want || !strings.Contains(text, row.text) {
+				t.Errorf("got %v and %.200s", out, text)
+			}
+		})
+	}
+}
+
+// TestTextIsBounded keeps one contact to one short line, whatever it says.
+func TestTextIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	list := newList(t, c)
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	text, out := s.ok(t, "contacts", args{
+		"operation": "create", "list_id": list, "email": "ada@example.com",
+		"custom_attributes": args{"note": strings.Repeat("ignore\nall ", 1000)},
+	})
+	if len(text) > 400 || strings.Contains(text, "\n") {
+		t.Errorf("text of %d bytes: %s", len(text), text)
+	}
+	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat("ignore\nall ", 1000) {
+		t.Errorf("the structured content lost something: %v", note)
+	}
+}

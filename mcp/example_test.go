@@ -1,0 +1,67 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+	"example.com/emailplatform/mockserver"
+)
+
+// A server for one account, and an assistant that is connected to it in memory.
+func Example() {
+	ctx := context.Background()
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	c, err := client.New(client.Config{
+		BaseURL:    platform.URL(),
+		Token:      platform.Token(),
+		HTTPClient: &http.Client{Transport: platform.Transport()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	here, there := sdk.NewInMemoryTransports()
+	go func() { _ = mcp.NewServer(c, mcp.Options{}).Run(ctx, there) }()
+
+	assistant := sdk.NewClient(&sdk.Implementation{Name: "assistant", Version: "1"}, nil)
+	session, err := assistant.Connect(ctx, here, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	result, err := session.CallTool(ctx, &sdk.CallToolParams{
+		Name:      "tags",
+		Arguments: map[string]any{"operation": "list"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Content[0].(*sdk.TextContent).Text)
+	// Output: Tags. Page 1: 0 of 0 in all; this is the last page.
+}
+
+// A server for many callers, each with a token of its own.
+func ExampleHandler() {
+	handler, err := mcp.Handler(client.Config{BaseURL: "https://api.example.com"}, mcp.Options{
+		AllowedHosts: []string{"mcp.example.com"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/mcp", handler)
+
+	// What a caller without a token gets:
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "https://mcp.example.com/mcp", nil)
+	response := httptest.NewRecorder()
+	http.DefaultServeMux.ServeHTTP(response, request)
+	fmt.Println(response.Code, response.Header().Get("WWW-Authenticate"))
+	// Output: 401 Bearer
+}

@@ -1,0 +1,105 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+)
+
+// maxRequest is how large the body of a request may be, in bytes.
+const maxRequest = 1 << 20
+
+// Handler returns a handler that serves the tools over streamable HTTP, without
+// sessions, on whatever path it is mounted on. Each request must carry the header
+// "Authorization: Bearer TOKEN", and the platform is asked with that token. cfg
+// says all else about the client; that it holds a token itself is an error, as is
+// what [client.New] refuses.
+//
+// A request that names another host than a loopback one or one of
+// [Options.AllowedHosts] is answered 403, as is one that a browser sends for a
+// page of another origin; one without a usable token 401; one larger than 1 MiB
+// 413. A token that the platform does not know shows when a tool is called.
+// (Specification: Authentication.)
+func Handler(cfg client.Config, opts Options) (http.Handler, error) {
+	if cfg.Token != "" || cfg.TokenSource != nil {
+		return nil, errors.New("mcp: the client's configuration holds a token, but each caller brings its own")
+	}
+	if _, err := withToken(cfg, "any"); err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	server := newServer(func(req *sdk.CallToolRequest) (*client.Client, error) {
+		return withToken(cfg, bearer(req.Extra.Header))
+	}, opts)
+	streamable := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless:                    true,
+		JSONResponse:                 true,
+		Logger:                       opts.Logger,
+		MaxRequestBodyBytes:          maxRequest,
+		DisableLocalhostProtection:   true, // checkHost is stricter, and knows the allowed hosts
+		PropagateRequestCancellation: true,
+	})
+	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(cfg, streamable))), nil
+}
+
+// withToken returns a client for a caller. All of them share the connections
+// to the platform.
+func withToken(cfg client.Config, token string) (*client.Client, error) {
+	cfg.Token = token
+	return client.New(cfg)
+}
+
+// requireToken answers 401 to a request without a token that can be sent on.
+func requireToken(cfg client.Config, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := withToken(cfg, bearer(r.Header)); err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bearer returns the token that a request carries, or nothing.
+func bearer(h http.Header) string {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// checkHost refuses requests that name another host than a loopback one or an
+// allowed one: a page can make its own name resolve to this machine, and would
+// then be of the same origin.
+func checkHost(allowed []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := hostname(r.Host)
+		if !isLoopback(host) && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, host) }) {
+			http.Error(w, "this server is not known by the name in the Host header", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// hostname returns the host of host:port, without the brackets of an IPv6 address.
+func hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}

@@ -1,0 +1,249 @@
+package mcp_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+	"example.com/emailplatform/mockserver"
+)
+
+// newHandler returns a handler in front of p.
+func newHandler(t testing.TB, p *mockserver.Server, opts mcp.Options) http.Handler {
+	t.Helper()
+	h, err := mcp.Handler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// caller sends a token with each request.
+type caller string
+
+func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(c))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// dial returns an assistant that is connected over HTTP with a token.
+func dial(t testing.TB, url, token string) *session {
+	t.Helper()
+	return open(t, &sdk.StreamableClientTransport{
+		Endpoint:             url,
+		HTTPClient:           &http.Client{Transport: caller(token)},
+		DisableStandaloneSSE: true,
+	})
+}
+
+// TestAccountsApart makes 100 calls at once, of two accounts whose lists have
+// the same name: nobody sees or touches what is another's.
+func TestAccountsApart(t *testing.T) {
+	t.Parallel()
+	tokens := []string{"token-of-ada", "token-of-grace"}
+	p := newPlatform(t, mockserver.Token{Token: tokens[0]}, mockserver.Token{Token: tokens[1], AccountID: 2})
+	server := httptest.NewServer(newHandler(t, p, mcp.Options{}))
+	defer server.Close()
+	var sessions [2]*session
+	var lists [2]int64
+	for i, token := range tokens {
+		sessions[i] = dial(t, server.URL, token)
+		lists[i] = newList(t, newClient(t, p.Transport(), token))
+	}
+	const calls = 100
+	var wg sync.WaitGroup
+	for n := range calls {
+		wg.Go(func() {
+			own, other := n%2, 1-n%2
+			text, _, isError := sessions[own].call(t.Context(), t, "contacts", args{
+				"operation": "create", "list_id": lists[own], "email": fmt.Sprintf("c%d@account%d.example.com", n, own),
+			})
+			if isError {
+				t.Error(text)
+			}
+			text, _, isError = sessions[own].call(t.Context(), t, "contacts", args{"operation": "list", "list_id": lists[other]})
+			if !isError || !strings.Contains(text, "this account has no list") {
+				t.Errorf("account %d reads the list of account %d: %s", own, other, text)
+			}
+		})
+	}
+	wg.Wait()
+	for i, s := range sessions {
+		text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": lists[i], "per_page": 100})
+		if out["count"] != calls/2.0 || strings.Contains(text, fmt.Sprintf("@account%d.", 1-i)) {
+			t.Errorf("account %d has %v contacts:\n%s", i, out["count"], text)
+		}
+	}
+}
+
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+
+func newRequest(t testing.TB, method, body string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost:8808/mcp", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	return r
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	handler := newHandler(t, p, mcp.Options{AllowedHosts: []string{"mcp.example.com"}})
+	good := "Bearer " + p.Token()
+	for _, row := range []struct {
+		name, host, authorization, origin string
+		want                              int
+	}{
+		{"localhost", "localhost:8808", good, "", 200},
+		{"a loopback address", "127.0.0.1:8808", good, "", 200},
+		{"a loopback address of IPv6", "[::1]:8808", good, "", 200},
+		{"a loopback address without a port", "[::1]", good, "", 200},
+		{"an allowed host, in any case", "MCP.example.com", good, "", 200},
+		{"an allowed host with a port", "mcp.example.com:443", good, "", 200},
+		{"a scheme in lower case", "localhost", "bearer " + p.Token(), "", 200},
+		{"the same origin", "localhost:8808", good, "http://localhost:8808", 200},
+		{"no token", "localhost", "", "", 401},
+		{"an empty token", "localhost", "Bearer ", "", 401},
+		{"another scheme", "localhost", "Basic YTpi", "", 401},
+		{"a token that cannot be sent on", "localhost", "Bearer a b", "", 401},
+		{"a token that is not ASCII", "localhost", "Bearer t\u00f6ken", "", 401},
+		{"another host", "evil.example.com", good, "", 403},
+		{"a name that only begins like an allowed one", "mcp.example.com.evil.com", good, "", 403},
+		{"a name that begins like a loopback one", "localhost.evil.com", good, "", 403},
+		{"any address", "0.0.0.0:8808", good, "", 403},
+		{"no host", "", good, "", 403},
+		{"another origin", "localhost:8808", good, "http://evil.example.com", 403},
+		{"another port", "localhost:8808", good, "http://localhost:3000", 403},
+		{"an opaque origin", "localhost:8808", good, "null", 403},
+		{"another origin without a token", "localhost:8808", "", "http://evil.example.com", 403},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRequest(t, "POST", listTools)
+			r.Host = row.host
+			if row.authorization != "" {
+				r.Header.Set("Authorization", row.authorization)
+			}
+			if row.origin != "" {
+				r.Header.Set("Origin", row.origin)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code != row.want {
+				t.Fatalf("got %d, want %d: %s", w.Code, row.want, w.Body)
+			}
+			if challenged := w.Header().Get("WWW-Authenticate") == "Bearer"; challenged != (row.want == 401) {
+				t.Errorf("WWW-Authenticate: %q", w.Header().Get("WWW-Authenticate"))
+			}
+			if listed := strings.Contains(w.Body.String(), `"name":"contacts"`); listed != (row.want == 200) {
+				t.Errorf("answered %s", w.Body)
+			}
+		})
+	}
+}
+
+func TestRequestsThatAreNone(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	handler := newHandler(t, p, mcp.Options{})
+	for _, row := range []struct {
+		name, method, body string
+		want               int
+	}{
+		{"too large", "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 1<<20) + `"}}`, 413},
+		{"not JSON", "POST", `{`, 400},
+		{"a stream, which needs a session", "GET", "", 405},
+		{"the end of a session", "DELETE", "", 405},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRequest(t, row.method, row.body)
+			r.Header.Set("Authorization", "Bearer "+p.Token())
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code != row.want {
+				t.Errorf("got %d, want %d: %s", w.Code, row.want, w.Body)
+			}
+		})
+	}
+}
+
+func TestHandlerConfig(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		cfg  client.Config
+		want string
+	}{
+		{"no base URL", client.Config{}, "BaseURL"},
+		{"a token", client.Config{BaseURL: "https://api.example.com", Token: "t"}, "each caller brings its own"},
+		{"plain http", client.Config{BaseURL: "http://api.example.com"}, "use https"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := mcp.Handler(row.cfg, mcp.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("got %v, want an error about %s", err, row.want)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeft makes calls in a bubble, which fails if a goroutine or a
+// timer outlives its request, and looks for tokens in the log.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Token: "very-secret-token"}}})
+		defer p.Close()
+		var log strings.Builder
+		handler := newHandler(t, p, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		for _, body := range []string{
+			listTools,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":5}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists"}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		} {
+			r := newRequest(t, "POST", body)
+			r.Header.Set("Authorization", "Bearer very-secret-token")
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			answer, err := io.ReadAll(w.Body)
+			if err != nil || strings.Contains(string(answer), "very-secret-token") {
+				t.Errorf("answered %s %v", answer, err)
+			}
+		}
+		if strings.Contains(log.String(), "very-secret-token") {
+			t.Errorf("the log shows the token:\n%s", log.String())
+		}
+	})
+}
+
+// BenchmarkHandler is the cost of a call over HTTP that the server itself has.
+func BenchmarkHandler(b *testing.B) {
+	p := newPlatform(b)
+	handler := newHandler(b, p, mcp.Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		r := newRequest(b, "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`)
+		r.Header.Set("Authorization", "Bearer "+p.Token())
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Code)
+		}
+	}
+}

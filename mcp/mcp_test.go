@@ -1,0 +1,218 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+	"example.com/emailplatform/mockserver"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// args are the arguments of a call.
+type args = map[string]any
+
+// newClient returns a client of what transport reaches, which sends each
+// request once.
+func newClient(t testing.TB, transport http.RoundTripper, token string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Config{
+		BaseURL:    "http://127.0.0.1:0",
+		Token:      token,
+		HTTPClient: &http.Client{Transport: transport},
+		Retry:      client.RetryConfig{MaxAttempts: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// newPlatform returns a platform in memory that holds its own answers against
+// its document.
+func newPlatform(t testing.TB, tokens ...mockserver.Token) *mockserver.Server {
+	t.Helper()
+	p := mockserver.New(mockserver.Config{
+		Tokens:      tokens,
+		OnViolation: func(err error) { t.Errorf("the platform breaks its contract: %v", err) },
+	})
+	t.Cleanup(p.Close)
+	return p
+}
+
+// newList returns the id of a new list.
+func newList(t testing.TB, c *client.Client) int64 {
+	t.Helper()
+	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.ListID
+}
+
+// session is an assistant's connection.
+type session struct {
+	*sdk.ClientSession
+	output map[string]*jsonschema.Resolved
+}
+
+// connect returns an assistant that is connected to server in memory.
+func connect(t testing.TB, server *sdk.Server) *session {
+	t.Helper()
+	here, there := sdk.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, here)
+}
+
+func open(t testing.TB, transport sdk.Transport) *session {
+	t.Helper()
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cs.Close() })
+	s := &session{cs, map[string]*jsonschema.Resolved{}}
+	for tool, err := range cs.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		convert(t, tool.OutputSchema, &schema)
+		if s.output[tool.Name], err = schema.Resolve(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// convert turns a value into another by way of JSON.
+func convert(t testing.TB, from, to any) {
+	t.Helper()
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, to)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call calls a tool, which must not fail in the protocol. A success is held
+// against the tool's output schema.
+func (s *session) call(ctx context.Context, t testing.TB, tool string, arguments any) (text string, structured map[string]any, isError bool) {
+	t.Helper()
+	r, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("%s %v: %v", tool, arguments, err)
+	}
+	if len(r.Content) != 1 {
+		t.Fatalf("%d pieces of content", len(r.Content))
+	}
+	text = r.Content[0].(*sdk.TextContent).Text
+	if r.IsError {
+		return text, nil, true
+	}
+	if err := s.output[tool].Validate(r.StructuredContent); err != nil {
+		t.Errorf("%s %v: structured content: %v", tool, arguments, err)
+	}
+	return text, r.StructuredContent.(map[string]any), false
+}
+
+// ok calls a tool that must succeed.
+func (s *session) ok(t testing.TB, tool string, arguments any) (text string, structured map[string]any) {
+	t.Helper()
+	text, structured, isError := s.call(t.Context(), t, tool, arguments)
+	if isError {
+		t.Fatalf("%s %v: %s", tool, arguments, text)
+	}
+	return text, structured
+}
+
+// fails calls a tool that must fail, and returns why.
+func (s *session) fails(t testing.TB, tool string, arguments any) string {
+	t.Helper()
+	text, structured, isError := s.call(t.Context(), t, tool, arguments)
+	if !isError {
+		t.Fatalf("%s %v: no error: %v", tool, arguments, structured)
+	}
+	return text
+}
+
+// TestTools shows what an assistant learns about the server, so that every
+// change of it is seen.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(map[string]any{"initialize": s.InitializeResult(), "tools": list.Tools}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "tools.json")
+	if *update {
+		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != strings.TrimSuffix(strings.ReplaceAll(string(want), "\r\n", "\n"), "\n") {
+		t.Errorf("the tools changed; see the difference with: go test -run TestTools -update && git diff\n%s", got)
+	}
+}
+
+// TestSchemasAreFlat keeps to what every assistant takes.
+func TestSchemasAreFlat(t *testing.T) {
+	t.Parallel()
+	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		b, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, keyword := range []string{"oneOf", "anyOf", "allOf", "$ref", `"null"`, `"type":[`} {
+			if strings.Contains(string(b), keyword) {
+				t.Errorf("%s: a schema has %s", tool.Name, keyword)
+			}
+		}
+	}
+}
+
+func TestOtherFeaturesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
+	for name, ask := range map[string]func() error{
+		"prompts":   func() error { _, err := s.ListPrompts(t.Context(), nil); return err },
+		"resources": func() error { _, err := s.ListResources(t.Context(), nil); return err },
+		"another tool": func() error {
+			_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "lists"})
+			return err
+		},
+	} {
+		if err := ask(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"example.com/emailplatform/client"
+)
+
+// Sizes of a page. The platform may answer with fewer items.
+const (
+	defaultPerPage = 50
+	maxPerPage     = 100 // of the platform, and what an assistant can make use of
+)
+
+// pageInput says which page is asked for.
+type pageInput struct {
+	Page    int64 `json:"page"`
+	PerPage int64 `json:"per_page"`
+}
+
+func (in pageInput) withDefaults() pageInput {
+	if in.Page == 0 {
+		in.Page = 1
+	}
+	if in.PerPage == 0 {
+		in.PerPage = defaultPerPage
+	}
+	return in
+}
+
+// pageOutput says which page is answered and whether there are more.
+type pageOutput struct {
+	Page     int64  `json:"page"`
+	PerPage  int64  `json:"per_page"`
+	Count    *int64 `json:"count,omitzero"`     // nil if the platform does not say
+	NextPage int64  `json:"next_page,omitzero"` // 0 on the last page
+	Omitted  int    `json:"omitted,omitzero"`
+}
+
+func pageProperties() map[string]*jsonschema.Schema {
+	return map[string]*jsonschema.Schema{
+		"page":      integer("The number of this page, from 1.", 1),
+		"per_page":  integer("How many items a full page holds.", 1),
+		"count":     integer("How many items there are on all pages. Absent if the platform does not say.", 0),
+		"next_page": integer("The page to ask for next. Absent on the last page.", 2),
+		"omitted":   integer("How many items of this page were left out because it holds too many.", 1),
+	}
+}
+
+// bound returns the items of a page, no more than an answer may hold, and what
+// to say about the page. What the platform answered counts; where it says
+// nothing, what was asked for.
+func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
+	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
+	if p.Page > 0 {
+		out.Page = p.Page
+	}
+	if p.PerPage > 0 {
+		out.PerPage = p.PerPage
+	}
+	more := int64(len(items)) >= out.PerPage
+	if p.Count > 0 || len(items) == 0 && out.Page == 1 {
+		out.Count = &p.Count
+		more = len(items) > 0 && (p.Count-1)/out.PerPage >= out.Page
+	}
+	if more {
+		out.NextPage = out.Page + 1
+	}
+	if len(items) > maxPerPage {
+		out.Omitted = len(items) - maxPerPage
+		items = items[:maxPerPage]
+	}
+	return items, out
+}
+
+// summary returns for example "Page 3: 23 of 123 in all; this is the last page".
+func (p pageOutput) summary(shown int) string {
+	s := fmt.Sprintf("Page %d: %d", p.Page, shown)
+	if p.Count != nil {
+		s += fmt.Sprintf(" of %d in all", *p.Count)
+	}
+	if p.Omitted > 0 {
+		s += fmt.Sprintf("; %d more on this page are left out, use a smaller per_page or a filter", p.Omitted)
+	}
+	if p.NextPage > 0 {
+		return s + fmt.Sprintf("; for more call again with page %d and the other arguments unchanged", p.NextPage)
+	}
+	return s + "; this is the last page"
+}

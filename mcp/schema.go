@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// The schemas are flat, without oneOf, references or nullable types: some
+// assistants drop a tool whose schema has them.
+
+func object(required []string, properties map[string]*jsonschema.Schema, order ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Required: required, Properties: properties, PropertyOrder: order}
+}
+
+// closed returns s for objects that have no other properties.
+func closed(s *jsonschema.Schema) *jsonschema.Schema {
+	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	return s
+}
+
+func text(description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: description}
+}
+
+func choice(description string, values ...any) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: description, Enum: values}
+}
+
+// integer returns the schema of an integer that is at least minimum.
+func integer(description string, minimum float64) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "integer", Description: description, Minimum: &minimum}
+}
+
+func array(description string, items *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Description: description, Items: items}
+}
+
+func texts(description string) *jsonschema.Schema {
+	return array(description, &jsonschema.Schema{Type: "string"})
+}
+
+func textsByName(description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Description: description, AdditionalProperties: &jsonschema.Schema{Type: "string"}}
+}
+
+// The arguments that every list takes.
+
+func pageArgument() *jsonschema.Schema {
+	s := integer("For list: the number of the page, from 1. Take it from next_page of the answer before.", 1)
+	s.Default = json.RawMessage("1")
+	return s
+}
+
+func perPageArgument() *jsonschema.Schema {
+	s := integer("For list: how many items a page holds, from 1 to 100.", 1)
+	most := float64(maxPerPage)
+	s.Maximum = &most
+	s.Default = json.RawMessage(strconv.Itoa(defaultPerPage))
+	return s
+}
+
+func ptr[T any](v T) *T { return &v }

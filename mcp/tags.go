@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"example.com/emailplatform/client"
+)
+
+func tagsTool() *tool {
+	return &tool{
+		Tool: sdk.Tool{
+			Name:  "tags",
+			Title: "Tags",
+			Description: `Lists the tags that the account's contacts carry, by name, a page at a time.
+To find the contacts with a tag, call the tool contacts with operation "list" and filter "tag:NAME".`,
+			Annotations: &sdk.ToolAnnotations{
+				Title:           "Tags",
+				ReadOnlyHint:    true,
+				DestructiveHint: ptr(false),
+				IdempotentHint:  true,
+				OpenWorldHint:   ptr(false),
+			},
+			InputSchema: closed(object([]string{"operation"}, map[string]*jsonschema.Schema{
+				"operation": choice("What to do.", "list"),
+				"page":      pageArgument(),
+				"per_page":  perPageArgument(),
+			}, "operation", "page", "per_page")),
+			OutputSchema: tagsOutputSchema(),
+		},
+		operations: map[string]operation{
+			"list": {optional: []string{"page", "per_page"}, run: runs(listTags)},
+		},
+	}
+}
+
+func tagsOutputSchema() *jsonschema.Schema {
+	properties := pageProperties()
+	properties["tags"] = texts("The names of the tags, in alphabetical order.")
+	return object([]string{"tags", "page", "per_page"}, properties, "tags", "page", "per_page", "count", "next_page", "omitted")
+}
+
+type tagPage struct {
+	Tags []string `json:"tags"`
+	pageOutput
+}
+
+func listTags(ctx context.Context, c *client.Client, in pageInput) (answer, error) {
+	in = in.withDefaults()
+	page, err := c.Tags.List(ctx, client.ListTagsParams{Page: in.Page, PerPage: in.PerPage, WithCount: true})
+	if err != nil {
+		return answer{}, err
+	}
+	items, about := bound(in, page.Data, page.Pagination)
+	out := tagPage{Tags: make([]string, len(items)), pageOutput: about}
+	var s strings.Builder
+	fmt.Fprintf(&s, "Tags. %s.", about.summary(len(items)))
+	for i, tag := range items {
+		out.Tags[i] = tag.Name
+		fmt.Fprintf(&s, "\n- %s", shorten(fmt.Sprintf("%q", tag.Name)))
+	}
+	return answer{out, s.String()}, nil
+}
