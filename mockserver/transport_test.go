@@ -49,10 +49,10 @@ func TestHandlerTransport(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			real := httptest.NewServer(handler)
-			defer real.Close()
-			want := visit(t, http.DefaultTransport, real.URL)
-			got := visit(t, handlerTransport{handler}, real.URL)
+			served := httptest.NewServer(handler)
+			defer served.Close()
+			want := visit(t, http.DefaultTransport, served.URL)
+			got := visit(t, handlerTransport{handler}, served.URL)
 			if got != want {
 				t.Errorf("in process: %+v\nconnection: %+v", got, want)
 			}
