@@ -11,10 +11,12 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 // The benchmarks stand beside a bare net/http loop that does the least that
@@ -266,3 +268,41 @@ func BenchmarkSend(b *testing.B) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// BenchmarkLookups makes lookups by 64 goroutines over a socket, against a
+// platform that refuses what comes too early: with -benchtime=60x it takes a
+// minute, and should report no refusal and little more than a second each.
+func BenchmarkLookups(b *testing.B) {
+	srv := mockserver.Start(mockserver.Config{})
+	b.Cleanup(srv.Close)
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	email, err := c.Emails.Send(b.Context(), client.EmailSubmission{Email: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", Text: "T"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range 64 {
+		wg.Go(func() {
+			for next.Add(1) <= int64(b.N) {
+				if _, err := c.Emails.Get(b.Context(), email.ID); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	refused := 0
+	for _, r := range srv.Requests() {
+		if r.Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	b.ReportMetric(float64(refused), "refused")
+	b.ReportMetric(b.Elapsed().Seconds()/float64(max(b.N-1, 1)), "s/lookup")
+	b.ReportMetric(0, "ns/op")
+}

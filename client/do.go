@@ -144,7 +144,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		}
 		return e
 	}
-	defer resp.Body.Close()              //nolint:errcheck // there is nothing left to lose
+	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
 	b := s.buffers.Get().(*bytes.Buffer)
 	defer s.recycle(b)
 	err = s.read(b, resp)

@@ -1,0 +1,149 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestErrorIs(t *testing.T) {
+	all := []error{
+		ErrUnauthorized, ErrForbidden, ErrNotFound, ErrConflict, ErrPolicyNotAccepted, ErrContactExists, ErrValidation,
+		ErrTooLarge, ErrRateLimited, ErrServer, ErrBadAnswer, ErrOutcomeUnknown,
+	}
+	detail := func(rule string) string {
+		return `{"detail":[{"loc":["body","contacts",3,"email"],"msg":"wrong","type":"` + rule + `"}]}`
+	}
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   []error
+	}{
+		"400":             {400, "", []error{ErrValidation}},
+		"401":             {401, "", []error{ErrUnauthorized}},
+		"403":             {403, "", []error{ErrForbidden}},
+		"404":             {404, "", []error{ErrNotFound}},
+		"405":             {405, "", nil},
+		"409":             {409, "", []error{ErrConflict}},
+		"policy":          {409, detail("policy_not_accepted"), []error{ErrConflict, ErrPolicyNotAccepted}},
+		"exists":          {409, detail("contact_exists"), []error{ErrConflict, ErrContactExists}},
+		"exists, but 422": {422, detail("contact_exists"), []error{ErrValidation, ErrContactExists}},
+		"413":             {413, "", []error{ErrTooLarge}},
+		"422":             {422, detail("missing"), []error{ErrValidation}},
+		"429":             {429, "", []error{ErrRateLimited}},
+		"500":             {500, "", []error{ErrServer, ErrOutcomeUnknown}},
+		"599":             {599, "", []error{ErrServer, ErrOutcomeUnknown}},
+		"302":             {302, "", []error{ErrBadAnswer, ErrOutcomeUnknown}},
+		"201, not JSON":   {201, "{", []error{ErrBadAnswer, ErrOutcomeUnknown}},
+		"201, wrong type": {201, `{"template_id":"x"}`, []error{ErrBadAnswer, ErrOutcomeUnknown}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestClient(t, answer(tc.status, "application/json", tc.body), func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+			for _, target := range all {
+				want := false
+				for _, w := range tc.want {
+					want = want || w == target
+				}
+				if errors.Is(err, target) != want {
+					t.Errorf("%v is %q: %v, want %v", err, target, !want, want)
+				}
+			}
+			var e *Error
+			if !errors.As(err, &e) || e.StatusCode != tc.status || e.RequestID != "req-1" || e.Method != "POST" || e.Path != "/templates" || e.Op != "createTemplate" || e.Attempts != 1 {
+				t.Errorf("%#v", e)
+			}
+		})
+	}
+}
+
+func TestErrorBodies(t *testing.T) {
+	for name, tc := range map[string]struct {
+		contentType, body string
+		want              string // the error's text
+		keeps             int    // bytes of the body
+	}{
+		"details":       {"application/json", `{"detail":[{"loc":["body",3,"email"],"msg":"wrong","type":"t"},{"msg":"too"}]}`, "body.3.email: wrong (t): too", 78},
+		"a string":      {"application/json", `{"detail":"Not allowed"}`, "422 Unprocessable Entity: Not allowed", 24},
+		"other JSON":    {"application/json", `{"message":"no"}`, "422 Unprocessable Entity [", 16},
+		"an array":      {"application/json", `[1]`, "422 Unprocessable Entity [", 3},
+		"half of JSON":  {"application/json", `{"detail":[{"msg":"x"`, "422 Unprocessable Entity [", 21},
+		"HTML":          {"text/html", "<h1>No</h1>", "422 Unprocessable Entity: an HTML page instead of JSON", 11},
+		"text":          {"text/plain", "no", "422 Unprocessable Entity [", 2},
+		"nothing":       {"", "", "422 Unprocessable Entity [", 0},
+		"more than 4 K": {"text/plain", strings.Repeat("x", 10_000), "422 Unprocessable Entity [", 4096},
+		"too large":     {"application/json", `{"detail":[{"msg":"x"}]}` + strings.Repeat(" ", 30_000), "422 Unprocessable Entity", 4096},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestClient(t, answer(422, tc.contentType, tc.body), func(cfg *Config) { cfg.MaxResponseBytes = 20_000 })
+			_, err := c.Lists.Create(t.Context(), ListCreate{})
+			var e *Error
+			if !errors.As(err, &e) || e.StatusCode != 422 || !strings.Contains(e.Error(), tc.want) || len(e.Body) != tc.keeps {
+				t.Errorf("%v with %d bytes, want %q with %d", err, len(e.Body), tc.want, tc.keeps)
+			}
+		})
+	}
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		hijack(t, w, "HTTP/1.1 409 Conflict\r\nContent-Length: 100\r\nX-Request-Id: r\r\n\r\n{\"detail\":")
+	})
+	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+	var e *Error
+	if !errors.As(err, &e) || e.StatusCode != 409 || e.RequestID != "r" || errors.Is(err, ErrOutcomeUnknown) {
+		t.Errorf("a truncated 409: %v; its status must not be lost", err)
+	}
+}
+
+func TestErrorLog(t *testing.T) {
+	e := &Error{
+		Op: "createList", Method: "POST", Path: "/lists", StatusCode: 503, RequestID: "r", Attempts: 2, RetryAfter: 5e9, unknown: true,
+		Details: []ErrorDetail{{Msg: "down"}},
+	}
+	var b bytes.Buffer
+	slog.New(slog.NewTextHandler(&b, nil)).Error("x", "err", e)
+	for _, want := range []string{"err.op=createList", "err.status=503", "err.attempts=2", "err.request_id=r", "err.retry_after=5s", "err.outcome_unknown=true", "down"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in %s", want, b.String())
+		}
+	}
+	if got := fmt.Sprintf("%v|%+v|%#v|%s", e, e, e, e); strings.Count(got, e.Error()) != 4 {
+		t.Errorf("verbs print %s", got)
+	}
+	if got := fmt.Sprintf("%q", e); got != fmt.Sprintf("%q", e.Error()) {
+		t.Errorf("%%q prints %s", got)
+	}
+}
+
+// FuzzAnswer has the platform answer anything.
+func FuzzAnswer(f *testing.F) {
+	f.Add(200, "application/json", `{"data":[{"id":1,"email":"a","tags":["x"],"custom_attributes":null}],"pagination":{"page":1}}`)
+	f.Add(422, "application/json", `{"detail":[{"loc":["body",1],"msg":"m","type":"t"}]}`)
+	f.Add(500, "text/html; charset", `<`)
+	f.Fuzz(func(t *testing.T, status int, contentType, body string) {
+		if status < 200 || status > 999 {
+			return
+		}
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			return respond(status, body, "Content-Type", contentType, "X-Request-Id", testToken), nil
+		}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+		_, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
+		if err == nil {
+			if status >= 300 {
+				t.Fatalf("%d is a success", status)
+			}
+			return
+		}
+		var e *Error
+		if !errors.As(err, &e) || e.StatusCode != status || len(e.Body) > maxErrorBody {
+			t.Fatalf("%d: %#v", status, err)
+		}
+		if strings.Contains(fmt.Sprintf("%v %s", err, e.Body), testToken) {
+			t.Fatal("the token shows")
+		}
+	})
+}
