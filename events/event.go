@@ -128,7 +128,8 @@ type Unknown struct {
 
 	// Partial is what could be read of data that does not fit, in the type of
 	// its shape, or nil if the shape cannot be told. The members that Err is
-	// about are zero in it. Methods such as [Event.Recipient] look here too.
+	// about are zero in it. Methods such as [Event.Recipient] look here too. It
+	// is for reading: what is written is Raw.
 	Partial Data
 }
 

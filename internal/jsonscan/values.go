@@ -30,15 +30,3 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	}
 	return append(make([]T, 0, len(s)), s...)
 }
-
-// Map reads an object, each member by read; null is nil.
-func Map[T any](c *Cursor, read func(*Cursor) T) map[string]T {
-	if c.Null() {
-		return nil
-	}
-	m := make(map[string]T)
-	for name := range c.Object() {
-		m[c.own(name)] = read(c)
-	}
-	return m
-}

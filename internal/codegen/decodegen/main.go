@@ -22,8 +22,8 @@
 //
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of the
 // first file (a struct with json tags, or a named type of any of these), and
-// pointers to, slices of and maps from string to these. For every other type the
-// package declares the reader itself: readID for ID, readTime for [time.Time], and
+// pointers to and slices of these. For every other type the package declares the
+// reader itself: readID for ID, readTime for [time.Time], and
 // for a generic type N[T]
 //
 //	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
@@ -184,8 +184,6 @@ func (g *generator) value(t ast.Expr) string {
 		return "jsonscan.Pointer(c, " + g.reader(t.X) + ")"
 	case *ast.ArrayType:
 		return "jsonscan.Slice(c, " + g.reader(t.Elt) + ")"
-	case *ast.MapType:
-		return "jsonscan.Map(c, " + g.reader(t.Value) + ")"
 	case *ast.IndexExpr:
 		return "read" + types.ExprString(t.X) + "(c, " + g.reader(t.Index) + ")"
 	case *ast.Ident, *ast.SelectorExpr:
