@@ -62,9 +62,7 @@ func TestConformanceBounced(t *testing.T) {
 				}
 			}})
 		}
-		for _, category := range []string{
-			"bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac",
-		} {
+		for _, category := range bounceCategories {
 			rules = append(rules, rule{lower + " " + category, "bounced/category/" + category + " shape/" + lower, func(w *world) {
 				w.listen("Email.Bounced")
 				s := sending.send(w)

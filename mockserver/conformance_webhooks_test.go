@@ -199,10 +199,13 @@ func TestConformanceDelivery(t *testing.T) {
 			w.post("/webhooks/"+hook+"/archive", "").ok()
 			w.suppress(2)
 			w.fires()
+			w.listen("SuppressedEmail.Added") // another one, which is not archived
+			w.suppress(1)
+			want(w, "path", w.fires("SuppressedEmail.Added")[0].path, "/2")
 			w.post("/webhooks/"+hook+"/unarchive", "").ok()
 			w.fires()
 			w.suppress(1)
-			w.fires("SuppressedEmail.Added")
+			w.fires("SuppressedEmail.Added", "SuppressedEmail.Added")
 		}},
 		{"what was queued waits for unarchive", "decision/34/unarchived states/webhook/unarchive", func(w *world) {
 			hook := w.listenWith(`,"rate_limit":1,"rate_limit_period":"minute"`, "SuppressedEmail.Added")

@@ -175,6 +175,10 @@ func (w *world) lastSent(s sent) sent {
 	return s
 }
 
+var bounceCategories = []string{
+	"bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac",
+}
+
 // What recipients do with an email.
 
 func (w *world) bounce(id, category string) {
