@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"example.com/emailplatform/mockserver/internal/api"
 )
 
 // TestViolations makes sure that broken answers and events are noticed: a
@@ -60,7 +58,7 @@ func TestViolations(t *testing.T) {
 // TestExamples holds the document's own examples of events against their
 // schemas, by the fast engine that traffic is held against and by the exact one.
 func TestExamples(t *testing.T) {
-	exact, err := api.GetSpec()
+	exact, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
