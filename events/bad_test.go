@@ -52,6 +52,9 @@ func TestParseErrors(t *testing.T) {
 			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
 				t.Errorf("got %q, %q, %d", pe.Path, pe.Want, pe.Offset)
 			}
+			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "want "+row.want) || !strings.Contains(text, row.path) {
+				t.Error(text)
+			}
 			if (pe.Event != nil) != row.event {
 				t.Errorf("event is %v", pe.Event)
 			}
@@ -270,6 +273,7 @@ func TestHostileBodies(t *testing.T) {
 		"deep objects":     `{"event":"x","data":` + strings.Repeat(`{"a":`, size/5),
 		"many members":     `{"event":"Email.Error","data":{` + strings.Repeat(`"error":1,`, size/10) + `"error":2}}`,
 		"many datas":       `{` + strings.Repeat(`"data":{"error":1},`, size/20) + `"event":"Email.Error"}`,
+		"many bad datas":   `{"event":"Email.Error",` + strings.Repeat(`"data":1,`, size/9) + `"data":2}`,
 		"many events":      `{"data":{},` + strings.Repeat(`"event":"Email.Error",`, size/20) + `"event":"x"}`,
 		"long name":        `{"event":"x","` + strings.Repeat("n", size) + `":tru}`,
 		"long string":      `{"event":"x","id":"` + strings.Repeat("s", size),

@@ -82,6 +82,7 @@ func TestRoundTripIsExact(t *testing.T) {
 		`{"event":"Contact.Removed","created_on":null,"user":null,"id":null,"data":{"contact":{"custom_attributes":null,"bounces_count":null}}}`,
 		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00.000+02:00","data":{"list_id":42,"contact_id":9e2,"opened_at":"2025-11-20T15:32:00+0200"}}`,
 		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00","data":{}}`,
+		`{"event":"Email.Opened","timestamp":null,"data":{"opened_at":null}}`,
 		`{"event":"Email.Opened","created_on":1763651060,"data":{}}`,
 		`{"event":"Email.Error","timestamp":"2025-11-20T15:32:00Z","created_on":1763651060,"account_lineage":[1],"data":{}}`,
 		`{"event":"Email.Error","created_on":-1,"data":{"event_time":-9223372036854775808}}`,

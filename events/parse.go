@@ -100,9 +100,11 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	case "timestamp":
 		env.timestamp = readTime(c)
 	case "data":
+		again := env.hasData
 		env.data, env.hasData = *c, true
-		if env.Name == "" {
-			c.Skip() // read when the name is known
+		if again || env.Name == "" {
+			env.Data = nil // read when the name is known, and only the last of many
+			c.Skip()
 		} else {
 			env.readData(c)
 		}
