@@ -132,7 +132,7 @@ func (w *sower) sowContacts(path string, contacts []map[string]any) error {
 	for from := 0; from < len(contacts); {
 		status := contacts[from]["status"]
 		to := from
-		for to < len(contacts) && to-from < maxImport && contacts[to]["status"] == status {
+		for to < len(contacts) && to-from < maxImport && fmt.Sprint(contacts[to]["status"]) == fmt.Sprint(status) {
 			delete(contacts[to], "status")
 			to++
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -32,14 +31,13 @@ func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, er
 // with the secret. It is attempted once. The same rules say which addresses
 // may be reached as for webhooks.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	target, err := url.Parse(to)
-	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "" {
+	if !absoluteHTTP(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
 	if secret.Hash == "" {
 		secret.Hash = s.cfg.HashFunction
 	}
-	if secret.Key == "" || secret.Hash != webhook.SHA256 && secret.Hash != webhook.SHA512 {
+	if _, err := webhook.NewVerifier(secret); err != nil { // it says what may sign
 		return "", errors.New("mockserver: secret: want a key, and sha256 or sha512")
 	}
 	d := s.platform.deliver

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
 )
 
 // snapshotVersion changes with the format of snapshots.
@@ -41,12 +44,12 @@ type accountSnapshot struct {
 }
 
 type listSnapshot struct {
-	*list
+	list
 	Contacts []*contact `json:"contacts"`
 }
 
 type messageSnapshot struct {
-	*message
+	message
 	Content int `json:"content"` // which of the contents
 }
 
@@ -103,7 +106,7 @@ func (a *account) snapshot() accountSnapshot {
 		Tags:       slices.Sorted(maps.Keys(a.Tags)),
 	}
 	for _, l := range a.Lists.all {
-		out.Lists = append(out.Lists, listSnapshot{l, l.contacts.all})
+		out.Lists = append(out.Lists, listSnapshot{*l, l.contacts.all})
 	}
 	return out
 }
@@ -117,7 +120,7 @@ func (out *snapshot) takeMessages(from *records) {
 			known[m.Content] = i
 			out.Contents = append(out.Contents, m.Content)
 		}
-		out.Messages = append(out.Messages, messageSnapshot{m, i})
+		out.Messages = append(out.Messages, messageSnapshot{*m, i})
 	}
 	for _, m := range from.outbox {
 		take(m)
@@ -301,9 +304,9 @@ func (in *snapshot) records() (records, error) {
 }
 
 func (in *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
-	m := saved.message
+	m := &saved.message
 	switch {
-	case m == nil || m.ID == "" || out.messages[m.ID] != nil:
+	case m.ID == "" || out.messages[m.ID] != nil:
 		return errors.New("id: want one of its own")
 	case saved.Content < 0 || saved.Content >= len(in.Contents):
 		return errors.New("content: there is none such")
@@ -312,19 +315,34 @@ func (in *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
 	case m.Status == messageBounced && m.Bounce == nil:
 		return errors.New("bounce: required")
 	}
-	a := out.accounts[m.AccountID]
-	if m.CampaignID != 0 && a.Campaigns.byID[m.CampaignID] == nil {
-		return errors.New("campaign_id: there is none such")
-	}
-	if m.ListID != 0 {
-		if l := a.Lists.byID[m.ListID]; l == nil || l.contacts.find(m.ContactID) == nil {
-			return errors.New("contact_id: there is none such on the list")
-		}
+	if err := out.accounts[m.AccountID].checkOrigin(m); err != nil {
+		return err
 	}
 	m.Content = in.Contents[saved.Content]
 	out.messages[m.ID] = m
 	if m.sent() {
 		out.outbox = append(out.outbox, m)
+	}
+	return nil
+}
+
+// checkOrigin wants what a message says that it came from.
+func (a *account) checkOrigin(m *message) error {
+	listed := m.ListID != 0
+	switch m.SentBy {
+	case events.SendingTypeCampaign:
+		if a.Campaigns.byID[m.CampaignID] == nil {
+			return errors.New("campaign_id: there is none such")
+		}
+		listed = true
+	case events.SendingTypeWorkflow:
+		listed = true
+	case events.SendingTypeTransactional, events.SendingTypeEmailAPI:
+	default:
+		return fmt.Errorf("sent_by: %q is unknown", m.SentBy)
+	}
+	if l := a.Lists.byID[m.ListID]; listed && (l == nil || l.contacts.find(m.ContactID) == nil) {
+		return errors.New("contact_id: there is none such on the list")
 	}
 	return nil
 }
@@ -380,10 +398,7 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 			return w.ID, out.wantsList(w.ListID, true)
 		}),
 		restoreAll(&out.Webhooks, "webhooks", a.Webhooks, ids, func(h *hook) (int64, error) {
-			if h.AccountID != a.ID {
-				return 0, errors.New("account_id: want the account's")
-			}
-			return h.ID, nil
+			return h.ID, a.checkHook(h)
 		}),
 	)
 	for _, tag := range a.Tags {
@@ -394,6 +409,22 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 		out.Suppression.byAddress[strings.ToLower(e.Email)] = true
 	}
 	return out, err
+}
+
+func (a accountSnapshot) checkHook(h *hook) error {
+	if h.AccountID != a.ID {
+		return errors.New("account_id: want the account's")
+	}
+	if !absoluteHTTP(h.URL) {
+		return errors.New("url: want an absolute http or https URL")
+	}
+	if _, err := webhook.NewVerifier(webhook.Secret{Key: h.Secret, Hash: h.Hash}); err != nil {
+		return errors.New("secret: want a key, and sha256 or sha512")
+	}
+	if h.RateLimit < 0 {
+		return errors.New("rate_limit: want 0 or more")
+	}
+	return nil
 }
 
 // restoreAll fills a collection; check returns an item's id.
@@ -423,10 +454,7 @@ func (a *account) wantsList(id int64, required bool) error {
 
 func (a accountSnapshot) restoreLists(out *account, ids *idCheck) error {
 	for i, saved := range a.Lists {
-		l := saved.list
-		if l == nil {
-			return fmt.Errorf("lists[%d]: want an object", i)
-		}
+		l := &saved.list
 		if err := ids.take(l.ID); err != nil {
 			return fmt.Errorf("lists[%d]: %w", i, err)
 		}

@@ -109,8 +109,7 @@ func (p *platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequest
 }
 
 func (p *platform) newHook(in api.WebhookCreate) (*hook, error) {
-	target, err := url.Parse(in.URL)
-	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" || target.Hostname() == "" {
+	if !absoluteHTTP(in.URL) {
 		return nil, invalid("want an absolute http or https URL", "body", "url")
 	}
 	if len(in.Events) == 0 {
@@ -136,6 +135,11 @@ func (p *platform) newHook(in api.WebhookCreate) (*hook, error) {
 	}
 	h.Secret = newSecret()
 	return h, nil
+}
+
+func absoluteHTTP(s string) bool {
+	target, err := url.Parse(s)
+	return err == nil && (target.Scheme == "http" || target.Scheme == "https") && target.Hostname() != ""
 }
 
 func newSecret() string {

@@ -1,0 +1,636 @@
+package mockserver_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+// controlled is a platform with a webhook, a list and a message to its contact.
+type controlled struct {
+	platform
+	list, contact, email, hook string
+}
+
+func newControlled(t *testing.T) controlled {
+	receiver := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	c := controlled{platform: p}
+	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced","Email.Opened"]}`).id("webhook_id")
+	c.list = p.list()
+	c.contact = p.contact(c.list, "ada@example.org")
+	c.email = p.email("ada@example.org")
+	return c
+}
+
+// records returns the data of a list route.
+func (c controlled) records(path string) []map[string]any {
+	c.t.Helper()
+	var out []map[string]any
+	for _, record := range c.must("GET", path, nil).object["data"].([]any) {
+		out = append(out, record.(map[string]any))
+	}
+	return out
+}
+
+// ids returns the ids that a list route shows.
+func (c controlled) ids(path string) string {
+	c.t.Helper()
+	ids := []string{}
+	for _, record := range c.records(path) {
+		ids = append(ids, record["id"].(string))
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestControlRecipients(t *testing.T) {
+	tests := []struct {
+		action, body string
+		status       int
+		contains     string
+	}{
+		{"bounce", ``, 200, `"bounce_category":"bounce_hb"`},
+		{"bounce", `{"category":"bounce_fm","diagnostic":"452 full"}`, 200, `"bounce_category":"bounce_fm"`},
+		{"bounce", `{"category":"bounce_xx"}`, 422, `"category"`},
+		{"bounce", `{"catgory":"bounce_hb"}`, 422, `"catgory"`},
+		{"bounce", `{"category":1}`, 422, `"category"`},
+		{"bounce", `{`, 400, `json_invalid`},
+		{"bounce", `{} {}`, 400, `json_invalid`},
+		{"complain", `{"provider":"Example"}`, 200, `"reported_as_spam":true`},
+		{"open", `{}`, 200, `"opens":1`},
+		{"click", `{"url":"https://shop.example/"}`, 200, `"clicks":1`},
+		{"click", ``, 422, `"url"`}, // the message has no link
+		{"unsubscribe", ``, 200, `"unsubscribed":true`},
+		{"global-unsubscribe", ``, 200, `"global_unsubscribed":true`},
+		{"confirm", ``, 409, `invalid_state`}, // it is no confirmation email
+		{"dance", ``, 404, `not_found`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.action+tt.body, func(t *testing.T) {
+			c := newControlled(t)
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			a := c.do("POST", "/_mock/outbox/"+c.email+"/"+tt.action, body)
+			if a.status != tt.status || !strings.Contains(a.text, tt.contains) {
+				t.Errorf("got %d %s", a.status, a.text)
+			}
+			if other := c.do("POST", "/_mock/outbox/nobody/"+tt.action, body); other.status != 404 {
+				t.Errorf("an unknown message: %d %s", other.status, other.text)
+			}
+		})
+	}
+}
+
+func TestControlClicksTheFirstLink(t *testing.T) {
+	c := newControlled(t)
+	id := c.must("POST", "/v2/emails", `{"email":"b@example.org","sender":{"email":"s@example.com"},
+		"content":{"subject":"x","html":"<a href=\"https://a.example/?x=1&amp;y=2\">a</a>"}}`).id("id")
+	a := c.must("POST", "/_mock/outbox/"+id+"/click", nil)
+	if !strings.Contains(a.text, `"links":["https://a.example/?x=1\u0026y=2"]`) || !strings.Contains(a.text, `\"url\":\"https://a.example/?x=1`) {
+		t.Errorf("got %s", a.text)
+	}
+}
+
+func TestControlLists(t *testing.T) {
+	c := newControlled(t)
+	var sent []string
+	for i := range 5 {
+		sent = append(sent, c.email0(fmt.Sprintf("user%d@example.org", i), fmt.Sprintf("Offer %d", i)))
+	}
+	for _, id := range sent {
+		if err := c.Open(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	newest := slices.Clone(sent)
+	slices.Reverse(newest)
+	all := strings.Join(append(slices.Clone(newest), c.email), " ")
+	tests := []struct{ path, want string }{
+		{"/_mock/outbox", all},
+		{"/_mock/outbox?limit=2", strings.Join(newest[:2], " ")},
+		{"/_mock/outbox?limit=2&before=" + newest[1], strings.Join(newest[2:4], " ")},
+		{"/_mock/outbox?before=" + newest[4], c.email},
+		{"/_mock/outbox?before=unknown", ""},
+		{"/_mock/outbox?search=OFFER+user3", sent[3]},
+		{"/_mock/outbox?search=offer&limit=1", newest[0]},
+		{"/_mock/outbox?to=user1@example.org", sent[1]},
+		{"/_mock/outbox?account_id=2", ""},
+		{"/_mock/outbox?status=bounced", ""},
+		{"/_mock/outbox?sent_by=email_api&limit=1", newest[0]},
+		{"/_mock/deliveries", "dlv-5 dlv-4 dlv-3 dlv-2 dlv-1"},
+		{"/_mock/deliveries?state=delivered&limit=1", "dlv-5"},
+		{"/_mock/deliveries?state=failed", ""},
+		{"/_mock/deliveries?webhook_id=" + c.hook + "&search=user2", "dlv-3"},
+		{"/_mock/deliveries?event=Email.Bounced", ""},
+		{"/_mock/events?event=Email.Opened&limit=2", "evt-6 evt-5"},
+		{"/_mock/events?message_id=" + sent[0], "evt-2"},
+		{"/_mock/events?search=contact.added", "evt-1"},
+		{"/_mock/requests?operation=createWebhook", "req-00000001"},
+		{"/_mock/requests?status=2xx&method=POST&search=createList", "req-00000002"},
+		{"/_mock/requests?status=500", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			if got := c.ids(tt.path); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+	page := c.must("GET", "/_mock/outbox?search=offer&limit=2&before="+newest[0], nil).object
+	if page["total"] != 5.0 || page["more"] != true {
+		t.Errorf("total %v, more %v", page["total"], page["more"])
+	}
+	for _, bad := range []string{"0", "1001", "x"} {
+		if a := c.do("GET", "/_mock/outbox?limit="+bad, nil); a.status != 422 {
+			t.Errorf("limit=%s: %d", bad, a.status)
+		}
+	}
+}
+
+func (c controlled) email0(to, subject string) string {
+	c.t.Helper()
+	return c.must("POST", "/v2/emails", map[string]any{
+		"email": to, "sender": map[string]any{"email": "shop@example.com"},
+		"content": map[string]any{"subject": subject, "html": "<p>" + subject + "</p>"},
+	}).id("id")
+}
+
+// Lists without records are empty, not null: pages depend on it.
+func TestControlEmpty(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
+		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"more":false}` {
+			t.Errorf("%s: %s", path, a.text)
+		}
+	}
+	if a := p.must("GET", "/_mock/faults", nil); !strings.Contains(a.text, `"data":[]`) || !strings.Contains(a.text, `"operation":"submitEmail"`) {
+		t.Errorf("faults: %s", a.text)
+	}
+	var info struct {
+		Accounts []struct {
+			AccountID int64 `json:"account_id"`
+			Users     []struct{ Email string }
+		}
+		Events     []string
+		Categories []any `json:"bounce_categories"`
+		Schedule   []int `json:"retry_schedule_ms"`
+	}
+	if err := json.Unmarshal([]byte(p.must("GET", "/_mock/info", nil).text), &info); err != nil {
+		t.Fatal(err)
+	}
+	if info.Accounts[0].Users[0].Email != "user@example.com" || len(info.Events) != 14 || len(info.Categories) != 9 || info.Schedule[3] != 120_000 {
+		t.Errorf("info: %+v", info)
+	}
+}
+
+func TestControlRecords(t *testing.T) {
+	c := newControlled(t)
+	c.must("POST", "/_mock/outbox/"+c.email+"/bounce", nil)
+	c.must("POST", "/_mock/wait", nil)
+	c.do("GET", "/list/7/contcts", nil)
+	requests := c.records("/_mock/requests")
+	tests := []struct {
+		path     string
+		status   int
+		contains []string
+	}{
+		{"/_mock/outbox/" + c.email, 200, []string{`"html":`, `"headers":[{`, `"links":[]`, `"event":"Email.Bounced"`}},
+		{"/_mock/outbox/" + c.email + "/source", 200, []string{"Subject: Hello\n", "MIME-Version: 1.0"}},
+		{"/_mock/deliveries/dlv-1", 200, []string{`"secret":"`, `"hash_function":"sha256"`, `"state":"delivered"`, `"max_attempts":8`, `"body":"{`}},
+		{"/_mock/deliveries/dlv-1/body", 200, []string{`{"id":"`}},
+		{"/_mock/events/evt-2", 200, []string{`"deliveries":["dlv-1"]`, `"message_id":"` + c.email}},
+		{"/_mock/requests/" + requests[0]["id"].(string), 200, []string{`"answer":`, `"closest":{"operation":"listContacts","method":"GET","path":"/lists/{list_id}/contacts"}`}},
+		{"/_mock/requests/req-00000001", 200, []string{`"operation":"createWebhook"`, `"body":"{\"url\"`}},
+		{"/_mock/outbox/nothing", 404, []string{"not_found"}},
+		{"/_mock/outbox/nothing/html", 404, []string{"not_found"}},
+		{"/_mock/outbox/nothing/source", 404, []string{"not_found"}},
+		{"/_mock/deliveries/nothing", 404, []string{"not_found"}},
+		{"/_mock/deliveries/nothing/body", 404, []string{"not_found"}},
+		{"/_mock/events/nothing", 404, []string{"not_found"}},
+		{"/_mock/requests/nothing", 404, []string{"not_found"}},
+		{"/_mock/nothing", 404, []string{"not_found"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			a := c.do("GET", tt.path, nil)
+			if a.status != tt.status {
+				t.Fatalf("got %d: %s", a.status, a.text)
+			}
+			for _, want := range tt.contains {
+				if !strings.Contains(a.text, want) {
+					t.Errorf("no %s in %s", want, a.text)
+				}
+			}
+		})
+	}
+	if a := c.do("POST", "/_mock/outbox", nil); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("a wrong method: %d, Allow: %s", a.status, a.header.Get("Allow"))
+	}
+}
+
+// Nothing in a mail runs, loads or takes over the page that shows it.
+func TestControlMailPolicy(t *testing.T) {
+	c := newControlled(t)
+	id := c.must("POST", "/v2/emails", map[string]any{
+		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
+		"content": map[string]any{"subject": "x", "html": "<!DOCTYPE html><html><head><title>x</title></head><script>alert(1)</script></html>"},
+	}).id("id")
+	a := c.must("GET", "/_mock/outbox/"+id+"/html", nil)
+	policy := a.header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';") ||
+		strings.Contains(policy, "http") || strings.Contains(policy, "allow-scripts") || strings.Contains(policy, "allow-same-origin") {
+		t.Errorf("the policy is %s", policy)
+	}
+	if !strings.HasPrefix(a.text, `<!DOCTYPE html><html><head><base target="_blank"><title>`) {
+		t.Errorf("the page is %s", a.text)
+	}
+	remote := c.must("GET", "/_mock/outbox/"+id+"/html?remote=1", nil).header.Get("Content-Security-Policy")
+	if !strings.Contains(remote, "img-src data: https: http:") || strings.Contains(remote, "script-src") || !strings.Contains(remote, "default-src 'none'") {
+		t.Errorf("with remote content the policy is %s", remote)
+	}
+	for _, path := range []string{"/_mock/outbox/" + id + "/source", "/_mock/outbox/" + id} {
+		a := c.must("GET", path, nil)
+		if kind := a.header.Get("Content-Type"); strings.Contains(kind, "html") || a.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s is %s", path, kind)
+		}
+	}
+}
+
+func TestControlHeadersStayHeaders(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	id := p.must("POST", "/emails", map[string]any{
+		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
+		"content":            map[string]any{"subject": "Grüße", "text": "text", "html": "<p>html</p>"},
+		"additional_headers": []any{map[string]any{"name": "X-One", "value": "1\r\nX-Two: 2"}},
+	}).id("id")
+	source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
+	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") || strings.Count(source, "--part-of-the-message") != 3 {
+		t.Errorf("the source is\n%s", source)
+	}
+}
+
+func TestControlFaults(t *testing.T) {
+	c := newControlled(t)
+	rule := c.must("POST", "/_mock/faults", `{"operation":"listLists","action":"status","status":418,"delay_ms":1}`)
+	if rule.object["id"] != "fault-1" || rule.object["enabled"] != true || rule.object["delay_ms"] != 1.0 {
+		t.Fatalf("added %s", rule.text)
+	}
+	steps := []struct {
+		method, path, body string
+		status             int
+		lists              int // the status of GET /lists afterwards
+	}{
+		{"GET", "/_mock/faults", "", 200, 418},
+		{"PATCH", "/_mock/faults/fault-1", `{"enabled":false}`, 200, 200},
+		{"PATCH", "/_mock/faults/fault-1", `{"enabled":true}`, 200, 418},
+		{"PATCH", "/_mock/faults/fault-1", `{}`, 422, 418},
+		{"PATCH", "/_mock/faults/fault-9", `{"enabled":true}`, 404, 418},
+		{"PUT", "/_mock/faults/seed", `{"seed":7}`, 200, 418},
+		{"PUT", "/_mock/faults/seed", `{"seed":-1}`, 422, 418},
+		{"DELETE", "/_mock/faults/fault-9", "", 404, 418},
+		{"DELETE", "/_mock/faults/fault-1", "", 204, 200},
+		{"POST", "/_mock/faults", `{"action":"status","path":"/lists"}`, 200, 503},
+		{"DELETE", "/_mock/faults", "", 204, 200},
+		{"POST", "/_mock/faults", `{"action":"explode"}`, 422, 200},
+		{"POST", "/_mock/faults", `{"action":"status","delay_ms":-5}`, 422, 200},
+		{"POST", "/_mock/faults", `{"action":"status","operation":"nothing"}`, 422, 200},
+		{"PUT", "/_mock/lookup-limit", `{"mode":"calendar"}`, 200, 200},
+		{"PUT", "/_mock/lookup-limit", `{"mode":"never"}`, 422, 200},
+		{"POST", "/_mock/fail-next-message", `{"count":-1}`, 422, 200},
+	}
+	for _, step := range steps {
+		var body any
+		if step.body != "" {
+			body = step.body
+		}
+		if a := c.do(step.method, step.path, body); a.status != step.status {
+			t.Errorf("%s %s %s: %d %s", step.method, step.path, step.body, a.status, a.text)
+		}
+		if got := c.do("GET", "/lists", nil).status; got != step.lists {
+			t.Errorf("after %s %s %s: GET /lists is %d, want %d", step.method, step.path, step.body, got, step.lists)
+		}
+	}
+	mistakes := c.do("POST", "/_mock/faults", `{"action":"status","nth":-1,"status":1}`)
+	if strings.Count(mistakes.text, "value_error") != 2 || !strings.Contains(mistakes.text, `["body","nth"]`) {
+		t.Errorf("two mistakes: %s", mistakes.text)
+	}
+	if limit := c.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "calendar" {
+		t.Errorf("the lookup limit is %v", limit)
+	}
+}
+
+func TestControlFailNextMessage(t *testing.T) {
+	c := newControlled(t)
+	c.must("POST", "/_mock/fail-next-message", `{"error":"the queue is full"}`)
+	if a := c.do("POST", "/v2/emails", `{"email":"not an address"}`); a.status != 422 {
+		t.Fatalf("an invalid submission: %d", a.status)
+	}
+	failed := c.email0("x@example.org", "x")
+	if a := c.must("GET", "/v2/emails/"+failed, nil); a.object["status"] != "error" || a.object["error"] != "internal error; the queue is full" {
+		t.Errorf("the message is %s", a.text)
+	}
+	if record := c.must("GET", "/_mock/outbox/"+failed, nil); !strings.Contains(record.text, `"event":"Email.Error"`) {
+		t.Errorf("the record is %s", record.text)
+	}
+	if next := c.must("POST", "/v2/emails", `{"email":"y@example.org","sender":{"email":"s@example.com"},"content":{"subject":"y","text":"y"}}`); next.object["status"] != "queued" {
+		t.Errorf("the next message is %s", next.text)
+	}
+}
+
+// The API is there for pages without a token, and leaves no trace.
+func TestControlAsAccount(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{Tokens: []mockserver.Token{
+		{Token: "reader", UserID: 1, ReadOnly: true}, {Token: "owner", UserID: 2}, {Token: "other", UserID: 3, AccountID: 9},
+	}})
+	p = p.as("owner")
+	list := p.list()
+	logged := len(p.Requests())
+	p.must("POST", "/_mock/faults", `{"action":"status"}`)
+	p = p.as("")
+	tests := []struct {
+		name, method, path, body string
+		status                   int
+	}{
+		{"reads", "GET", "/_mock/accounts/1/api/lists?page=1", "", 200},
+		{"writes as the one who may", "POST", "/_mock/accounts/1/api" + list + "/contacts", `{"email":"a@example.org"}`, 201},
+		{"an address in a path", "DELETE", "/_mock/accounts/1/api/suppressed-emails/a%2Fb@example.org", "", 404},
+		{"as the user who may only read", "POST", "/_mock/accounts/1/api/lists?user_id=1", `{"name":"x"}`, 403},
+		{"another account's list", "GET", "/_mock/accounts/9/api" + list, "", 404},
+		{"an unknown account", "GET", "/_mock/accounts/8/api/lists", "", 404},
+		{"an unknown path", "GET", "/_mock/accounts/1/api/nothing", "", 404},
+		{"a wrong method", "DELETE", "/_mock/accounts/1/api/lists", "", 405},
+		{"a mistake", "POST", "/_mock/accounts/1/api/lists", `{}`, 422},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			if a := p.do(tt.method, tt.path, body); a.status != tt.status {
+				t.Errorf("got %d %s", a.status, a.text)
+			}
+		})
+	}
+	if n := len(p.Requests()); n != logged {
+		t.Errorf("%d requests were logged", n-logged)
+	}
+	if calls := p.Faults()[0].Calls; calls != 0 {
+		t.Errorf("the fault counted %d", calls)
+	}
+}
+
+func TestControlSend(t *testing.T) {
+	c := newControlled(t)
+	tests := []struct {
+		name, body string
+		status     int
+		event      string
+	}{
+		{"to a webhook", `{"webhook_id":"` + c.hook + `","body":{"event":"Email.Bounced","id":"e-1"}}`, 200, "Email.Bounced"},
+		{"to a URL", `{"url":"http://app.test/other","secret":"s","hash_function":"sha512","body":{"event":"Made.Up"}}`, 200, "Made.Up"},
+		{"no event at all", `{"webhook_id":"` + c.hook + `","body":[1]}`, 200, ""},
+		{"no body", `{"webhook_id":"` + c.hook + `"}`, 422, ""},
+		{"an unknown webhook", `{"webhook_id":"99","body":{}}`, 404, ""},
+		{"nowhere", `{"body":{}}`, 422, ""},
+		{"both", `{"webhook_id":"` + c.hook + `","url":"http://app.test/","secret":"s","body":{}}`, 422, ""},
+		{"no secret", `{"url":"http://app.test/","body":{}}`, 422, ""},
+		{"a blank secret", `{"url":"http://app.test/","secret":" ","body":{}}`, 422, ""},
+		{"an unknown function", `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, 422, ""},
+		{"no URL", `{"url":"app.test","secret":"s","body":{}}`, 422, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := c.do("POST", "/_mock/events", tt.body)
+			if a.status != tt.status {
+				t.Fatalf("got %d %s", a.status, a.text)
+			}
+			if tt.status != 200 {
+				return
+			}
+			c.must("POST", "/_mock/wait?drain=true", nil)
+			d := c.must("GET", "/_mock/deliveries/"+a.id("id"), nil)
+			if d.object["state"] != "delivered" || d.object["event"] != tt.event || d.object["signature"] == "" {
+				t.Errorf("the delivery is %s", d.text)
+			}
+		})
+	}
+}
+
+// What goes to no webhook is attempted once, and again by hand.
+func TestControlSendOnce(t *testing.T) {
+	calls := 0
+	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+		"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			w.WriteHeader(http.StatusInternalServerError)
+		}),
+	}})
+	id := p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`).id("id")
+	p.must("POST", "/_mock/wait", nil)
+	if a := p.must("GET", "/_mock/deliveries/"+id, nil); a.object["state"] != "failed" || calls != 1 {
+		t.Errorf("after %d attempts: %s", calls, a.text)
+	}
+	p.must("POST", "/_mock/deliveries/"+id+"/redeliver", nil)
+	p.must("POST", "/_mock/wait", nil)
+	if calls != 2 {
+		t.Errorf("%d attempts", calls)
+	}
+	if a := p.do("POST", "/_mock/deliveries/nothing/redeliver", nil); a.status != 404 {
+		t.Errorf("an unknown delivery: %d", a.status)
+	}
+}
+
+func TestControlWait(t *testing.T) {
+	release := make(chan struct{})
+	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+		"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }),
+	}})
+	p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
+	if a := p.do("POST", "/_mock/wait?timeout_ms=20", nil); a.status != 504 {
+		t.Errorf("while a delivery is under way: %d %s", a.status, a.text)
+	}
+	close(release)
+	if a := p.do("POST", "/_mock/wait", nil); a.status != 204 {
+		t.Errorf("afterwards: %d %s", a.status, a.text)
+	}
+	if a := p.do("POST", "/_mock/wait?timeout_ms=0", nil); a.status != 422 {
+		t.Errorf("no time: %d %s", a.status, a.text)
+	}
+}
+
+func TestControlBodies(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	large := `{"body":"` + strings.Repeat("x", 10<<20) + `"}`
+	if a := p.do("POST", "/_mock/faults", large); a.status != 413 {
+		t.Errorf("over 10 MiB: %d", a.status)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", p.URL()+"/_mock/faults", strings.NewReader(`{"action":"reset"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "text/plain")
+	if a := p.send(req); a.status != 415 {
+		t.Errorf("text: %d", a.status)
+	}
+}
+
+func TestControlConsole(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "the console at "+r.URL.Path)
+	})})
+	if a := p.must("GET", "/_mock/ui/app.js", nil); a.text != "the console at /_mock/ui/app.js" {
+		t.Errorf("got %s", a.text)
+	}
+	if a := p.must("GET", "/_mock/health", nil); !strings.Contains(a.text, "ok") {
+		t.Errorf("the console hides a route: %s", a.text)
+	}
+	if a := p.do("POST", "/_mock/ui/", `{}`); a.status != 404 {
+		t.Errorf("a change: %d", a.status)
+	}
+}
+
+// changeReader reads the stream of changes.
+type changeReader struct {
+	t     *testing.T
+	lines *bufio.Scanner
+}
+
+func (p platform) stream(t *testing.T, client *http.Client) changeReader {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"/_mock/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Fatalf("the stream is %s", kind)
+	}
+	return changeReader{t, bufio.NewScanner(res.Body)}
+}
+
+// next returns the name and data of the next event; none at the end.
+func (l changeReader) next() (name, data string) {
+	for l.lines.Scan() {
+		switch key, value, _ := strings.Cut(l.lines.Text(), ": "); {
+		case key == "event":
+			name = value
+		case key == "data":
+			data = value
+		case key == "" && name != "":
+			return name, data
+		}
+	}
+	return "", ""
+}
+
+// until reads changes up to one of a kind and returns its record.
+func (l changeReader) until(kind string) map[string]any {
+	l.t.Helper()
+	for {
+		name, data := l.next()
+		if name == "" {
+			l.t.Fatalf("the stream ended before a change of a %s", kind)
+		}
+		var c struct {
+			Kind   string
+			Record map[string]any
+		}
+		if err := json.Unmarshal([]byte(data), &c); err != nil {
+			l.t.Fatalf("%s: %v", data, err)
+		}
+		if c.Kind == kind {
+			return c.Record
+		}
+	}
+}
+
+func TestControlStream(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{RecordEvents: true, RetrySchedule: []time.Duration{time.Hour}})
+	t.Cleanup(srv.Close)
+	p := platform{srv, t, srv.Token()}
+	for _, via := range []struct {
+		name   string
+		client *http.Client
+	}{{"socket", http.DefaultClient}, {"in process", &http.Client{Transport: srv.Transport()}}} {
+		t.Run(via.name, func(t *testing.T) {
+			stream := p.stream(t, via.client)
+			if name, data := stream.next(); name != "hello" || !strings.Contains(data, `"seq":`) {
+				t.Fatalf("it begins with %s %s", name, data)
+			}
+			id := p.email("a@example.org")
+			if r := stream.until("message"); r["id"] != id || r["html"] != nil {
+				t.Errorf("a message: %v", r)
+			}
+			if r := stream.until("request"); r["operation"] != "submitEmail" || r["body"] != nil {
+				t.Errorf("a request: %v", r)
+			}
+			stream.until("records")
+			if err := p.Open(id); err != nil {
+				t.Fatal(err)
+			}
+			if r := stream.until("message"); r["opens"] != 1.0 {
+				t.Errorf("an opened message: %v", r)
+			}
+			if r := stream.until("event"); r["event"] != "Email.Opened" || r["body"] != nil {
+				t.Errorf("an event: %v", r)
+			}
+			if _, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+			for _, state := range []string{"queued", "delivering", "failed"} {
+				if r := stream.until("delivery"); r["state"] != state {
+					t.Errorf("a delivery: %v, want it %s", r, state)
+				}
+			}
+			if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
+				t.Fatal(err)
+			}
+			stream.until("fault")
+			p.Reset()
+			stream.until("state")
+		})
+	}
+}
+
+// A graceful stop must not wait for pages that are left open.
+func TestControlStreamEndsWithTheServer(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		stop func(*mockserver.Server) error
+	}{
+		{"shutdown", func(s *mockserver.Server) error { return s.Shutdown(t.Context()) }},
+		{"close", func(s *mockserver.Server) error { s.Close(); return nil }},
+	} {
+		t.Run(end.name, func(t *testing.T) {
+			srv := mockserver.Start(mockserver.Config{})
+			t.Cleanup(srv.Close)
+			stream := platform{srv, t, srv.Token()}.stream(t, http.DefaultClient)
+			stream.next()
+			if err := end.stop(srv); err != nil {
+				t.Fatal(err)
+			}
+			if name, data := stream.next(); name != "" {
+				t.Errorf("the stream goes on with %s %s", name, data)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package mockserver_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// askControl makes a request over the network, with header fields as
+// "Name: value", and follows no redirect.
+func askControl(t *testing.T, method, url string, header ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		if name == "Host" {
+			req.Host = value
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
+
+func TestControlOnLoopback(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(srv.URL(), "http://"))
+	tests := []struct {
+		name   string
+		method string
+		header []string
+		want   int
+	}{
+		{"no token", "GET", nil, 200},
+		{"localhost", "GET", []string{"Host: localhost:" + port}, 200},
+		{"IPv6", "GET", []string{"Host: [::1]:" + port}, 200},
+		{"another loopback address", "GET", []string{"Host: 127.9.9.9"}, 200},
+		{"a name that was made to point here", "GET", []string{"Host: rebound.example:" + port}, 403},
+		{"a name that begins like a loopback address", "GET", []string{"Host: 127.0.0.1.example"}, 403},
+		{"another address", "GET", []string{"Host: 192.0.2.1"}, 403},
+		{"the page of this server", "GET", []string{"Origin: " + srv.URL()}, 200},
+		{"the page of another site", "GET", []string{"Origin: https://evil.example"}, 403},
+		{"a page on another port", "GET", []string{"Origin: http://127.0.0.1:1"}, 403},
+		{"a page without an origin", "GET", []string{"Origin: null"}, 403},
+		{"a script of another site", "GET", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},
+		{"a script of a sibling site", "GET", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"}, 403},
+		{"a link on another site", "GET", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 200},
+		{"a form of another site", "POST", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 403},
+		{"typed in", "GET", []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, 200},
+		{"of the same origin", "GET", []string{"Sec-Fetch-Site: same-origin"}, 200},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res, body := askControl(t, tt.method, srv.URL()+"/_mock/info", tt.header...)
+			if res.StatusCode != tt.want {
+				t.Errorf("got %d, want %d: %s", res.StatusCode, tt.want, body)
+			}
+			if res.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Error("another site may read the answer")
+			}
+		})
+	}
+}
+
+// startAnywhere listens on all addresses.
+func startAnywhere(t *testing.T) (url string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := mockserver.StartOn(listener, mockserver.Config{Tokens: []mockserver.Token{
+		{Token: "key&of=the owner"}, {Token: "reader", ReadOnly: true},
+	}})
+	t.Cleanup(srv.Close)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return "http://127.0.0.1:" + port
+}
+
+func TestControlOffLoopback(t *testing.T) {
+	url := startAnywhere(t)
+	tests := []struct {
+		name, method, path string
+		header             []string
+		want               int
+	}{
+		{"health", "GET", "/_mock/health", nil, 200},
+		{"no token", "GET", "/_mock/info", nil, 401},
+		{"no token for what does not exist", "GET", "/_mock/nothing", nil, 401},
+		{"no token for the stream", "GET", "/_mock/stream", nil, 401},
+		{"a wrong token", "GET", "/_mock/info", []string{"Authorization: Bearer wrong"}, 401},
+		{"an empty token", "GET", "/_mock/info", []string{"Authorization: Bearer "}, 401},
+		{"a token", "GET", "/_mock/info", []string{"Authorization: Bearer key&of=the owner"}, 200},
+		{"a token that may change", "DELETE", "/_mock/faults", []string{"Authorization: Bearer key&of=the owner"}, 204},
+		{"a token that may read", "GET", "/_mock/info", []string{"Authorization: Bearer reader"}, 200},
+		{"a token that may only read", "DELETE", "/_mock/faults", []string{"Authorization: Bearer reader"}, 403},
+		{"a cookie", "GET", "/_mock/info", []string{"Cookie: mock_token=key%26of%3Dthe+owner"}, 200},
+		{"a wrong cookie", "GET", "/_mock/info", []string{"Cookie: mock_token=wrong"}, 401},
+		{
+			"a cookie sent by another site", "DELETE", "/_mock/faults",
+			[]string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"}, 403,
+		},
+		{"a token in the address of a change", "DELETE", "/_mock/faults?token=key%26of%3Dthe+owner", nil, 401},
+		{"a wrong token in the address", "GET", "/_mock/info?token=wrong", nil, 401},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res, body := askControl(t, tt.method, url+tt.path, tt.header...)
+			if res.StatusCode != tt.want {
+				t.Errorf("got %d, want %d: %s", res.StatusCode, tt.want, body)
+			}
+			if strings.Contains(body, "wrong") {
+				t.Errorf("the answer holds the token: %s", body)
+			}
+		})
+	}
+}
+
+// A link with the token leaves a cookie and no token in the address.
+func TestControlTokenLink(t *testing.T) {
+	url := startAnywhere(t)
+	res, _ := askControl(t, "GET", url+"/_mock/info?token=key%26of%3Dthe+owner&page=1")
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/_mock/info?page=1" {
+		t.Fatalf("got %d to %s", res.StatusCode, res.Header.Get("Location"))
+	}
+	cookie := res.Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {
+		t.Errorf("the cookie is %v", cookie)
+	}
+	if res, body := askControl(t, "GET", url+"/_mock/info", "Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
+		t.Errorf("with the cookie: %d %s", res.StatusCode, body)
+	}
+}
+
+// A server that is mounted elsewhere goes by the address that was asked.
+func TestControlMounted(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	outer := httptest.NewServer(srv)
+	t.Cleanup(outer.Close)
+	if res, body := askControl(t, "GET", outer.URL+"/_mock/info"); res.StatusCode != 200 {
+		t.Errorf("on loopback: %d %s", res.StatusCode, body)
+	}
+	req := httptest.NewRequest(http.MethodGet, "/_mock/info", nil)
+	req = req.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))
+	w := httptest.NewRecorder()
+	if srv.ServeHTTP(w, req); w.Code != http.StatusUnauthorized {
+		t.Errorf("on another address: %d", w.Code)
+	}
+}

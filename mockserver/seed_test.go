@@ -1,0 +1,118 @@
+package mockserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+const seedFile = `{
+  "templates": [{"name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
+  "lists": [
+    {"name": "News", "policy_accepted": true, "contacts": [
+      {"email": "ada@example.com", "tags": ["vip"], "custom_attributes": [{"name": "name", "value": "Ada"}]},
+      {"email": "bob@example.com", "status": "unsubscribed"},
+      {"email": "eve@example.com", "status": "active"}]},
+    {"name": "Staff"}],
+  "suppressed_emails": ["*@example.net"],
+  "workflows": [{"name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
+    "sender": {"email": "shop@example.com"}, "content": {"subject": "Hello", "template": "Welcome"}}],
+  "campaigns": [{"name": "May", "list": "News", "sender": {"email": "shop@example.com"},
+    "content": {"subject": "May", "template": "Welcome"}}],
+  "webhooks": [{"url": "http://app.test/hook", "events": ["Contact.Added", "SuppressedEmail.Added"]}]
+}
+{"account_id": 2, "lists": [{"name": "Of another account"}]}
+`
+
+func TestSeed(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{
+		Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
+		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
+	})
+	p.must("POST", "/_mock/seed", seedFile)
+	tests := []struct{ path, contains string }{
+		{"/lists", `"name":"News","policy_accepted":true`},
+		{"/lists", `"name":"Staff","policy_accepted":false`},
+		{"/lists/2/contacts?filter=status:active&with_count=true", `"count":2`},
+		{"/lists/2/contacts?filter=status:unsubscribed", `"bob@example.com"`},
+		{"/lists/2/contacts?filter=tag:vip", `"value":"Ada"`},
+		{"/suppressed-emails", `"*@example.net"`},
+		{"/workflows", `"status":"active"`},
+		{"/workflows", `"template_id":1`},
+		{"/campaigns", `"list_id":2`},
+		{"/webhooks", `"http://app.test/hook"`},
+	}
+	for _, tt := range tests {
+		if a := p.must("GET", tt.path, nil); !strings.Contains(a.text, tt.contains) {
+			t.Errorf("%s has no %s: %s", tt.path, tt.contains, a.text)
+		}
+	}
+	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") || strings.Contains(a.text, "News") {
+		t.Errorf("the other account has %s", a.text)
+	}
+	if n := len(p.Deliveries()); n != 0 {
+		t.Errorf("the webhook heard %d events of the seed", n)
+	}
+	if n := len(p.Requests()); n != len(tests)+1 {
+		t.Errorf("%d requests were logged", n)
+	}
+}
+
+// Contacts go in batches of what an import takes.
+func TestSeedManyContacts(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	var contacts []string
+	for i := range 2500 {
+		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
+	}
+	if err := p.Seed(strings.NewReader(`{"lists":[{"name":"Large","contacts":[` + strings.Join(contacts, ",") + `]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if a := p.must("GET", "/lists/1/contacts?with_count=true&per_page=1", nil); !strings.Contains(a.text, `"count":2500`) {
+		t.Errorf("got %s", a.text)
+	}
+}
+
+func TestSeedMistakes(t *testing.T) {
+	tests := []struct{ name, file, want string }{
+		{"not JSON", `lists: []`, "invalid character"},
+		{"an unknown member", `{"contacts":[]}`, `unknown field "contacts"`},
+		{"an unknown account", `{"account_id":7}`, "account_id"},
+		{"a template without a name", `{"templates":[{"name":"x","content":{"html":"x"}},{}]}`, "templates[1]: [body name]: required"},
+		{"a list without a name", `{"lists":[{}]}`, "lists[0]: [body name]"},
+		{"a contact without an address", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`, "lists[0]: contacts[1]: not an email address"},
+		{"an unknown status", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":"bored"}]}]}`, "lists[0]: contacts[0]: [body import_to]"},
+		{"a status that is no text", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`, "contacts[0]"},
+		{"a status that is an array", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`, "contacts[0]"},
+		{"an unknown list", `{"campaigns":[{"name":"x","list":"y"}]}`, `campaigns[0]: list: the file has none named "y"`},
+		{"an unknown template", `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`, `campaigns[0]: template: the file has none named "y"`},
+		{"an inactive policy", `{"lists":[{"name":"x"}],"workflows":[{"name":"w","list":"x","trigger":"subscribed","active":true,"sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`, "workflows[0]"},
+		{"an unknown event", `{"webhooks":[{"url":"http://app.test","events":["Email.Lost"]}]}`, "webhooks[0]: [body events 0]"},
+		{"no address at all", `{"suppressed_emails":["nobody"]}`, "suppressed_emails[0]: [body email]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlatform(t, mockserver.Config{})
+			err := p.Seed(strings.NewReader(tt.file))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if a := p.do("POST", "/_mock/seed", tt.file); a.status != 422 {
+				t.Errorf("over HTTP: %d %s", a.status, a.text)
+			}
+		})
+	}
+}
+
+func FuzzSeed(f *testing.F) {
+	f.Add(seedFile)
+	f.Add(`{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":{}}]}]}`)
+	f.Fuzz(func(_ *testing.T, in string) {
+		srv := mockserver.New(mockserver.Config{})
+		defer srv.Close()
+		_ = srv.Seed(strings.NewReader(in)) // whatever it says, it does not panic
+	})
+}

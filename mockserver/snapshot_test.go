@@ -1,0 +1,289 @@
+package mockserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+func snapshotOf(t *testing.T, srv *mockserver.Server) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := srv.Snapshot(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// populated is a platform with something of everything.
+func populated(t *testing.T, cfg mockserver.Config) platform {
+	t.Helper()
+	cfg.RecordEvents = true
+	cfg.Tokens = []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}
+	p := newPlatform(t, cfg)
+	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
+	tpl := p.must("POST", "/templates", `{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
+	list := p.list()
+	p.must("POST", "/workflows", `{"name":"Greeting","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
+		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`)
+	p.must("POST", list+"/contacts/import", map[string]any{"contacts": []any{
+		map[string]any{"email": "Ada@example.org", "tags": []string{"vip"}, "interests": []string{"go"}, "custom_attributes": []any{map[string]any{"name": "name", "value": "Ada"}}},
+		map[string]any{"email": "bob@example.org"}, map[string]any{"email": "bounce+hb@mock.test"},
+	}})
+	p.must("POST", list+"/contacts?send_double_opt_in=true", `{"email":"pending@example.org"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"*@example.net"}`)
+	campaign := p.must("POST", "/campaigns", `{"name":"May","list_id":`+strings.TrimPrefix(list, "/lists/")+`,
+		"sender":{"email":"s@example.com"},"content":{"subject":"May","template_id":`+tpl+`}}`).id("campaign_id")
+	p.must("POST", "/campaigns/"+campaign+"/schedule", nil)
+	if err := p.Open(p.email("ada@example.org")); err != nil {
+		t.Fatal(err)
+	}
+	p.email("x@example.net") // is refused
+	p.as("two").must("POST", "/lists", `{"name":"Of another account"}`)
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A snapshot holds everything: what is restored from it has the same snapshot,
+// and answers the same.
+func TestSnapshotRoundTrip(t *testing.T) {
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	targets := map[string]http.Handler{"app.test": receiver}
+	p := populated(t, mockserver.Config{Targets: targets})
+	saved := snapshotOf(t, p.Server)
+	q := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: targets, Tokens: []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}})
+	if err := q.Restore(strings.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	if again := snapshotOf(t, q.Server); again != saved {
+		t.Errorf("the snapshot changed:\n%s\n%s", saved, again)
+	}
+	for _, path := range []string{
+		"/lists", "/lists/3/contacts", "/lists/3/contacts?filter=tag:vip", "/lists/3/contacts?filter=status:bounced", "/lists/3/contacts?sort=email:desc",
+		"/templates", "/campaigns", "/workflows", "/webhooks", "/suppressed-emails", "/tags",
+		"/_mock/outbox", "/_mock/deliveries", "/_mock/events",
+	} {
+		want, got := p.must("GET", path, nil).text, q.must("GET", path, nil).text
+		if want != got || strings.Contains(want, `"data":[]`) {
+			t.Errorf("%s:\n%s\n%s", path, want, got)
+		}
+	}
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first, second := p.must("POST", "/lists", `{"name":"Next"}`), q.must("POST", "/lists", `{"name":"Next"}`)
+	if first.id("list_id") != second.id("list_id") {
+		t.Errorf("the next id is %s, not %s", second.id("list_id"), first.id("list_id"))
+	}
+}
+
+// What was still to be delivered is delivered after a restore, at its time,
+// with the same bytes, and within the rate limit.
+func TestSnapshotResumesDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := mockserver.Config{Targets: map[string]http.Handler{
+			"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
+		}}
+		p := newPlatform(t, cfg)
+		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"]}`)
+		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
+		archived := p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Clicked"]}`).id("webhook_id")
+		id := p.email("a@example.org")
+		for range 2 {
+			if err := p.Open(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.must("POST", "/webhooks/"+archived+"/archive", nil)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		saved := snapshotOf(t, p.Server)
+		p.Close()
+
+		begin := time.Now()
+		var bodies atomic.Int64
+		cfg.Targets = map[string]http.Handler{"app.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(saved, string(quotedJSON(string(body)))) {
+				bodies.Add(1)
+			}
+		})}
+		q := newPlatform(t, cfg)
+		if err := q.Restore(strings.NewReader(saved)); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
+			t.Errorf("it took %v: the rate limit of one an hour counts what was attempted before", took)
+		}
+		if n := bodies.Load(); n != 4 {
+			t.Errorf("%d deliveries arrived with the bytes of the snapshot, want 4", n)
+		}
+		for _, d := range q.Deliveries() {
+			if d.State != mockserver.DeliveryDelivered {
+				t.Errorf("%s is %s", d.ID, d.State)
+			}
+		}
+	})
+}
+
+func quotedJSON(s string) []byte {
+	out, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// A campaign that is scheduled for later is sent after a restore; so is the
+// rest of one that was under way.
+func TestSnapshotResumesCampaigns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{})
+		list := p.list()
+		p.contact(list, "a@example.org")
+		p.contact(list, "b@example.org")
+		body := `{"name":"x","list_id":` + strings.TrimPrefix(list, "/lists/") + `,"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
+		later := p.must("POST", "/campaigns", body).id("campaign_id")
+		p.must("POST", "/campaigns/"+later+"/schedule", fmt.Sprintf(`{"scheduled_for":%d}`, time.Now().Add(time.Hour).Unix()))
+		underWay := p.must("POST", "/campaigns", body).id("campaign_id")
+		saved := snapshotOf(t, p.Server)
+		saved = strings.Replace(saved, `"status": "incomplete"`, `"status": "delivering", "next": 1`, 1)
+		p.Reset()
+		time.Sleep(2 * time.Hour) // what was forgotten does not come back
+		if n := len(p.Outbox()); n != 0 {
+			t.Errorf("after a reset %d messages were sent", n)
+		}
+		p.Close()
+
+		q := newPlatform(t, mockserver.Config{})
+		saved = strings.ReplaceAll(saved, fmt.Sprint(time.Now().Add(-time.Hour).Unix()), fmt.Sprint(time.Now().Add(time.Hour).Unix()))
+		if err := q.Restore(strings.NewReader(saved)); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sent := q.Outbox(); len(sent) != 1 || sent[0].To != "b@example.org" || fmt.Sprint(sent[0].CampaignID) != underWay {
+			t.Errorf("at once: %+v", sent)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if n := len(q.Outbox()); n != 3 {
+			t.Errorf("an hour later: %d messages", n)
+		}
+	})
+}
+
+func TestReset(t *testing.T) {
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
+	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
+		t.Fatal(err)
+	}
+	p.must("DELETE", "/_mock/state", nil)
+	empty := newPlatform(t, mockserver.Config{})
+	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {
+		t.Errorf("left: %s", got)
+	}
+	if len(p.Requests())+len(p.Faults())+len(p.Events()) != 0 {
+		t.Error("requests, faults or events are left")
+	}
+	if id := p.must("POST", "/lists", `{"name":"First"}`).id("list_id"); id != "1" {
+		t.Errorf("the first id is %s", id)
+	}
+}
+
+// A snapshot with a mistake changes nothing.
+func TestRestoreMistakes(t *testing.T) {
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
+	saved := snapshotOf(t, p.Server)
+	tests := []struct{ name, old, new, want string }{
+		{"not JSON", `{`, `[`, "invalid character"},
+		{"another version", `"version": 1`, `"version": 2`, "version"},
+		{"an id used twice", `"id": 2,`, `"id": 3,`, "one of its own"},
+		{"an id yet to come", `"last_id": `, `"last_id": 1, "was": `, "last_id"},
+		{"an account twice", `"account_id": 2,`, `"account_id": 1,`, "accounts[1]"},
+		{"a campaign without its list", `"list_id": 3`, `"list_id": 4`, "there is none such"},
+		{"a webhook without a secret", `"secret": "whsec`, `"secret": "", "was": "whsec`, "secret"},
+		{"a webhook without an address", `"url": "http://app.test/hook"`, `"url": "app.test"`, "url"},
+		{"a webhook of another account", `"id": 1,
+     "account_id": 1`, `"id": 1, "account_id": 2`, "account_id"},
+		{"an address twice", `"bob@example.org"`, `"ADA@example.org"`, "on the list already"},
+		{"no content", `"content": 0`, `"content": 99`, "content"},
+		{"an unknown way of sending", `"sent_by": "email_api"`, `"sent_by": "pigeon"`, "sent_by"},
+		{"a delivery out of order", `"id": "dlv-1"`, `"id": "dlv-7"`, "dlv-1"},
+		{"a delivery to nowhere", `"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			broken := strings.Replace(saved, tt.old, tt.new, 1)
+			if broken == saved {
+				t.Fatalf("the snapshot has no %s: %s", tt.old, saved)
+			}
+			a := p.do("PUT", "/_mock/state", broken)
+			if a.status != 422 || !strings.Contains(a.text, tt.want) {
+				t.Errorf("got %d %s, want an error about %s", a.status, a.text, tt.want)
+			}
+			if snapshotOf(t, p.Server) != saved {
+				t.Error("the state has changed")
+			}
+		})
+	}
+	p.Close()
+	if err := p.Restore(strings.NewReader(saved)); err == nil {
+		t.Error("a closed server was restored")
+	}
+}
+
+// FuzzRestore restores what is hardly a snapshot, and lets everything happen to
+// what comes of it.
+func FuzzRestore(f *testing.F) {
+	f.Add(`{"version":1}`)
+	f.Add(`{"version":1,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
+		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
+		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],"secret":"s","hash_function":"sha256"}]}],
+		"contents":[{"subject":"x","html":"<p>{{a}}"}],
+		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
+		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
+		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`)
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	f.Fuzz(func(t *testing.T, in string) {
+		srv := mockserver.New(mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}})
+		defer srv.Close()
+		p := platform{srv, t, srv.Token()}
+		if srv.Restore(strings.NewReader(in)) != nil {
+			return
+		}
+		for _, m := range srv.Outbox() {
+			for _, act := range []func(string) error{srv.Open, srv.Confirm, srv.Unsubscribe, srv.GlobalUnsubscribe} {
+				_ = act(m.ID)
+			}
+			_ = srv.Bounce(m.ID, mockserver.HardBounce)
+			_ = srv.Complain(m.ID, "")
+		}
+		for _, path := range []string{"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox", "/_mock/deliveries", "/_mock/events"} {
+			if a := p.do("GET", path, nil); a.status >= 500 {
+				t.Errorf("%s: %d %s", path, a.status, a.text)
+			}
+		}
+		if err := srv.Snapshot(io.Discard); err != nil {
+			t.Error(err)
+		}
+	})
+}
