@@ -244,7 +244,7 @@ func TestLargeIDs(t *testing.T) {
 		path = r.URL.Path
 		return answering(200, nil, `{"data":[]}`).RoundTrip(r)
 	}), "token"), mcp.Options{}))
-	const id = 9007199254740993
+	const id = int64(9007199254740993)
 	s.ok(t, "contacts", args{"operation": "list", "list_id": json.Number(fmt.Sprint(id))})
 	if path != fmt.Sprintf("/lists/%d/contacts", id) {
 		t.Errorf("asked for %s", path)
