@@ -10,6 +10,9 @@ import (
 	"example.com/emailplatform/client"
 )
 
+// maxDetails is how many of the platform's findings an error passes on.
+const maxDetails = 20
+
 // callError is an error of the platform with what to do about it.
 type callError struct {
 	advice string
@@ -27,7 +30,11 @@ func (e *callError) Error() string {
 		fmt.Fprintf(&s, "\n- %v", e.cause)
 		return s.String()
 	}
-	for _, d := range failed.Details {
+	for i, d := range failed.Details {
+		if i == maxDetails {
+			fmt.Fprintf(&s, "\n- and %d more", len(failed.Details)-i)
+			break
+		}
 		d.Loc = argument(d.Loc)
 		fmt.Fprintf(&s, "\n- %s", shorten(d.String()))
 	}

@@ -144,6 +144,7 @@ func TestTolerantReader(t *testing.T) {
 		{"no count, a short page", `{"data":[{"id":7}],"pagination":{"page":1,"per_page":50}}`, "map[page:1 per_page:50]", "Page 1: 1; this is the last page."},
 		{"per_page ignored", `{"data":[` + many + `]}`, "map[next_page:2 omitted:150 page:1 per_page:50]", "Page 1: 100; 150 more on this page are left out"},
 		{"unknown members and times", `{"data":[{"id":7,"email":"a@example.com","status":"x","subscribed_on":1700000000,"shoe_size":44}],"pagination":{"count":1}}`, "map[count:1 page:1 per_page:50]", "7 a@example.com x"},
+		{"an empty page before the last", `{"data":[],"pagination":{"page":1,"per_page":50,"count":60}}`, "map[count:60 next_page:2 page:1 per_page:50]", "Page 1: 0 of 60 in all; for more call again with page 2"},
 		{"an empty answer", ``, "map[count:0 page:1 per_page:50]", "Page 1: 0"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

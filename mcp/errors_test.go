@@ -58,6 +58,7 @@ func TestWrongArguments(t *testing.T) {
 		{"list 0", "contacts", args{"operation": "list", "list_id": 0}, "list_id: 0 is too small, want at least 1"},
 		{"half a list", "contacts", args{"operation": "list", "list_id": 1.5}, "list_id: want an integer, not 1.5"},
 		{"a list id beyond 64 bits", "contacts", args{"operation": "list", "list_id": json.Number("1e300")}, "list_id: want an integer, not 1e300"},
+		{"a list id that a float does not hold exactly", "contacts", args{"operation": "list", "list_id": json.Number("9007199254740994.0")}, "list_id: want an integer, not 9007199254740994.0"},
 		{"page 0", "contacts", args{"operation": "list", "list_id": 1, "page": 0}, "page: 0 is too small, want at least 1"},
 		{"too large a page", "tags", args{"operation": "list", "per_page": 101}, "per_page: 101 is too large, want at most 100"},
 		{"no address", "contacts", args{"operation": "create", "list_id": 1}, `email: is required for operation "create"`},
@@ -169,6 +170,18 @@ func TestPlatformFails(t *testing.T) {
 				t.Errorf("shows the token:\n%s", got)
 			}
 		})
+	}
+}
+
+// TestErrorsAreBounded passes on no more than a model can use.
+func TestErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	detail := `{"loc":["body","email"],"msg":"` + strings.Repeat("no ", 1000) + `","type":"x"}`
+	body := `{"detail":[` + strings.Repeat(detail+",", 99) + detail + `]}`
+	s := connect(t, mcp.NewServer(newClient(t, answering(422, nil, body), "token"), mcp.Options{}))
+	got := s.fails(t, "contacts", args{"operation": "create", "list_id": 1, "email": "a@example.com"})
+	if len(got) > 8000 || !strings.Contains(got, "\n- and 80 more") {
+		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
 

@@ -63,7 +63,7 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 	more := int64(len(items)) >= out.PerPage
 	if p.Count > 0 || len(items) == 0 && out.Page == 1 {
 		out.Count = &p.Count
-		more = len(items) > 0 && (p.Count-1)/out.PerPage >= out.Page
+		more = (p.Count-1)/out.PerPage >= out.Page
 	}
 	if more {
 		out.NextPage = out.Page + 1
