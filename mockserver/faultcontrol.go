@@ -84,7 +84,7 @@ func faultProblem(err error) error {
 			}
 			return
 		}
-		var mistake *faultMistake
+		var mistake *faultError
 		if errors.As(err, &mistake) {
 			p.details = append(p.details, detail("value_error", mistake.rule, "body", mistake.field))
 		}

@@ -143,7 +143,7 @@ func (f *Fault) check() error {
 	var errs []error
 	wrong := func(is bool, field, rule string) {
 		if is {
-			errs = append(errs, &faultMistake{field, rule})
+			errs = append(errs, &faultError{field, rule})
 		}
 	}
 	_, known := faultActions()[f.Action]
@@ -178,10 +178,10 @@ func (f *Fault) check() error {
 	return errors.Join(errs...)
 }
 
-// faultMistake is a field of a rule that breaks a rule itself.
-type faultMistake struct{ field, rule string }
+// faultError is a field of a rule that breaks a rule itself.
+type faultError struct{ field, rule string }
 
-func (m *faultMistake) Error() string { return "mockserver: fault: " + m.field + ": " + m.rule }
+func (m *faultError) Error() string { return "mockserver: fault: " + m.field + ": " + m.rule }
 
 // FaultRule is a rule of the plan and what became of it.
 type FaultRule struct {
@@ -236,7 +236,7 @@ func newFaultPlan(seed uint64, log *slog.Logger, changed *changes) *faultPlan {
 // chooseSeed keeps to what a number in JavaScript can hold exactly.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
-		return rand.Uint64N(1<<53-1) + 1
+		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret
 	}
 	return seed
 }
@@ -269,7 +269,7 @@ func (p *faultPlan) add(faults []Fault) ([]FaultRule, error) {
 
 func (p *faultPlan) beginLocked(rule *FaultRule, stream int) {
 	rule.Calls, rule.Hits = 0, 0
-	rule.random = rand.New(rand.NewPCG(p.seed, uint64(stream)))
+	rule.random = rand.New(rand.NewPCG(p.seed, uint64(stream))) //nolint:gosec // it is meant to be repeated
 }
 
 // reseed begins all counts anew.

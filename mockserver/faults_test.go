@@ -106,47 +106,58 @@ func TestFaultAnswers(t *testing.T) {
 	}{
 		{
 			"a status with a Retry-After",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, 429, "Retry-After: 7", `"rate_limited"`, false,
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"},
+			429, "Retry-After: 7", `"rate_limited"`, false,
 		},
 		{
 			"a Retry-After that makes no sense is sent as it is",
-			mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, 503, "Retry-After: -1e9 soon", `"detail"`, false,
+			mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"},
+			503, "Retry-After: -1e9 soon", `"detail"`, false,
 		},
 		{
 			"a 401 has its challenge",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, 401, "Www-Authenticate: Bearer", `"detail"`, false,
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 401},
+			401, "Www-Authenticate: Bearer", `"detail"`, false,
 		},
 		{
 			"a gateway's time-out after all was done",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, 504, "Content-Type: application/json", `"detail"`, true,
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true},
+			504, "Content-Type: application/json", `"detail"`, true,
 		},
 		{
 			"a body of one's own",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, 500, "Content-Type: application/json", "{}", false,
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"},
+			500, "Content-Type: application/json", "{}", false,
 		},
 		{
 			"a page of a portal with status 200",
-			mockserver.Fault{Action: mockserver.FaultNotJSON}, 200, "Content-Type: text/html; charset=utf-8", "<html>", false,
+			mockserver.Fault{Action: mockserver.FaultNotJSON},
+			200, "Content-Type: text/html; charset=utf-8", "<html>", false,
 		},
 		{
 			"a page of a proxy after all was done",
-			mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true}, 502, "Content-Type: text/html; charset=utf-8", "<html>", true,
+			mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
+			502, "Content-Type: text/html; charset=utf-8", "<html>", true,
 		},
 		{
 			"a redirect to another host",
-			mockserver.Fault{Action: mockserver.FaultRedirect}, 307, "Location: https://elsewhere.invalid/lists", "", false,
+			mockserver.Fault{Action: mockserver.FaultRedirect},
+			307, "Location: https://elsewhere.invalid/lists", "", false,
 		},
 		{
 			"a redirect to where the test says",
-			mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"}, 301, "Location: /elsewhere", "", false,
+			mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
+			301, "Location: /elsewhere", "", false,
 		},
 		{
 			"a body of one megabyte",
-			mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, 201, "Content-Type: application/json", `{"padding":"xxx`, true,
+			mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20},
+			201, "Content-Type: application/json", `{"padding":"xxx`, true,
 		},
 		{
 			"a delay and nothing else",
-			mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, 201, "Content-Type: application/json", `"list_id"`, true,
+			mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond},
+			201, "Content-Type: application/json", `"list_id"`, true,
 		},
 	}
 	for _, tt := range tests {
@@ -456,8 +467,10 @@ func TestFaultDeliveries(t *testing.T) {
 		{"reorder the last", mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
 		{"reorder all", mockserver.Fault{Action: mockserver.FaultReorder}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
 		{
-			"delay", mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
-			[]string{"b", "c", "a"}, time.Minute, "delivered delivered delivered",
+			"delay",
+			mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
+			[]string{"b", "c", "a"},
+			time.Minute, "delivered delivered delivered",
 		},
 		{"of another event", mockserver.Fault{Action: mockserver.FaultDrop, Event: "Email.Bounced"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},
 		{"of another webhook", mockserver.Fault{Action: mockserver.FaultDrop, WebhookID: "999"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},

@@ -74,7 +74,7 @@ func controlToken(r *http.Request) string {
 // keepToken moves a token out of the address, where it would end up in the
 // history, into a cookie that no script and no other site can use.
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server itself speaks TLS
 		Name:     tokenCookie,
 		Value:    url.QueryEscape(token),
 		Path:     controlPrefix,

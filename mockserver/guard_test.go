@@ -84,7 +84,7 @@ func TestControlOnLoopback(t *testing.T) {
 // startAnywhere listens on all addresses.
 func startAnywhere(t *testing.T) (url string) {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "0.0.0.0:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,8 @@ func TestControlOffLoopback(t *testing.T) {
 		{"a wrong cookie", "GET", "/_mock/info", []string{"Cookie: mock_token=wrong"}, 401},
 		{
 			"a cookie sent by another site", "DELETE", "/_mock/faults",
-			[]string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"}, 403,
+			[]string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"},
+			403,
 		},
 		{"a token in the address of a change", "DELETE", "/_mock/faults?token=key%26of%3Dthe+owner", nil, 401},
 		{"a wrong token in the address", "GET", "/_mock/info?token=wrong", nil, 401},

@@ -22,7 +22,7 @@ func (s *Server) inject(faults []Fault) ([]FaultRule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(Operations(), f.Operation) {
-			errs = append(errs, &faultMistake{"operation", fmt.Sprintf("%q is unknown", f.Operation)})
+			errs = append(errs, &faultError{"operation", fmt.Sprintf("%q is unknown", f.Operation)})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -52,7 +52,7 @@ func (s *Server) serveMailSource(w http.ResponseWriter, r *http.Request) {
 		answerError(w, r, err)
 		return
 	}
-	writePlain(w, []byte(m.Message.source()))
+	writePlain(w, []byte(m.source()))
 }
 
 // source is the message as RFC 5322 and MIME have it, its text in UTF-8.

@@ -201,7 +201,7 @@ func (d *deliverer) glanceLocked(delivery *Delivery) deliverySummary {
 	if q == nil || delivery.State != DeliveryQueued && delivery.State != DeliveryRetrying {
 		return out
 	}
-	wait, any := q.wait(time.Now())
+	wait, due := q.wait(time.Now())
 	switch {
 	case q.hook.Archived:
 		out.Waiting = "archived"
@@ -209,7 +209,7 @@ func (d *deliverer) glanceLocked(delivery *Delivery) deliverySummary {
 		out.Waiting, out.Until = "retry", delivery.NextAttempt
 	case !delivery.NextAttempt.IsZero():
 		out.Waiting, out.Until = "delay", delivery.NextAttempt
-	case any && wait > 0:
+	case due && wait > 0:
 		out.Waiting, out.Until = "rate_limit", time.Now().Add(wait)
 	}
 	return out

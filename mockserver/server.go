@@ -224,8 +224,8 @@ func (x *exchange) Write(b []byte) (int, error) {
 	if x.Status == 0 {
 		x.Status = http.StatusOK
 	}
-	if room := maxAnswer - len(x.Request.Answer); x.Status >= 400 && room > 0 {
-		x.Request.Answer = append(x.Request.Answer, b[:min(room, len(b))]...)
+	if room := maxAnswer - len(x.Answer); x.Status >= 400 && room > 0 {
+		x.Answer = append(x.Answer, b[:min(room, len(b))]...)
 	}
 	if x.answer != nil {
 		*x.answer = append(*x.answer, b...)

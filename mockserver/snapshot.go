@@ -111,16 +111,16 @@ func (a *account) snapshot() accountSnapshot {
 	return out
 }
 
-func (out *snapshot) takeMessages(from *records) {
+func (sn *snapshot) takeMessages(from *records) {
 	known := map[content]int{}
 	take := func(m *message) {
 		i, ok := known[m.Content]
 		if !ok {
-			i = len(out.Contents)
+			i = len(sn.Contents)
 			known[m.Content] = i
-			out.Contents = append(out.Contents, m.Content)
+			sn.Contents = append(sn.Contents, m.Content)
 		}
-		out.Messages = append(out.Messages, messageSnapshot{*m, i})
+		sn.Messages = append(sn.Messages, messageSnapshot{*m, i})
 	}
 	for _, m := range from.outbox {
 		take(m)
@@ -281,11 +281,11 @@ func (q *queue) forget() {
 }
 
 // records builds and checks the records of a snapshot.
-func (in *snapshot) records() (records, error) {
+func (sn *snapshot) records() (records, error) {
 	out := newRecords()
-	out.lastID = in.LastID
-	ids := idCheck{last: in.LastID, seen: map[int64]bool{}}
-	for i, a := range in.Accounts {
+	out.lastID = sn.LastID
+	ids := idCheck{last: sn.LastID, seen: map[int64]bool{}}
+	for i, a := range sn.Accounts {
 		if a.ID == 0 || out.accounts[a.ID] != nil {
 			return out, fmt.Errorf("accounts[%d]: account_id: want one of its own", i)
 		}
@@ -295,20 +295,20 @@ func (in *snapshot) records() (records, error) {
 		}
 		out.accounts[a.ID] = restored
 	}
-	for i, m := range in.Messages {
-		if err := in.restoreMessage(&out, m); err != nil {
+	for i, m := range sn.Messages {
+		if err := sn.restoreMessage(&out, m); err != nil {
 			return out, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
-	return out, in.checkJournals(out.accounts)
+	return out, sn.checkJournals(out.accounts)
 }
 
-func (in *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
+func (sn *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
 	m := &saved.message
 	switch {
 	case m.ID == "" || out.messages[m.ID] != nil:
 		return errors.New("id: want one of its own")
-	case saved.Content < 0 || saved.Content >= len(in.Contents):
+	case saved.Content < 0 || saved.Content >= len(sn.Contents):
 		return errors.New("content: there is none such")
 	case out.accounts[m.AccountID] == nil:
 		return errors.New("account_id: there is none such")
@@ -318,7 +318,7 @@ func (in *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
 	if err := out.accounts[m.AccountID].checkOrigin(m); err != nil {
 		return err
 	}
-	m.Content = in.Contents[saved.Content]
+	m.Content = sn.Contents[saved.Content]
 	out.messages[m.ID] = m
 	if m.sent() {
 		out.outbox = append(out.outbox, m)
@@ -347,14 +347,14 @@ func (a *account) checkOrigin(m *message) error {
 	return nil
 }
 
-func (in *snapshot) checkJournals(accounts map[int64]*account) error {
+func (sn *snapshot) checkJournals(accounts map[int64]*account) error {
 	hooks := map[string]bool{"": true}
 	for _, a := range accounts {
 		for _, h := range a.Webhooks.all {
 			hooks[h.id()] = true
 		}
 	}
-	for i, d := range in.Deliveries {
+	for i, d := range sn.Deliveries {
 		switch {
 		case d.Delivery == nil || d.ID != deliveryID(i):
 			return fmt.Errorf("deliveries[%d]: id: want %s", i, deliveryID(i))
@@ -364,7 +364,7 @@ func (in *snapshot) checkJournals(accounts map[int64]*account) error {
 			return fmt.Errorf("deliveries[%d]: tries: want 0 or more", i)
 		}
 	}
-	if slices.Contains(in.Events, nil) {
+	if slices.Contains(sn.Events, nil) {
 		return errors.New("events: want objects")
 	}
 	return nil

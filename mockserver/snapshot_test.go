@@ -37,7 +37,8 @@ func populated(t *testing.T, cfg mockserver.Config) platform {
 		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`)
 	p.must("POST", list+"/contacts/import", map[string]any{"contacts": []any{
 		map[string]any{"email": "Ada@example.org", "tags": []string{"vip"}, "interests": []string{"go"}, "custom_attributes": []any{map[string]any{"name": "name", "value": "Ada"}}},
-		map[string]any{"email": "bob@example.org"}, map[string]any{"email": "bounce+hb@mock.test"},
+		map[string]any{"email": "bob@example.org"},
+		map[string]any{"email": "bounce+hb@mock.test"},
 	}})
 	p.must("POST", list+"/contacts?send_double_opt_in=true", `{"email":"pending@example.org"}`)
 	p.must("POST", "/suppressed-emails", `{"email":"*@example.net"}`)
