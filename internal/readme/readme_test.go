@@ -90,10 +90,7 @@ func TestGoBlocksCompile(t *testing.T) {
 		}
 		packages = append(packages, "./"+filepath.ToSlash(sub))
 	}
-	out, err := exec.CommandContext(t.Context(), "go", append([]string{"vet"}, packages...)...).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	vet(t, ".", packages...)
 }
 
 // TestCommandsExist holds each command of a shell block to a package that can
@@ -108,14 +105,23 @@ func TestCommandsExist(t *testing.T) {
 			switch {
 			case strings.HasPrefix(line, "go test ./..."):
 			case strings.HasPrefix(line, "go run ./"):
-				out, err := exec.CommandContext(t.Context(), "go", "vet", root+"/"+strings.TrimPrefix(words[2], "./")).CombinedOutput()
-				if err != nil {
-					t.Errorf("%s: %v\n%s", line, err, out)
-				}
+				vet(t, root, words[2])
+			case strings.HasPrefix(line, "go build -C "):
+				vet(t, filepath.Join(root, words[3]), words[len(words)-1])
 			default:
 				t.Errorf("no test runs %q", line)
 			}
 		}
+	}
+}
+
+// vet compiles a package, seen from a folder.
+func vet(t *testing.T, dir string, packages ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"vet"}, packages...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("go vet %s: %v\n%s", strings.Join(packages, " "), err, out)
 	}
 }
 
