@@ -57,10 +57,14 @@ import (
 //	POST   /_mock/events                        sends an event of your own, signed: {"body":{…}} to the webhook {"webhook_id":"7"} or to
 //	                                            {"url":"…","secret":"…","hash_function":"sha256"}; answers the delivery
 //
+//	GET    /_mock/samples                       {"data":[{event, variant, summary, body}]}: every event in every shape, to edit and send
+//
 //	GET    /_mock/deliveries                    also ?state= ?event= ?webhook_id= ?account_id=
 //	GET    /_mock/deliveries/{id}               with body, signature and the webhook's secret and hash function
 //	GET    /_mock/deliveries/{id}/body          the exact bytes, as text/plain
 //	POST   /_mock/deliveries/{id}/redeliver     answers the delivery
+//	POST   /_mock/verify                        {"body":"…","secret":"…","hash_function":"sha256","signature":"…"}: {"valid":bool,"reason":"…"},
+//	                                            the reason being the mistake that gives this signature, if it is a usual one
 //
 //	GET    /_mock/requests                      also ?operation= ?status= (404 or 4xx) ?account_id=
 //	GET    /_mock/requests/{id}                 with its body, the answer of an error, and for a 404 or 405 the closest operation
@@ -102,6 +106,8 @@ func (s *Server) controlRoutes() http.Handler {
 	route("GET health", func(*http.Request) (any, error) { return map[string]string{"status": "ok"}, nil })
 	route("GET info", s.controlInfo)
 	route("POST wait", s.controlWait)
+	route("GET samples", s.controlSamples)
+	route("POST verify", s.controlVerify)
 	s.observeRoutes(route)
 	s.actRoutes(route)
 	s.faultRoutes(route)
