@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,12 +31,21 @@ func (l *requestLog) welcome(srv *mockserver.Server, addr net.Addr) {
 	base := "http://" + reachable(addr.String())
 	_, _ = fmt.Fprintf(l, `The platform is at  %s
 access token        %s
-control routes      %s/_mock/
+console             %s
 seed of faults      %d
 
 Try:  curl -H 'Authorization: Bearer %s' %s/lists
 
-`, base, srv.Token(), base, srv.FaultSeed(), srv.Token(), base)
+`, base, srv.Token(), consoleURL(base, srv.Token(), addr), srv.FaultSeed(), srv.Token(), base)
+}
+
+// consoleURL is where the console is, and the control routes below it. Off
+// loopback they want a token: following the link keeps it in a cookie.
+func consoleURL(base, token string, addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+		return base + "/_mock/"
+	}
+	return base + "/_mock/?token=" + url.QueryEscape(token)
 }
 
 // reachable names an address that can be asked, also for one that means all.

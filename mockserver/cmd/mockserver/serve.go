@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/console"
 )
 
 // grace is how long requests and deliveries under way may take after a signal.
@@ -37,6 +38,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	go mockserver.Operations() // reads the API's document before the first request needs it
 	log := &requestLog{out: out}
 	o.config.RecordEvents = true
+	o.config.Console = console.Handler()
 	o.config.Log = slog.New(slog.NewTextHandler(log, nil))
 	if !o.quiet {
 		o.config.OnRequest = log.request

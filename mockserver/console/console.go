@@ -1,0 +1,122 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed static
+var static embed.FS
+
+// policy allows the console its own files only. Trusted Types without any
+// policy makes the browser refuse every assignment of markup, so text that comes
+// from a mail, a webhook's answer or an error cannot become an element.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// root is where the console and the control routes that it calls are served.
+const root = "/_mock/"
+
+// asset is a file as it is served.
+type asset struct {
+	contentType, etag string
+	plain, packed     []byte
+}
+
+// Handler returns the console, for the path /_mock/ and below: it is what
+// mockserver.Config.Console wants. It is safe for concurrent use.
+func Handler() http.Handler {
+	assets, err := load()
+	if err != nil {
+		panic("console: the embedded files: " + err.Error()) // a fault of the build
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		name, _ := strings.CutPrefix(r.URL.Path, root)
+		if name == "" {
+			name = "index.html"
+		}
+		file, ok := assets[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		file.serve(w, r)
+	})
+}
+
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.contentType)
+	h.Set("Cache-Control", "no-cache") // keep it, and ask whether it is still the same
+	h.Set("Vary", "Accept-Encoding")
+	content, etag := a.plain, a.etag
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		content, etag = a.packed, a.etag+"-gzip"
+	}
+	h.Set("ETag", `"`+etag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// load reads what is served. Packing it takes a few milliseconds, once.
+func load() (map[string]asset, error) {
+	assets := map[string]asset{}
+	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+		contentType := contentTypeOf(name)
+		if err != nil || entry.IsDir() || contentType == "" {
+			return err
+		}
+		plain, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(plain)
+		a := asset{contentType: contentType, etag: hex.EncodeToString(sum[:12]), plain: plain}
+		a.packed, err = pack(plain)
+		assets[strings.TrimPrefix(name, "static/")] = a
+		return err
+	})
+	return assets, err
+}
+
+// contentTypeOf says it here: what a system takes .js for depends on its settings.
+func contentTypeOf(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case "": // the licence
+		return "text/plain; charset=utf-8"
+	}
+	return ""
+}
+
+func pack(plain []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(plain); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return packed.Bytes(), err
+}

@@ -1,0 +1,98 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func get(t *testing.T, target string, header ...string) *http.Response {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	rec := httptest.NewRecorder()
+	Handler().ServeHTTP(rec, req)
+	return rec.Result()
+}
+
+func TestHandlerServesEveryFile(t *testing.T) {
+	assets, err := load()
+	if err != nil || len(assets) < 10 {
+		t.Fatal(len(assets), err)
+	}
+	for name, a := range assets {
+		res := get(t, root+name)
+		plain, _ := io.ReadAll(res.Body)
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != a.contentType || !bytes.Equal(plain, a.plain) {
+			t.Errorf("%s: %d %s, %d bytes", name, res.StatusCode, res.Header.Get("Content-Type"), len(plain))
+		}
+		res = get(t, root+name, "Accept-Encoding", "br, gzip")
+		packed, err := gzip.NewReader(res.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if plain, _ := io.ReadAll(packed); res.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(plain, a.plain) {
+			t.Errorf("%s: packed and unpacked, %d bytes", name, len(plain))
+		}
+	}
+	if res := get(t, root); res.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Errorf("%s is %s", root, res.Header.Get("Content-Type"))
+	}
+}
+
+func TestHandlerGuardsEveryAnswer(t *testing.T) {
+	for _, target := range []string{root, root + "app.js", root + "vendor/preact.js", root + "nothing", root + "../x"} {
+		header := get(t, target).Header
+		policy := header.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'", "frame-ancestors 'none'"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: policy %q has no %s", target, policy, want)
+			}
+		}
+		if strings.Contains(policy, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", target, header)
+		}
+	}
+}
+
+func TestHandlerKnowsWhatTheBrowserHas(t *testing.T) {
+	etag := get(t, root+"app.css").Header.Get("ETag")
+	if res := get(t, root+"app.css", "If-None-Match", etag); etag == "" || res.StatusCode != http.StatusNotModified {
+		t.Errorf("with the ETag %s: %d, want 304", etag, res.StatusCode)
+	}
+	if res := get(t, root+"nothing"); res.StatusCode != http.StatusNotFound || res.Header.Get("ETag") != "" {
+		t.Errorf("no such file: %d, ETag %s; want 404 without", res.StatusCode, res.Header.Get("ETag"))
+	}
+}
+
+// The policy refuses inline scripts and styles: a page that has some is broken.
+func TestPageHasNothingInline(t *testing.T) {
+	page, err := static.ReadFile("static/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`(?i)<style|<script>|\son[a-z]+=|style=`).Find(page); found != nil {
+		t.Errorf("index.html has %s", found)
+	}
+}
+
+// What a browser loads at first must stay small.
+func TestFirstLoadIsSmall(t *testing.T) {
+	const limit = 150_000
+	assets, err := load()
+	total := 0
+	for _, a := range assets {
+		total += len(a.packed)
+	}
+	if err != nil || total > limit {
+		t.Errorf("%d bytes, want at most %d (%v)", total, limit, err)
+	}
+	t.Logf("%d bytes", total)
+}

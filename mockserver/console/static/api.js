@@ -1,0 +1,234 @@
+// The console knows the mock platform by its control routes only: what is seen
+// here can be had with curl.
+import { useEffect, useRef, useState } from './vendor/preact.js';
+
+/**
+ * @typedef {{name: string, value: string}} Header
+ * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, deliveries: string[]}} Fired
+ * @typedef {Fired & {body: string}} FullFired
+ * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, status: string, bounce_category?: string,
+ *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean,
+ *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
+ * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
+ * @typedef {{time: string, duration_ns: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt
+ * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
+ *   next_attempt?: string, waiting?: string, waiting_until?: string, fault?: string, signature: string}} Delivery
+ * @typedef {Delivery & {body: string, secret?: string, hash_function?: string, max_attempts: number}} FullDelivery
+ * @typedef {{id: string, fresh?: boolean, time: string, duration_ns: number, method: string, path: string, query?: string, operation?: string, status: number, fault?: string}} Request
+ * @typedef {Request & {body?: string, answer?: string, closest?: {operation: string, method: string, path: string}}} FullRequest
+ * @typedef {{kind: string, record?: any}} Change
+ */
+
+const root = '/_mock';
+
+/**
+ * Calls a control route and returns its JSON.
+ * @param {'GET'|'POST'|'PUT'|'PATCH'|'DELETE'} method
+ * @param {string} path below /_mock
+ * @param {object|string} [body] a string is sent as it is
+ * @returns {Promise<any>}
+ */
+export async function call(method, path, body) {
+  const res = await fetch(root + path, {
+    method,
+    headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const answer = await res.text();
+  if (!res.ok) throw new Error(told(res.status, answer));
+  return answer ? JSON.parse(answer, /** @type {any} */ (exact)) : null;
+}
+
+/** Keeps an integer that a number cannot hold, such as a seed, as its text. @param {string} _ @param {any} value @param {{source?: string}} [context] */
+const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
+
+/** What an error answer says, in a line. @param {number} status @param {string} answer */
+function told(status, answer) {
+  try {
+    return mistakes(answer).map(d => (d.where ? `${d.where}: ` : '') + d.msg).join('; ') || `${status}`;
+  } catch {
+    return `${status} ${answer.slice(0, 300)}`;
+  }
+}
+
+/** The parts of an error answer of the API. @param {string} answer @returns {{where: string, msg: string, type: string}[]} */
+export const mistakes = answer => JSON.parse(answer).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
+
+/** The text of a control route that does not answer JSON. @param {string} path */
+export const text = async path => (await fetch(root + path)).text();
+
+/** The address of a control route, for frames and links. @param {string} path */
+export const href = path => root + path;
+
+/**
+ * One stream for the whole page. Browsers allow six connections to a host, so a
+ * hidden page gives its own back; on return, "hello" makes every list load anew.
+ */
+export const live = {
+  state: 'connecting',
+  paused: false,
+  /** @type {Change[]} */ held: [],
+  /** @type {Set<(changes: Change[]) => void>} */ listeners: new Set(),
+  /** @type {EventSource|null} */ source: null,
+  timer: 0,
+
+  start() {
+    document.addEventListener('visibilitychange', () => (document.hidden ? this.close() : this.open()));
+    addEventListener('pagehide', () => this.close());
+    this.open();
+  },
+  open() {
+    if (this.source) return;
+    this.source = new EventSource(root + '/stream');
+    this.source.addEventListener('hello', () => { this.state = 'live'; this.give([{ kind: 'hello' }]); });
+    this.source.addEventListener('change', e => {
+      this.held.push(JSON.parse(e.data));
+      if (this.held.length > 5000) this.held = [{ kind: 'state' }]; // a long pause: load anew after it
+      this.timer ||= window.setTimeout(() => { this.timer = 0; this.flush(); }, 60); // a burst is one render
+    });
+    this.source.onerror = () => {
+      this.state = 'lost';
+      this.give([]);
+      if (this.source?.readyState === EventSource.CLOSED) { // refused, so the browser does not try again by itself
+        this.source = null;
+        setTimeout(() => document.hidden || this.open(), 2000);
+      }
+    };
+  },
+  close() {
+    this.source?.close();
+    this.source = null;
+  },
+  flush() { this.give(this.paused ? [] : this.held.splice(0)); },
+  /** @param {boolean} on */
+  pause(on) { this.paused = on; this.flush(); },
+  /** @param {Change[]} changes */
+  give(changes) { for (const f of this.listeners) f(changes); },
+};
+
+/** Calls f with every batch of changes for as long as the component is there. @param {(changes: Change[]) => void} f */
+export function useChanges(f) {
+  const latest = useRef(f);
+  latest.current = f;
+  useEffect(() => {
+    const g = (/** @type {Change[]} */ changes) => latest.current(changes);
+    live.listeners.add(g);
+    return () => { live.listeners.delete(g); };
+  }, []);
+}
+
+const anew = (/** @type {Change} */ c) => c.kind === 'hello' || c.kind === 'state';
+
+/** A function that runs f once, a little after the last of several calls. @param {() => void} f @param {number} ms */
+function useSoon(f, ms) {
+  const latest = useRef(f);
+  const timer = useRef(0);
+  latest.current = f;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => latest.current(), ms);
+  };
+}
+
+/** A value that follows typing only when it rests. @param {string} value */
+export function useRested(value) {
+  const [rested, set] = useState(value);
+  useEffect(() => { const t = setTimeout(set, 150, value); return () => clearTimeout(t); }, [value]);
+  return rested;
+}
+
+/** How many rows a list shows at first, and how many it keeps while new ones come in. */
+const pageSize = 200, kept = 400;
+
+/**
+ * @template T
+ * @typedef {{key: string, rows: T[]|null, total: number, more: boolean, error: string}} Loaded
+ */
+
+/**
+ * The records of a list route, newest first, kept up to date by the stream. What
+ * a filter finds is the server's business: then a change makes the list load anew.
+ * @template {{id: string, fresh?: boolean}} T
+ * @param {string} path
+ * @param {string} kind of the changes that belong to it
+ * @param {Record<string, string>} filter
+ * @returns {Loaded<T> & {older: () => void}}
+ */
+export function useList(path, kind, filter) {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, v]) => v)).toString();
+  const key = path + '?' + query;
+  const [got, set] = useState(/** @type {Loaded<T>} */ ({ key, rows: null, total: 0, more: false, error: '' }));
+  const now = useRef(key);
+  now.current = key;
+  const load = (before = '') => call('GET', `${path}?${query}&limit=${pageSize}${before && '&before=' + encodeURIComponent(before)}`).then(
+    page => { if (now.current === key) set(old => ({ key, rows: before ? [...(old.rows ?? []), ...page.data] : page.data, total: page.total, more: page.more, error: '' })); },
+    e => { if (now.current === key) set(old => ({ ...old, key, error: e.message })); });
+  const soon = useSoon(load, 250);
+  useChanges(changes => {
+    const mine = changes.filter(c => c.kind === kind && c.record).map(c => c.record);
+    if (changes.some(anew)) load();
+    else if (mine.length && query) soon();
+    else if (mine.length) set(old => old.rows ? latest(mine).reduce(put, /** @type {any} */ (old)) : old);
+  });
+  useEffect(() => { load(); }, [key]);
+  return { ...got, older: () => load(got.rows?.at(-1)?.id) };
+}
+
+/** The last state of each record, in the order of their first. @template {{id: string}} T @param {T[]} records */
+const latest = records => [...new Map(records.map(r => [r.id, r])).values()];
+
+/** @param {any} r */
+const moment = r => Date.parse(r.created_at ?? r.time);
+
+/** Puts a record where it belongs. @template {{id: string, fresh?: boolean}} T @param {Loaded<T>} list @param {T} record @returns {Loaded<T>} */
+function put(list, record) {
+  const rows = list.rows ?? [];
+  const old = rows.findIndex(r => r.id === record.id);
+  if (old >= 0) return { ...list, rows: rows.with(old, { ...record, fresh: rows[old].fresh }) };
+  const next = rows.findIndex(r => moment(r) <= moment(record));
+  if (next < 0 && list.more) return list; // older than all that is shown
+  const all = rows.toSpliced(next < 0 ? rows.length : next, 0, { ...record, fresh: true });
+  return { ...list, rows: all.slice(0, Math.max(kept, rows.length)), total: list.total + 1, more: list.more || all.length > Math.max(kept, rows.length) };
+}
+
+/**
+ * One record in full, asked for again when its summary changes.
+ * @template T
+ * @param {string} path
+ * @param {unknown} summary
+ * @returns {{record?: T, error?: string}}
+ */
+export function useRecord(path, summary) {
+  const [got, setGot] = useState(/** @type {{path: string, record?: T, error?: string}} */ ({ path: '' }));
+  useEffect(() => {
+    let gone = false;
+    call('GET', path).then(
+      record => { if (!gone) setGot({ path, record }); },
+      e => { if (!gone) setGot({ path, error: e.message }); });
+    return () => { gone = true; };
+  }, [path, summary]);
+  return got.path === path ? got : {};
+}
+
+/**
+ * What a route answers, asked for again when something of these kinds changed.
+ * @template T
+ * @param {string} path nothing is asked for if it is empty
+ * @param {string[]} kinds
+ * @returns {{data?: T, error?: string, reload: () => void}}
+ */
+export function useAnswer(path, kinds) {
+  const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
+  const now = useRef(path);
+  now.current = path;
+  const load = () => {
+    if (path) call('GET', path).then(
+      data => { if (now.current === path) setGot({ path, data }); },
+      e => { if (now.current === path) setGot({ path, error: e.message }); });
+  };
+  const soon = useSoon(load, 200);
+  useChanges(changes => { if (changes.some(c => anew(c) || kinds.includes(c.kind))) soon(); });
+  useEffect(load, [path]);
+  return { ...(got.path === path ? got : {}), reload: load };
+}

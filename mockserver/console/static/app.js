@@ -1,0 +1,132 @@
+// The frame of the console: places, keys, theme and the state of the stream.
+import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
+import { live, useChanges } from './api.js';
+import { Contacts } from './contacts.js';
+import { Deliveries } from './deliveries.js';
+import { Events } from './events.js';
+import { Faults } from './faults.js';
+import { Inbox } from './inbox.js';
+import { go, usePlace } from './place.js';
+import { Requests } from './requests.js';
+import { Suppressed } from './suppressed.js';
+import { Trigger } from './trigger.js';
+import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
+import { choose, look, useWorld } from './world.js';
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, span, ul } = tags;
+
+/** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string, query?: string}) => any}[]} */
+const places = [
+  { id: 'inbox', title: 'Inbox', sign: 'inbox', key: 'i', view: Inbox },
+  { id: 'contacts', title: 'Contacts', sign: 'people', key: 'c', view: Contacts },
+  { id: 'suppressed', title: 'Suppressed', sign: 'block', key: 's', view: Suppressed },
+  { id: 'deliveries', title: 'Deliveries', sign: 'hook', key: 'd', view: Deliveries },
+  { id: 'events', title: 'Events', sign: 'pulse', key: 'e', view: Events },
+  { id: 'requests', title: 'Requests', sign: 'list', key: 'r', view: Requests },
+  { id: 'faults', title: 'Faults', sign: 'bolt', key: 'f', view: Faults },
+  { id: 'trigger', title: 'Send event', sign: 'send', key: 't', view: Trigger },
+];
+
+const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
+function Theme() {
+  const [theme, set] = useState(/** @type {keyof typeof themes} */ (document.documentElement.dataset.theme ?? 'auto'));
+  const { next, sign } = themes[theme];
+  const onClick = () => { localStorage.setItem('theme', next); document.documentElement.dataset.theme = next; set(/** @type {keyof typeof themes} */ (next)); };
+  return button({ type: 'button', class: 'foot', onClick, title: `Change to ${next}` }, icon(sign), span(`Theme: ${theme}`));
+}
+
+function Live() {
+  const [, tick] = useState(0);
+  useChanges(() => tick(n => n + 1));
+  const word = live.paused ? `Paused, ${live.held.length} held` : /** @type {Record<string, string>} */ ({ live: 'Live', lost: 'No server', connecting: 'Connecting' })[live.state];
+  return button({ type: 'button', class: `foot live ${live.paused ? 'paused' : live.state}`, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Go on' : 'Pause' },
+    icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
+}
+
+/** Whose records are shown, where there is a choice. */
+function Accounts() {
+  const { info, account } = useWorld();
+  if (!info || info.accounts.length < 2) return null;
+  return h(Select, { label: 'Account', value: account, onChange: choose, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
+}
+
+/** @type {[string[], string][]} */
+const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'from the list into what is open'], [['Esc'], 'back to the list'], [['/'], 'filter'],
+  [['1', '…', '5'], 'tabs of what is open'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+
+/** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
+const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title' }, 'Keys'),
+  dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => k === '…' ? ' … ' : kbd(k))), dd(what)))),
+  form({ method: 'dialog' }, h(Tick, { label: 'Single keys are on', checked: on, onChange: setOn }), button({ class: 'button main', autofocus: true }, 'Close')));
+
+/** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
+function useKeys(help, on) {
+  const now = useRef(on);
+  now.current = on; // read when a key comes: an effect would be renewed a little too late
+  useEffect(() => {
+    let leader = 0; // when g was pressed
+    const f = (/** @type {KeyboardEvent} */ e) => {
+      const target = /** @type {HTMLElement} */ (e.target);
+      const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
+      if (document.querySelector('dialog[open], :popover-open')) return;
+      if (e.key === 'Escape') return typing ? target.blur() : moveTo(0);
+      if (e.key === 'Enter' && target.matches('.rows a[aria-current]')) return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
+      if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
+      const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
+      leader = 0;
+      const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
+      if (place) location.hash = '#/' + place.id;
+      else if (tab) tab.click();
+      else if (e.key === 'g') leader = Date.now();
+      else if (e.key === 'j') moveTo(1);
+      else if (e.key === 'k') moveTo(-1);
+      else if (e.key === 'p') live.pause(!live.paused);
+      else if (e.key === '/') document.getElementById('filter')?.focus();
+      else if (e.key === '?') help.current?.showModal();
+      else return;
+      e.preventDefault();
+    };
+    addEventListener('keydown', f);
+    return () => removeEventListener('keydown', f);
+  }, []);
+}
+
+/** Opens the next or previous row and gives it the focus; 0 is the row that is open. @param {number} step */
+function moveTo(step) {
+  const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
+  const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
+  const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
+  const row = rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  if (!row) return;
+  if (step) go(row.hash);
+  row.focus();
+  row.scrollIntoView({ block: 'nearest' });
+}
+
+function App() {
+  const { name, id, tab, query } = usePlace();
+  const place = places.find(p => p.id === name) ?? places[0];
+  const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
+  const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
+  useKeys(help, on);
+  useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
+  const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
+  useLayoutEffect(() => {
+    document.title = `${place.title} · mockserver`;
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const left = before.current;
+    if (narrow() && left?.id && !id && left.place === place) /** @type {HTMLElement|null} */ (document.querySelector(`.rows a[href="#/${place.id}/${left.id}"]`))?.focus();
+    before.current = { place, id };
+  }, [place, id]);
+  return div({ class: 'app' },
+    a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
+    nav({ 'aria-label': 'Places' },
+      div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
+      ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
+      div({ class: 'feet' }, h(Accounts, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
+    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab, query })),
+    h(Toasts, {}),
+    h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
+}
+
+render(h(App, {}), document.body);
+live.start();

@@ -1,0 +1,135 @@
+// Deliveries: every event on its way to a webhook, attempt by attempt.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { call, useList, useRecord, useRested } from './api.js';
+import { Signature } from './signature.js';
+import { Webhooks } from './webhooks.js';
+import { go } from './place.js';
+import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, rows, tags, took, when } from './ui.js';
+import { useWorld } from './world.js';
+/** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
+const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
+
+const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no answer';
+const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
+
+/** @type {Record<string, string>} */
+const reasons = { archived: 'Its webhook is archived: it is kept until the webhook is back.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault holds it back.', retry: 'The last attempt failed.' };
+
+/** What a delivery has come to, in a word or two. @param {Delivery} d */
+export function state(d) {
+  const last = d.attempts.at(-1);
+  const until = d.waiting_until ?? d.next_attempt;
+  switch (d.state) {
+    case 'delivered': return chip('ok', 'check', last ? outcome(last) : 'delivered');
+    case 'failed': return chip('bad', 'cross', 'given up');
+    case 'dropped': return chip('bad', 'bolt', 'dropped');
+    case 'delivering': return chip('info', 'send', 'on its way');
+  }
+  if (d.waiting === 'archived') return chip('', 'archive', 'archived');
+  if (until) return chip('warn', d.state === 'retrying' ? 'retry' : 'clock', d.state === 'retrying' ? 'again in ' : 'in ', h(Countdown, { to: until }));
+  return chip('info', 'clock', 'waiting');
+}
+
+/** One square an attempt: done, failed, still to come. @param {{d: Delivery, most: number}} props */
+export const Track = ({ d, most }) => span({ class: 'track', 'aria-hidden': 'true' }, Array.from({ length: Math.min(12, Math.max(most, d.attempts.length)) }, (_, n) =>
+  i({ key: n, class: !d.attempts[n] ? '' : good(d.attempts[n]) ? 'ok' : 'bad' })));
+
+/** @param {Delivery} d */
+const target = d => (Number(d.webhook_id) > 0 ? `webhook ${d.webhook_id} ` : 'URL ') + path(d.url);
+/** @param {string} url */
+function path(url) {
+  try { return new URL(url).pathname; } catch { return url; }
+}
+
+/** @param {Delivery} d @param {boolean} current @param {number} most */
+const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
+  a({ href: `#/deliveries/${d.id}`, 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(d.event || '(not an event)'), when(d.created_at)),
+    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, target(d)), state(d))));
+
+/** @param {{id?: string, tab?: string, query?: string}} props */
+export function Deliveries({ id, tab, query }) {
+  const { info } = useWorld();
+  const [q, setQ] = useState(query ?? '');
+  const [only, setOnly] = useState('');
+  useEffect(() => { if (query) setQ(query); }, [query]);
+  const search = useRested(q);
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only }));
+  const most = (info?.retry_schedule_ms.length ?? 0) + 1;
+  return h(Split, {
+    title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',
+    side: a({ class: 'button quiet', href: '#/deliveries/webhooks', 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
+    tools: [h(Search, { value: q, onInput: setQ, label: 'Search event, URL, id, body' }),
+      h(Choice, { label: 'State', value: only, onChange: setOnly, options: [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']] })],
+    list: rows(list, !!(search || only), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
+    detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d.id === id) }) : h(Webhooks, {}),
+  });
+}
+
+/** @param {{id: string, tab?: string, summary?: Delivery}} props */
+function Opened({ id, tab, summary }) {
+  const { record: d, error } = /** @type {{record?: FullDelivery, error?: string}} */ (useRecord('/deliveries/' + id, summary && JSON.stringify(summary)));
+  if (error) return empty('warn', 'Not here', error);
+  if (!d) return div({ class: 'loading', 'aria-busy': 'true' });
+  const bytes = new TextEncoder().encode(d.body).length;
+  const message = messageOf(d.body);
+  return article(
+    header({ class: 'head' },
+      h(Heading, { text: d.event || '(not an event)' }),
+      p({ class: 'who' }, span({ class: 'dim' }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : 'to '), span({ class: 'mono' }, d.url)),
+      p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
+        d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy the event id' }))),
+      div({ class: 'actions', role: 'group', 'aria-label': 'Actions' },
+        button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['On its way again, with the same id and the same bytes.']) }, icon('retry'), 'Redeliver'),
+        h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
+        a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
+        message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
+    h(Tabs, {
+      label: 'Parts of the delivery', value: tab, onChange: t => go(`#/deliveries/${id}/${t}`),
+      tabs: [
+        { id: 'attempts', label: 'Attempts', count: d.attempts.length, panel: () => attempts(d) },
+        { id: 'body', label: 'Body', panel: () => h(Body, { raw: d.body, bytes }) },
+        { id: 'signature', label: 'Signature', panel: () => h(Signature, { d }) },
+        { id: 'request', label: 'Request', panel: () => pairs([['Method', 'POST'], ['URL', d.url], ['Content-Type', 'application/json'], ['Content-Length', bytes], ['X-Service-Signature', d.signature]]) },
+      ],
+    }));
+}
+
+/** The message that a body tells of. @param {string} body @returns {string|undefined} */
+function messageOf(body) {
+  try {
+    const { data } = JSON.parse(body);
+    return data.email?.id ?? data.email_id;
+  } catch { return undefined; }
+}
+
+/** @param {FullDelivery} d */
+function attempts(d) {
+  const until = d.waiting === 'archived' ? undefined : d.waiting_until ?? d.next_attempt;
+  const last = d.attempts.length - 1;
+  if (last < 0) return empty('clock', 'Not tried yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault lost it: no attempt is made.' : 'Waiting for its turn.'), ' ', until && h(Countdown, { to: until }));
+  return ol({ class: 'attempts' },
+    d.attempts.map((t, n) => li({ key: n }, details({ open: n === last },
+      summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
+        span({ class: 'num dim' }, took(t.duration_ns)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
+      t.error && code(t.error), t.status ? code(t.response || '(empty answer)') : null))),
+    until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until }))));
+}
+
+function between(/** @type {string} */ from, /** @type {string} */ to) {
+  const s = (Date.parse(to) - Date.parse(from)) / 1000;
+  return s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+}
+
+/** @param {{raw: string, bytes: number}} props */
+export function Body({ raw, bytes }) {
+  const [form, setForm] = useState('indented');
+  return [
+    div({ class: 'bar' }, h(Choice, { label: 'Form', value: form, onChange: setForm, options: [['indented', 'Indented'], ['raw', 'As sent']] }),
+      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes as sent; these are what is signed`), h(Copy, { value: raw, label: 'Copy the bytes as sent', text: 'Copy' })),
+    json(raw, form === 'indented'),
+  ];
+}
+
+const quote = (/** @type {string} */ s) => `'${s.replaceAll("'", `'\\''`)}'`;
+const curl = (/** @type {FullDelivery} */ d) => `curl -X POST ${quote(d.url)} -H 'Content-Type: application/json' -H ${quote('X-Service-Signature: ' + d.signature)} --data-binary ${quote(d.body)}`;

@@ -1,0 +1,59 @@
+// Events: what happened, in order, whether or not a webhook heard it.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { useAnswer, useList, useRecord, useRested } from './api.js';
+import { Body, Track, state } from './deliveries.js';
+import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags, when } from './ui.js';
+import { useWorld } from './world.js';
+/** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
+const { a, article, div, header, i, li, p, span, strong, ul } = tags;
+
+const bad = /Bounced|Spam|Rejected|Error/, warn = /Unsubscribed|Removed|Suppressed/;
+const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.test(event) ? 'warn' : 'ok';
+
+/** @param {Fired} e @param {boolean} current */
+const row = (e, current) => li({ key: e.id, class: e.fresh ? 'fresh' : '' },
+  a({ href: `#/events/${e.id}`, 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong(e.event), when(e.time, true)),
+    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.message_id || e.event_id || e.id), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
+
+/** @param {{id?: string, query?: string}} props */
+export function Events({ id, query }) {
+  const { info } = useWorld();
+  const [q, setQ] = useState(query ?? '');
+  const [event, setEvent] = useState('');
+  useEffect(() => { if (query) setQ(query); }, [query]);
+  const search = useRested(q);
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search, event }));
+  return h(Split, {
+    title: 'Events', count: list.total, open: !!id, home: '#/events',
+    tools: [h(Search, { value: q, onInput: setQ, label: 'Search address, id, body' }),
+      div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
+    list: rows(list, !!(search || event), e => row(e, e.id === id), empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.')),
+    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and where it was delivered.'),
+  });
+}
+
+/** @param {{id: string}} props */
+function Opened({ id }) {
+  const { record: e, error } = /** @type {{record?: FullFired, error?: string}} */ (useRecord('/events/' + id, ''));
+  if (error) return empty('warn', 'Not here', error);
+  if (!e) return div({ class: 'loading', 'aria-busy': 'true' });
+  return article(
+    header({ class: 'head' },
+      h(Heading, { text: e.event }),
+      p({ class: 'meta' }, when(e.time, true), e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy the event id' }))),
+      div({ class: 'actions', role: 'group', 'aria-label': 'Related' },
+        e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),
+        a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'))),
+    e.deliveries.length ? ul({ class: 'links' }, e.deliveries.map(d => h(Heard, { key: d, id: d })))
+      : p({ class: 'lead' }, 'No webhook was subscribed to it, so it was delivered to nobody.'),
+    h(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length }));
+}
+
+/** How one delivery of the event stands. @param {{id: string}} props */
+function Heard({ id }) {
+  const { data: d, error } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
+  if (error) return li(span({ class: 'dim' }, `${id}: ${error}`));
+  if (!d) return li(div({ class: 'dim' }, id));
+  return li(a({ href: `#/deliveries/${id}` }, icon('hook'), span({ class: 'cut' }, `webhook ${d.webhook_id} `, span({ class: 'dim mono' }, d.url)), h(Track, { d, most: d.max_attempts }), state(d)));
+}

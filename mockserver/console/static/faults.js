@@ -1,0 +1,152 @@
+// Faults: rules that disturb requests, messages and deliveries, on purpose and
+// the same way each time.
+import { h, useState } from './vendor/preact.js';
+import { call, useAnswer } from './api.js';
+import { Choice, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
+import { look, useWorld } from './world.js';
+/**
+ * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_acting?: boolean,
+ *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
+ * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
+ * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[]}} Plan
+ */
+const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, ul } = tags;
+
+/** @type {Record<string, [string, string][]>} what can be done to what */
+const actions = {
+  request: [['status', 'Answer with a status'], ['reset', 'Close the connection'], ['hang', 'Never answer'], ['truncate', 'Cut the answer in half'], ['oversize', 'Answer with far too much'], ['not_json', 'Answer with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
+  delivery: [['drop', 'Lose it'], ['duplicate', 'Deliver it twice'], ['reorder', 'Swap it with the next'], ['delay', 'Delay']],
+  message: [['internal_error', 'Fail inside the platform']],
+};
+const words = Object.fromEntries(Object.values(actions).flat());
+const canActFirst = new Set(['status', 'reset', 'hang', 'not_json', 'redirect']);
+
+/** @type {[string, string, Fault][]} */
+const presets = [
+  ['Rate-limited once', 'The next request of any kind gets 429 with Retry-After: 1', { action: 'status', status: 429, retry_after: '1', nth: 1 }],
+  ['Lost answer', 'The next submission is carried out, and its answer lost', { operation: 'submitEmail', action: 'reset', after_acting: true, nth: 1 }],
+  ['Flaky 503', 'One request in five gets 503', { action: 'status', status: 503, probability: 0.2 }],
+  ['Duplicate deliveries', 'Every delivery arrives twice', { event: '*', action: 'duplicate' }],
+  ['Out of order', 'Deliveries change places', { event: '*', action: 'reorder', every: 2 }],
+];
+
+/** @param {Rule} r */
+function about(r) {
+  if (r.action === 'internal_error') return 'Messages of the Email API';
+  if (r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action)) {
+    return `Deliveries${r.event && r.event !== '*' ? ' of ' + r.event : ''}${r.webhook_id ? ' to webhook ' + r.webhook_id : ''}`;
+  }
+  return [r.operation, r.method, r.path].filter(Boolean).join(' ') || 'Every request';
+}
+
+/** @param {Rule} r */
+function which(r) {
+  const parts = [r.nth && `only number ${r.nth}`, r.every && `each number divisible by ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)} % by chance`, r.times && `at most ${counted(r.times, 'time')}`];
+  return parts.filter(Boolean).join(', ') || 'all of them';
+}
+
+/** @param {Rule} r */
+function what(r) {
+  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_acting && 'after carrying it out', r.body && `“${r.body.slice(0, 60)}”`];
+  return [words[r.action] ?? r.action, ...more.filter(Boolean)].join(', ');
+}
+
+export function Faults() {
+  const { info } = useWorld();
+  const { data: plan, error, reload } = /** @type {ReturnType<typeof useAnswer<Plan>>} */ (useAnswer('/faults', ['fault', 'request', 'delivery']));
+  if (error) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
+  if (!plan) return null;
+  const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => attempt(f, () => [said]).then(reload);
+  const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'The rule is in force.');
+  return h(Page, {
+    title: 'Faults', side: plan.data.length > 0 && button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules are removed.') }, icon('trash'), 'Remove all'),
+    children: [
+      p({ class: 'lead' }, 'Each rule disturbs some requests, messages or deliveries. The same seed and the same order of calls give the same faults, so what failed once can be made to fail again.'),
+      div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
+      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Everything works as it should. Add a ready-made rule above or one of your own below.'),
+      div({ class: 'columns' },
+        h(NewRule, { operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'gap', change })),
+    ],
+  });
+}
+
+/** @typedef {(f: () => Promise<any>, said: string) => Promise<void>} Change */
+
+/** @param {{r: Rule, change: Change}} props */
+const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
+  h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} is on`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} is ${enabled ? 'on' : 'off'}.`) }),
+  div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r))),
+  chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} hit`),
+  button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} is removed.`) }, icon('trash')));
+
+/** @param {{operations: string[], events: string[], add: (f: Fault) => void}} props */
+function NewRule({ operations, events, add }) {
+  const [subject, setSubject] = useState('request');
+  const [f, set] = useState(/** @type {Record<string, string|boolean>} */ ({ action: 'status', when: 'nth', n: '1', status: '503' }));
+  const put = (/** @type {string} */ name) => (/** @type {string|boolean} */ value) => set(old => ({ ...old, [name]: value }));
+  const choose = (/** @type {string} */ s) => { setSubject(s); set(old => ({ ...old, action: actions[s][0][0] })); };
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); add(faultOf(subject, f)); };
+  const text = (/** @type {string} */ name) => String(f[name] ?? '');
+  const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) => h(Field, { label, value: text(name), onInput: put(name), ...extra });
+  const any = (/** @type {string[]} */ names, /** @type {string} */ word) => /** @type {[string, string][]} */ ([['', word], ...names.map(n => [n, n])]);
+  return form({ class: 'card form', onSubmit: submit },
+    h2('A rule of your own'),
+    h(Choice, { label: 'What it is about', value: subject, onChange: choose, options: [['request', 'Requests'], ['delivery', 'Deliveries'], ['message', 'Messages']] }),
+    subject === 'request' && h(Select, { label: 'Operation', value: text('operation'), onChange: put('operation'), options: any(operations, 'Any') }),
+    subject === 'delivery' && h(Select, { label: 'Event', value: text('event'), onChange: put('event'), options: any(events, 'Any') }),
+    div({ class: 'pair' },
+      h(Select, { label: 'Which ones', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only number n'], ['every', 'Every nth'], ['probability', 'By chance, in %']] }),
+      f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', { type: 'number', min: 1, max: f.when === 'probability' ? 100 : undefined })),
+    h(Select, { label: 'What happens', value: text('action'), onChange: put('action'), options: actions[subject] }),
+    f.action === 'status' && div({ class: 'pair' }, field('status', 'Status', { type: 'number', min: 200, max: 599 }), field('retry_after', 'Retry-After', { hint: 'seconds or a date' })),
+    (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
+    f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
+    f.action === 'internal_error' && field('body', 'Error text'),
+    subject === 'request' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_acting, onChange: put('after_acting') }),
+    div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
+}
+
+/** What the form says, as the control route takes it. @param {string} subject @param {Record<string, string|boolean>} f @returns {Fault} */
+function faultOf(subject, f) {
+  /** @type {Fault} */
+  const out = { action: String(f.action) };
+  const n = Number(f.n) || 1;
+  if (subject === 'request' && f.operation) out.operation = String(f.operation);
+  if (subject === 'delivery') out.event = String(f.event || '*');
+  if (f.when === 'nth') out.nth = n;
+  if (f.when === 'every') out.every = n;
+  if (f.when === 'probability') out.probability = n / 100;
+  if (f.action === 'status') Object.assign(out, { status: Number(f.status) || 503 }, f.retry_after && { retry_after: f.retry_after });
+  if ((f.action === 'delay' || f.action === 'reorder') && f.delay_ms) out.delay_ms = Number(f.delay_ms);
+  if (f.action === 'delay') out.delay_ms ??= 1000;
+  if (f.action === 'redirect' && f.location) out.location = String(f.location);
+  if (f.action === 'internal_error' && f.body) out.body = String(f.body);
+  if (subject === 'request' && f.after_acting && canActFirst.has(out.action)) out.after_acting = true;
+  return out;
+}
+
+/** @param {{seed: number|string, lookup: string, change: Change}} props */
+function Settings({ seed, lookup, change }) {
+  const [typed, setTyped] = useState('');
+  const reseed = (/** @type {string} */ body) => change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'Counts and chances begin anew.');
+  const submit = (/** @type {Event} */ e) => { e.preventDefault(); reseed(typed || String(seed)); };
+  return section({ class: 'stack2', 'aria-label': 'Settings' },
+    form({ class: 'card form', onSubmit: submit },
+      h2('Seed'), p({ class: 'dim' }, 'Now ', span({ class: 'mono' }, String(seed)), '. Setting it, also to the same, starts all counts anew.'),
+      h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
+      div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Start anew'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'A new seed'))),
+    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'How “one lookup per second” is measured.'),
+      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['gap', 'Gap'], ['bucket', 'Bucket'], ['calendar', 'Calendar second']] })),
+    h(Forget, { change }));
+}
+
+/** Forgetting everything asks first. @param {{change: Change}} props */
+function Forget({ change }) {
+  const [open, setOpen] = useState(false);
+  return div({ class: 'card form' }, h2('Reset'), p({ class: 'dim' }, 'Forgets lists, contacts, messages, webhooks, deliveries, requests and faults.'),
+    open ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' },
+      button({ type: 'button', class: 'button bad', onClick: () => { setOpen(false); change(() => call('DELETE', '/state'), 'Everything is forgotten.'); } }, icon('trash'), 'Yes, forget it all'),
+      button({ type: 'button', class: 'button', onClick: () => setOpen(false) }, 'Keep it'))
+      : div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: () => setOpen(true) }, icon('trash'), 'Forget everything')));
+}

@@ -1,0 +1,152 @@
+// The inbox: every message that the platform would have sent, and what its
+// recipient does with it.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
+import { go } from './place.js';
+import { Choice, Copy, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
+import { useWorld } from './world.js';
+/** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
+const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
+
+/** @type {Record<string, string>} */
+const kinds = { email_api: 'Email API', campaign: 'Campaign', workflow: 'Workflow', transactional: 'Transactional' };
+const kind = (/** @type {Message} */ m) => m.confirmation ? 'Confirmation' : kinds[m.sent_by] ?? m.sent_by;
+
+/** @type {Record<string, [string, string, string]>} */
+const states = {
+  queued: ['warn', 'clock', 'queued'],
+  delivered: ['ok', 'check', 'delivered'],
+  bounced: ['bad', 'cross', 'bounced'],
+  rejected: ['bad', 'block', 'rejected'],
+  error: ['bad', 'warn', 'error'],
+};
+const state = (/** @type {Message} */ m) => chip(...(m.reported_as_spam ? /** @type {[string, string, string]} */ (['bad', 'warn', 'spam']) : states[m.status] ?? ['info', '', m.status]));
+
+/** What its recipient did, as small signs. @param {Message} m */
+const marks = m => /** @type {[unknown, string, string][]} */ ([
+  [m.opens, 'eye', `opened ${m.opens} ×`], [m.clicks, 'hand', `clicked ${m.clicks} ×`], [m.unsubscribed || m.global_unsubscribed, 'exit', m.global_unsubscribed ? 'unsubscribed from all' : 'unsubscribed'],
+]).filter(([on]) => on).map(([, sign, title]) => span({ class: 'mark', title, key: sign }, icon(sign, title)));
+
+/** @param {Message} m @param {boolean} current */
+const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
+  a({ href: `#/inbox/${m.id}`, 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(m.subject || '(no subject)'), when(m.time)),
+    span({ class: 'line' }, span({ class: 'dim cut' }, `${m.to} · ${kind(m)}`), marks(m), state(m))));
+
+/** @param {{id?: string, tab?: string, query?: string}} props */
+export function Inbox({ id, tab, query }) {
+  const [q, setQ] = useState(query ?? '');
+  useEffect(() => { if (query) setQ(query); }, [query]);
+  const search = useRested(q);
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search }));
+  const open = id === 'latest' ? list.rows?.[0]?.id : id;
+  return h(Split, {
+    title: 'Inbox', count: list.total, open: !!id, home: '#/inbox',
+    side: a({ class: 'button quiet', href: '#/inbox/latest', 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
+    tools: h(Search, { value: q, onInput: setQ, label: 'Search subject, address, state' }),
+    list: rows(list, !!search, m => row(m, m.id === open), empty('inbox', 'Nothing sent yet', 'Submit a message with POST /v2/emails, or send a campaign, and it shows here at once.')),
+    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
+      : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
+  });
+}
+
+/** @param {{id: string, at: string, tab?: string, summary?: Message}} props */
+function Opened({ id, at, tab, summary }) {
+  const [fired, setFired] = useState(0);
+  useChanges(changes => { // an event may be noted a moment after the message changed
+    const n = changes.filter(c => c.kind === 'event' && c.record?.message_id === id).length;
+    if (n) setFired(old => old + n);
+  });
+  const { record: m, error } = /** @type {{record?: FullMessage, error?: string}} */ (useRecord('/outbox/' + id, JSON.stringify([summary, fired])));
+  if (error) return empty('warn', 'Not here', error);
+  if (!m) return div({ class: 'loading', 'aria-busy': 'true' });
+  return article(
+    header({ class: 'head' },
+      h(Heading, { text: m.subject || '(no subject)' }),
+      p({ class: 'who' }, m.from_name, ' ', span({ class: 'dim' }, `<${m.from_email}> to `), m.to),
+      p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
+        m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
+        span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' })), when(m.time)),
+      h(Actions, { m })),
+    h(Tabs, {
+      label: 'Parts of the message', value: tab, onChange: t => go(`#/inbox/${at}/${t}`),
+      tabs: [
+        { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has a text part only.') },
+        { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has an HTML part only.') },
+        { id: 'source', label: 'Source', panel: () => h(Source, { id }) },
+        { id: 'headers', label: 'Headers', panel: () => pairs(m.headers.map(x => [x.name, x.value])) },
+        { id: 'history', label: 'History', count: m.events.length, panel: () => history(m) },
+      ],
+    }));
+}
+
+/** @type {Record<string, string>} */
+const diagnostics = {
+  bounce_hb: '550 5.1.1 no such user', bounce_sb: '451 4.3.0 try later', bounce_fm: '552 5.2.2 over quota', bounce_mb: '554 5.7.1 refused by policy', bounce_tr: '421 4.4.2 connection lost',
+  bounce_df: '512 5.1.2 no such host', bounce_ar: 'out of office', bounce_cr: 'confirm that you are human', bounce_ac: 'has moved',
+};
+
+/** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage}} props */
+function Actions({ m }) {
+  const { info } = useWorld();
+  if (m.status !== 'delivered' && m.status !== 'bounced') {
+    return p({ class: 'actions dim' }, `The message is ${m.status}: its recipient has not got it.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
+  }
+  const act = (/** @type {string} */ what, body = {}) => attempt(() => call('POST', `/outbox/${m.id}/${what}`, body), (/** @type {FullMessage} */ after) => {
+    const now = after.events.slice(m.events.length);
+    if (!now.length) return ['Done. No event fires for that.'];
+    const sent = now.reduce((n, e) => n + e.deliveries.length, 0);
+    const names = [...new Set(now.map(e => e.event))].join(' and ');
+    return sent ? [`${names} is on its way to ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?' + (now[0].event_id || now[0].event)]]
+      : [`${names} fired; no webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
+  });
+  return div({ class: 'actions', role: 'group', 'aria-label': 'What the recipient does' },
+    span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
+    m.confirmation && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
+    button({ type: 'button', class: 'button', onClick: () => act('open') }, icon('eye'), 'Open'),
+    m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
+    h(Menu, {
+      label: 'Bounce', sign: 'cross', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
+      items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
+    }),
+    h(Menu, { label: 'Report spam', sign: 'warn', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
+    h(Menu, {
+      label: 'Unsubscribe', sign: 'exit', onPick: what => act(what),
+      items: [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }, { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
+    }));
+}
+
+/** The HTML in a frame of its own origin, without scripts and without the network. @param {{id: string, subject: string}} props */
+function Preview({ id, subject }) {
+  const [width, setWidth] = useState('full');
+  const [scheme, setScheme] = useState('light');
+  const [remote, setRemote] = useState(false);
+  const src = href(`/outbox/${id}/html${remote ? '?remote=1' : ''}`);
+  return div({ class: 'preview' },
+    div({ class: 'bar' },
+      h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['full', 'Full'], ['600', '600'], ['360', '360']] }),
+      h(Choice, { label: 'Colour scheme of the mail', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] }),
+      h(Tick, { label: 'Remote images', checked: remote, onChange: setRemote }),
+      a({ class: 'button quiet', href: src, target: '_blank', rel: 'noopener' }, icon('out'), 'New tab')),
+    div({ class: 'stage', 'data-scheme': scheme },
+      iframe({
+        title: `HTML of ${subject}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer',
+        style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' }, // the mail's prefers-color-scheme follows
+      })));
+}
+
+/** @param {{id: string}} props */
+function Source({ id }) {
+  const [s, set] = useState('');
+  useEffect(() => { text(`/outbox/${id}/source`).then(set); }, [id]);
+  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
+}
+
+const bad = new Set(['Email.Bounced', 'Email.ReportedAsSpam', 'Email.Rejected', 'Email.Error']);
+
+/** @param {FullMessage} m */
+const history = m => ol({ class: 'steps' },
+  li({ class: 'ok' }, when(m.time), span(strong('Submitted'), span({ class: 'dim' }, ` ${kind(m)}, to ${m.to}`))),
+  m.events.map(e => li({ key: e.id, class: bad.has(e.event) ? 'bad' : '' }, when(e.time, true),
+    span(a({ href: `#/events/${e.id}` }, e.event), span({ class: 'dim' }, e.deliveries.length ? ` ${counted(e.deliveries.length, 'delivery', 'deliveries')}: ` : ' no webhook heard it'),
+      e.deliveries.map(d => [a({ key: d, href: `#/deliveries/${d}` }, d), ' '])))));

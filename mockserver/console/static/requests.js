@@ -1,0 +1,70 @@
+// Requests: what the API was asked, what it answered, and what was wrong.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { mistakes, useList, useRecord, useRested } from './api.js';
+import { go } from './place.js';
+import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags, took, when } from './ui.js';
+/** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
+const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;
+
+/** @param {Request} r */
+function outcome(r) {
+  if (!r.status) return chip('bad', 'bolt', 'lost');
+  return r.status < 300 ? chip('ok', 'check', r.status) : r.status < 500 ? chip('warn', 'warn', r.status) : chip('bad', 'cross', r.status);
+}
+
+/** @param {Request} r @param {boolean} current */
+const row = (r, current) => li({ key: r.id, class: r.fresh ? 'fresh' : '' },
+  a({ href: `#/requests/${r.id}`, 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
+    span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ns)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r))));
+
+/** @param {{id?: string, tab?: string, query?: string}} props */
+export function Requests({ id, tab, query }) {
+  const [q, setQ] = useState(query ?? '');
+  const [status, setStatus] = useState('');
+  useEffect(() => { if (query) setQ(query); }, [query]);
+  const search = useRested(q);
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search, status }));
+  return h(Split, {
+    title: 'Requests', count: list.total, open: !!id, home: '#/requests',
+    tools: [h(Search, { value: q, onInput: setQ, label: 'Search path, operation, status, body' }),
+      h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
+    list: rows(list, !!(search || status), r => row(r, r.id === id), empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`)),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the answer, and what was wrong with it.'),
+  });
+}
+
+/** @param {{id: string, tab?: string, summary?: Request}} props */
+function Opened({ id, tab, summary }) {
+  const { record: r, error } = /** @type {{record?: FullRequest, error?: string}} */ (useRecord('/requests/' + id, summary?.status));
+  if (error) return empty('warn', 'Not here', error);
+  if (!r) return div({ class: 'loading', 'aria-busy': 'true' });
+  const target = r.path + (r.query ? '?' + r.query : '');
+  return article(
+    header({ class: 'head' },
+      h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
+      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('no such operation'), when(r.time, true), span(took(r.duration_ns)),
+        r.fault && a({ href: '#/faults' }, `hit by fault ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy the request id' })))),
+    wrong(r),
+    h(Tabs, {
+      label: 'Parts of the request', value: tab, onChange: t => go(`#/requests/${id}/${t}`),
+      tabs: [
+        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', 'This request came without one.') },
+        { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'This request came without one.') },
+        { id: 'answer', label: 'Answer', panel: () => r.answer ? json(r.answer, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
+      ],
+    }));
+}
+
+/** What was wrong with a request, and what was probably meant. @param {FullRequest} r */
+function wrong(r) {
+  if (!r.answer && !r.closest) return null;
+  /** @type {ReturnType<typeof mistakes>} */
+  let found = [];
+  try { found = mistakes(r.answer ?? ''); } catch { /* an answer that a fault made up */ }
+  if (!found.length && !r.closest) return null;
+  return div({ class: 'wrong' },
+    found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'What is wrong'), th({ scope: 'col' }, 'Type'))),
+      tbody(found.map((m, n) => tr({ key: n }, td(span({ class: 'mono' }, m.where || '–')), td(m.msg), td(span({ class: 'mono dim' }, m.type)))))),
+    r.closest && p('Closest operation: ', span({ class: 'method ' + r.closest.method.toLowerCase() }, r.closest.method), ' ', span({ class: 'mono' }, r.closest.path), span({ class: 'dim' }, ` ${r.closest.operation}`)));
+}

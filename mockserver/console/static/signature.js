@@ -1,0 +1,56 @@
+// The signature of a delivery: how it comes about, and what went wrong with
+// somebody else's. The verdict is the server's: a page that is not on loopback
+// and has no TLS cannot compute one.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { call, href, useRested } from './api.js';
+import { Copy, chip, code, pairs, tags } from './ui.js';
+/** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
+const { button, div, input, label, p, span } = tags;
+
+/**
+ * Asks for a verdict when the typing rests.
+ * @param {FullDelivery} d
+ * @param {string} typed
+ * @param {{secret?: string, signature?: string}} with_ what differs from the delivery
+ */
+function useVerdict(d, typed, with_) {
+  const [verdict, setVerdict] = useState(/** @type {Verdict|null} */ (null));
+  const rested = useRested(typed);
+  useEffect(() => {
+    let gone = false;
+    if (!rested) return setVerdict(null);
+    const asked = { body: d.body, secret: d.secret, hash_function: d.hash_function, signature: d.signature, ...with_ };
+    call('POST', '/verify', asked).then(v => { if (!gone) setVerdict(v); }, e => { if (!gone) setVerdict({ valid: false, reason: e.message }); });
+    return () => { gone = true; };
+  }, [rested, d.id]);
+  return verdict;
+}
+
+/** @param {{id: string, title: string, hint: string, value: string, onInput: (v: string) => void, verdict: Verdict|null, right: string, wrong: string}} props */
+const Judged = ({ id, title, hint, value, onInput, verdict, right, wrong }) => div({ class: 'field' },
+  label({ for: id }, title),
+  input({ id, class: 'mono', value, onInput: (/** @type {import('./ui.js').Typed} */ e) => onInput(e.target.value), placeholder: hint, 'aria-describedby': id + '-verdict', autocomplete: 'off', spellcheck: false }),
+  p({ id: id + '-verdict', class: 'verdict', role: 'status' }, verdict && [verdict.valid ? chip('ok', 'check', right) : chip('bad', 'cross', wrong), ' ', verdict.reason]));
+
+/** @param {{d: FullDelivery}} props */
+export function Signature({ d }) {
+  const [shown, setShown] = useState(false);
+  const [theirs, setTheirs] = useState('');
+  const [secret, setSecret] = useState('');
+  const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
+  const fits = useVerdict(d, secret, { secret });
+  const hash = d.hash_function ?? 'sha256';
+  const shell = (/** @type {string} */ key) => `curl -s ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac '${key}' -binary | base64 -w0`;
+  const masked = shown ? d.secret ?? '' : '•'.repeat(18);
+  return div({ class: 'stack' },
+    pairs([
+      ['X-Service-Signature', span({ class: 'id' }, d.signature, h(Copy, { value: d.signature, label: 'Copy the signature' }))],
+      ['Made as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
+      ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy the secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
+    ]),
+    h(Judged, { id: 'theirs', title: 'What did your receiver compute?', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'the same', wrong: 'different' }),
+    h(Judged, { id: 'secret', title: 'Which secret does your receiver use?', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'the right one', wrong: 'not this one' }),
+    div({ class: 'field' },
+      div({ class: 'label' }, 'The same in a shell ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy the command' })),
+      code(shell(masked))));
+}

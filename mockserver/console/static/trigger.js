@@ -1,0 +1,92 @@
+// Send event: any event, edited at will, signed and sent to a webhook or a URL.
+import { h, useEffect, useState } from './vendor/preact.js';
+import { call, useAnswer } from './api.js';
+import { Track, state } from './deliveries.js';
+import { Choice, Field, Page, Select, attempt, chip, code, icon, tags } from './ui.js';
+import { ofAccount, useWorld } from './world.js';
+/**
+ * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
+ * @typedef {import('./api.js').FullDelivery} FullDelivery
+ * @typedef {import('./webhooks.js').Webhook} Webhook
+ */
+const { a, button, div, form, h2, label, p, span, textarea } = tags;
+
+/** What is wrong with a text as JSON, or nothing. @param {string} text */
+function fault(text) {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (e) {
+    return e instanceof Error ? e.message : String(e);
+  }
+}
+/** What is tried most often. */
+const first = 'Email.Bounced/email_api';
+const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
+
+/** @param {{id?: string}} props the event or delivery whose body to begin with */
+export function Trigger({ id }) {
+  useWorld();
+  const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
+  const hooks = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks?per_page=100'), ['records'])).data?.data ?? [];
+  const [chosen, setChosen] = useState('');
+  const [text, setText] = useState('');
+  const samples = data?.data ?? [];
+  const name = (/** @type {Sample} */ s) => `${s.event}/${s.variant}`;
+  const sample = samples.find(s => name(s) === (chosen || first)) ?? samples[0];
+  useEffect(() => { if (sample && !id) setText(pretty(sample.body)); }, [sample]);
+  useEffect(() => { // to begin with something that was delivered, or fired, before
+    if (id) call('GET', (id.startsWith('evt') ? '/events/' : '/deliveries/') + id).then(r => setText(fault(r.body) ? r.body : pretty(JSON.parse(r.body))), e => setText(e.message));
+  }, [id]);
+  const choose = (/** @type {string} */ v) => { setChosen(v); if (id) location.hash = '#/trigger'; };
+  const variants = samples.filter(s => s.event === sample?.event);
+  return h(Page, {
+    title: 'Send event', children: div({ class: 'workbench' },
+      div({ class: 'stack2' },
+        div({ class: 'card form' },
+          h2('What'),
+          h(Select, { label: 'Event', value: sample?.event ?? '', onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))), options: [...new Set(samples.map(s => s.event))].map(e => [e, e]) }),
+          h(Select, { label: 'Variant', value: sample ? name(sample) : '', onChange: choose, options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]) }),
+          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'New id and time'))),
+        h(Destination, { hooks, text, sample }))
+      , div({ class: 'editor' }, label({ for: 'body' }, 'Body'), textarea({ id: 'body', class: 'mono', spellcheck: false, value: text, 'aria-describedby': 'body-fault', onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value) }),
+        p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as it stands here'])))),
+  });
+}
+
+/** @param {{hooks: Webhook[], text: string, sample?: Sample}} props */
+function Destination({ hooks, text, sample }) {
+  const [kind, setKind] = useState('webhook');
+  const [hook, setHook] = useState('');
+  const [url, setUrl] = useState('');
+  const [secret, setSecret] = useState('');
+  const [hash, setHash] = useState('sha256');
+  const [sent, setSent] = useState('');
+  const toHook = kind === 'webhook' && hooks.length > 0;
+  const target = hooks.find(w => w.webhook_id === hook) ?? hooks[0];
+  const send = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
+    attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Signed, and on its way.', ['Delivery', `#/deliveries/${d.id}`]]; });
+  };
+  const shell = `mockserver trigger ${sample?.event ?? ''}${sample && sample.variant !== 'default' ? ` --variant ${sample.variant}` : ''} \\\n  --url ${toHook ? target.url : url || 'URL'} --secret SECRET`;
+  return form({ class: 'card form', onSubmit: send },
+    h2('Where to'),
+    h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),
+    toHook ? h(Select, { label: 'Webhook', value: target.webhook_id, onChange: setHook, options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]) })
+      : [kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhook.'),
+        h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
+        h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
+        h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
+    div(button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
+    sent && h(Sent, { key: sent, id: sent }),
+    div(div({ class: 'label' }, 'The same in a shell'), code(shell)));
+}
+
+/** What became of what was sent. @param {{id: string}} props */
+function Sent({ id }) {
+  const { data: d } = /** @type {ReturnType<typeof useAnswer<FullDelivery>>} */ (useAnswer('/deliveries/' + id, ['delivery']));
+  if (!d) return null;
+  const last = d.attempts.at(-1);
+  return div({ class: 'sent', role: 'status' }, h(Track, { d, most: d.max_attempts }), state(d), span({ class: 'dim cut' }, last?.error || last?.response || ''), a({ href: `#/deliveries/${id}` }, 'Delivery'));
+}

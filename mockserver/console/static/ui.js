@@ -1,0 +1,235 @@
+// Small parts that every screen uses.
+import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
+import { paths } from './icons.js';
+
+/**
+ * @typedef {import('./vendor/preact.js').Child} Child
+ * @typedef {import('./vendor/preact.js').VNode} VNode
+ * @typedef {(first?: Child | Record<string, unknown>, ...children: Child[]) => VNode} Tag
+ */
+
+const isProps = (/** @type {unknown} */ x) => x?.constructor === Object; // a VNode has no constructor
+
+/** Elements by their name: p({ class: 'dim' }, 'text', strong('more')). */
+export const tags = /** @type {Record<string, Tag>} */ (new Proxy({}, {
+  get: (_, name) => (/** @type {any} */ first, /** @type {Child[]} */ ...children) =>
+    isProps(first) ? h(String(name), first, ...children) : h(String(name), null, first, ...children),
+}));
+const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, li, option, p, path, pre, section, select, small, span, svg, time, ul } = tags;
+
+/** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
+export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
+
+/** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
+export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** A time of today as a clock, an older one with its day; all of it on hover. @param {string} at @param {boolean} [ms] */
+export function when(at, ms) {
+  const d = new Date(at);
+  const today = d.toDateString() === new Date().toDateString();
+  const s = today ? clock.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : day.format(d);
+  return time({ datetime: at, title: d.toISOString() }, s);
+}
+
+/** Minutes and seconds until a moment. @param {{to: string}} props */
+export function Countdown({ to }) {
+  const [, tick] = useState(0);
+  useEffect(() => { const t = setInterval(() => tick(n => n + 1), 1000); return () => clearInterval(t); }, []);
+  const s = Math.max(0, Math.round((Date.parse(to) - Date.now()) / 1000));
+  return span({ class: 'num' }, `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`);
+}
+
+/** @param {string} value */
+async function copy(value) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(value);
+  const box = document.createElement('textarea'); // off loopback without TLS there is no clipboard
+  box.value = value;
+  document.body.append(box);
+  box.select();
+  document.execCommand('copy');
+  box.remove();
+}
+
+/** @param {{value: string, label: string, text?: string}} props */
+export function Copy({ value, label, text }) {
+  const [done, setDone] = useState(false);
+  const onClick = async () => {
+    await copy(value);
+    setDone(true);
+    setTimeout(() => setDone(false), 1200);
+  };
+  return button({ type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label }, icon(done ? 'check' : 'copy'), text);
+}
+
+/**
+ * Tabs as the ARIA guide describes them: arrows move, one stop in the tab order.
+ * @param {{label: string, tabs: {id: string, label: string, count?: number, panel: () => Child}[], value?: string, onChange: (id: string) => void}} props
+ */
+export function Tabs({ label, tabs, value, onChange }) {
+  const id = useId();
+  const now = tabs.find(t => t.id === value) ?? tabs[0];
+  const onKeyDown = (/** @type {KeyboardEvent} */ e) => {
+    const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
+    if (!step) return;
+    e.preventDefault();
+    const at = tabs.findIndex(t => id + t.id === /** @type {Element} */ (e.target).id); // not "now": the address changes later than a quick finger
+    const next = tabs[(at + step + tabs.length) % tabs.length];
+    onChange(next.id);
+    document.getElementById(id + next.id)?.focus();
+  };
+  return div({ class: 'tabs' },
+    div({ class: 'tablist', role: 'tablist', 'aria-label': label, onKeyDown },
+      tabs.map(t => button({
+        type: 'button', role: 'tab', key: t.id, id: id + t.id, 'aria-selected': String(t === now), 'aria-controls': t === now ? id + 'panel' : undefined,
+        tabindex: t === now ? 0 : -1, onClick: () => onChange(t.id),
+      }, t.label, t.count ? span({ class: 'count' }, t.count) : null))),
+    div({ class: 'tabpanel', role: 'tabpanel', id: id + 'panel', 'aria-labelledby': id + now.id, key: now.id, tabindex: 0 }, now.panel()));
+}
+
+/** One of a few: native radio buttons, drawn side by side. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void}} props */
+export function Choice({ label: name, options, value, onChange }) {
+  const group = useId();
+  return fieldset({ class: 'choice' }, legend({ class: 'hidden' }, name),
+    options.map(([v, text]) => label({ key: v }, input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }), span(text))));
+}
+
+/**
+ * A button that opens a list of things to do. The browser closes it on Escape and on a click elsewhere.
+ * @param {{label: string, sign: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
+ */
+export function Menu({ label, sign, items, onPick }) {
+  const id = useId();
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const buttons = () => [...(box.current?.querySelectorAll('button') ?? [])];
+  const onKeyDown = (/** @type {KeyboardEvent} */ e) => {
+    const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0;
+    if (!step) return;
+    e.preventDefault();
+    const all = buttons();
+    all[(all.findIndex(b => b === document.activeElement) + step + all.length) % all.length]?.focus();
+  };
+  const onToggle = (/** @type {ToggleEvent} */ e) => { if (e.newState === 'open') buttons()[0]?.focus(); };
+  const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
+  return [
+    button({ type: 'button', class: 'button', popovertarget: id }, icon(sign), label, icon('down')),
+    div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
+      items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
+  ];
+}
+
+/** JSON with its parts coloured; made of text nodes, never of markup. @param {string} raw @param {boolean} [indent] */
+export function json(raw, indent) {
+  let shown = raw;
+  if (indent) try { shown = JSON.stringify(JSON.parse(raw), null, 2); } catch { /* not JSON: shown as it is */ }
+  const parts = shown.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/);
+  return code(parts.map((s, i) => i % 2 ? span({ class: kindOf(s) }, s) : s));
+}
+const kindOf = (/** @type {string} */ s) => s.endsWith(':') ? 'k' : s[0] === '"' ? 's' : /^[tfn]/.test(s) ? 'b' : 'n';
+
+/** Text that may be long: it scrolls, so the keyboard must reach it. @param {Child[]} what */
+export const code = (...what) => pre({ class: 'code', tabindex: 0 }, ...what);
+
+/** @param {[string, Child][]} rows */
+export const pairs = rows => dl({ class: 'pairs' }, rows.map(([k, v]) => div({ key: k }, dt(k), dd(v))));
+
+/**
+ * A list beside what is open of it; on a narrow page one of the two.
+ * @param {{title: string, count?: number, open: boolean, home: string, side?: Child, tools: Child, list: Child, detail: Child}} props
+ */
+export function Split({ title, count, open, home, side, tools, list, detail }) {
+  return [
+    section({ class: 'list', 'aria-label': title, 'data-open': open },
+      header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), tools, list),
+    section({ class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open }, open && p({ class: 'back' }, a({ href: home }, icon('back'), title)), detail),
+  ];
+}
+
+/** A place that is one page. @param {{title: string, count?: number, side?: Child, children: Child}} props */
+export const Page = ({ title, count, side, children }) => section({ class: 'page', tabindex: 0, 'aria-label': title }, header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), children);
+
+/**
+ * The rows of a list, or why there are none.
+ * @template {{id: string}} T
+ * @param {import('./api.js').Loaded<T> & {older: () => void}} list
+ * @param {boolean} filtered
+ * @param {(row: T) => VNode} row
+ * @param {VNode} none what to say if there is nothing at all
+ */
+export function rows(list, filtered, row, none) {
+  if (list.error) return empty('warn', 'No answer', list.error);
+  if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!list.rows.length) return filtered ? empty('search', 'Nothing like that', 'Try fewer words, or another filter.') : none;
+  return ul({ class: 'rows' }, list.rows.map(row), list.more && li({ key: 'older', class: 'older' }, button({ type: 'button', class: 'button quiet', onClick: list.older }, 'Show older')));
+}
+
+/** The title of what is open. It takes the focus where the list it came from is hidden. @param {{text: string, sign?: Child}} props */
+export function Heading({ text, sign }) {
+  const el = useRef(/** @type {HTMLElement|null} */ (null));
+  useEffect(() => { if (narrow()) el.current?.focus(); }, []);
+  return h2({ tabindex: -1, ref: el }, sign, text);
+}
+export const narrow = () => matchMedia('(max-width: 860px)').matches;
+
+/** @typedef {Event & {target: HTMLInputElement}} Typed */
+
+/** @param {{value: string, label: string, onInput: (v: string) => void}} props */
+export const Search = ({ value, label: name, onInput }) => div({ class: 'search' }, icon('search'),
+  input({ type: 'search', id: 'filter', 'aria-label': name, placeholder: name, value, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }), kbd({ 'aria-hidden': 'true' }, '/'));
+
+/** One of many. @param {{label: string, options: [string, string][], value: string, onChange: (v: string) => void, id?: string, hidden?: boolean}} props */
+export function Select({ label: name, options, value, onChange, id, hidden }) {
+  const made = useId();
+  const mine = id ?? made;
+  return div({ class: 'pick' }, label({ for: mine, class: hidden ? 'hidden' : '' }, name),
+    select({ id: mine, value, onChange: (/** @type {Typed} */ e) => onChange(e.target.value) }, options.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text))));
+}
+
+/** A line of text to type, with its label above. @param {{label: string, value: string, onInput: (v: string) => void, hint?: string, type?: string, list?: string, mono?: boolean, min?: number, max?: number, step?: string}} props */
+export function Field({ label: name, value, onInput, hint, type, list, mono, min, max, step }) {
+  const id = useId();
+  return div({ class: 'pick' }, label({ for: id }, name),
+    input({ id, type: type ?? 'text', value, list, min, max, step, placeholder: hint, class: mono ? 'mono' : '', autocomplete: 'off', spellcheck: false, onInput: (/** @type {Typed} */ e) => onInput(e.target.value) }));
+}
+
+/** @param {{label: Child, checked: boolean, onChange: (on: boolean) => void, kind?: string}} props */
+export const Tick = ({ label: name, checked, onChange, kind }) => label({ class: kind ?? 'tick' },
+  input({ type: 'checkbox', role: kind === 'switch' ? 'switch' : undefined, checked, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked) }), span(name));
+
+/** @param {string} sign @param {string} title @param {Child[]} words */
+export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
+
+/** @typedef {{text: string, link?: [string, string], key: number}} Said */
+let say = (/** @type {Said} */ _) => {};
+/** Says in a corner, and to screen readers, what has just been done. @param {string} text @param {[string, string]} [link] */
+export const toast = (text, link) => say({ text, link, key: Date.now() });
+
+/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => [string, [string, string]?]} done */
+export async function attempt(what, done) {
+  try {
+    toast(...done(await what()));
+    return true;
+  } catch (e) {
+    toast(e instanceof Error ? e.message : String(e));
+    return false;
+  }
+}
+
+export function Toasts() {
+  const [t, set] = useState(/** @type {Said|null} */ (null));
+  useEffect(() => { say = set; }, []);
+  useEffect(() => {
+    if (!t) return;
+    const x = setTimeout(() => set(null), 6000);
+    return () => clearTimeout(x);
+  }, [t]);
+  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(t.text), t.link && a({ href: t.link[1] }, t.link[0])));
+}
+
+/** @param {number} ns */
+export const took = ns => ns < 1e6 ? `${Math.max(1, Math.round(ns / 1e3))} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`;
+
+/** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
+export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

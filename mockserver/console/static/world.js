@@ -1,0 +1,46 @@
+// What is true for the whole page: what the server says of itself, and which
+// account is looked at.
+import { useEffect, useState } from './vendor/preact.js';
+import { call } from './api.js';
+
+/**
+ * @typedef {{account_id: number, users: {user_id: number, email: string}[]}} Account
+ * @typedef {{accounts: Account[], events: string[], bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string}} Info
+ */
+
+const world = { info: /** @type {Info|null} */ (null), account: '' };
+/** @type {Set<() => void>} */
+const listeners = new Set();
+const tell = () => { for (const f of listeners) f(); };
+
+/** Asks the server about itself. */
+export async function look() {
+  /** @type {Info} */
+  const info = await call('GET', '/info');
+  const all = info.accounts.map(a => String(a.account_id));
+  const before = sessionStorage.getItem('account') ?? '';
+  world.info = info;
+  world.account = all.includes(before) ? before : all[0] ?? '';
+  tell();
+}
+
+/** @param {string} account */
+export function choose(account) {
+  world.account = account;
+  sessionStorage.setItem('account', account);
+  tell();
+}
+
+/** @returns {{info: Info|null, account: string}} */
+export function useWorld() {
+  const [, set] = useState(0);
+  useEffect(() => {
+    const f = () => set(n => n + 1);
+    listeners.add(f);
+    return () => { listeners.delete(f); };
+  }, []);
+  return world;
+}
+
+/** The address of a route of the API itself, as the account that is looked at sees it. @param {string} path */
+export const ofAccount = path => world.account && `/accounts/${world.account}/api${path}`;
