@@ -156,7 +156,7 @@ func spaced(compact []byte) []byte {
 }
 
 // controlVerify judges a signature.
-func (s *Server) controlVerify(r *http.Request) (any, error) {
+func controlVerify(r *http.Request) (any, error) {
 	in, err := controlBody[struct {
 		Body         string       `json:"body"`
 		Secret       string       `json:"secret"`

@@ -111,7 +111,7 @@ func freshen(example []byte, now time.Time) ([]byte, error) {
 	return json.Marshal(&fresh)
 }
 
-func (s *Server) controlSamples(*http.Request) (any, error) {
+func controlSamples(*http.Request) (any, error) {
 	samples, err := Samples()
 	return map[string]any{"data": samples}, err
 }
