@@ -17,6 +17,10 @@ const (
 	campaignDelivered  = "delivered"
 )
 
+// maxUnix is the last second of the year 9999, after which ISO 8601 has no
+// words for the events.
+const maxUnix = 253402300799
+
 type campaign struct {
 	ID           int64   `json:"id"`
 	Name         string  `json:"name"`
@@ -195,10 +199,14 @@ func (p *platform) ScheduleCampaign(ctx context.Context, r api.ScheduleCampaignR
 		if err != nil {
 			return nil, err
 		}
-		c.Status, c.ScheduledFor = campaignScheduled, t.unix()
+		at := t.unix()
 		if r.Body != nil {
-			c.ScheduledFor = max(c.ScheduledFor, r.Body.ScheduledFor)
+			at = max(at, r.Body.ScheduledFor)
 		}
+		if at > maxUnix {
+			return nil, invalid("too far in the future", "body", "scheduled_for")
+		}
+		c.Status, c.ScheduledFor = campaignScheduled, at
 		t.campaignScheduled(c, l)
 		t.arm(c)
 		return api.ScheduleCampaign200JSONResponse(c.wire()), nil

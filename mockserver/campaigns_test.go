@@ -81,6 +81,20 @@ func TestScheduleConflicts(t *testing.T) {
 	}
 }
 
+func TestScheduleTooFar(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{Targets: receiver()})
+	p.webhook(events.NameCampaignScheduled)
+	campaign := p.campaign(p.list(), `"subject":"S","text":"T"`)
+	a := p.do("POST", campaign+"/schedule", `{"scheduled_for":253402300800}`)
+	if kind, loc := a.detail(); a.status != 422 || kind != "value_error" || loc != "[body scheduled_for]" {
+		t.Errorf("the year 10000: %s", a.text)
+	}
+	p.must("POST", campaign+"/schedule", `{"scheduled_for":253402300799}`)
+	if got := p.fired(); len(got) != 1 {
+		t.Errorf("the last second of 9999: fired %v", got)
+	}
+}
+
 // TestCampaignContent changes a campaign between a template and inline parts.
 func TestCampaignContent(t *testing.T) {
 	p := newPlatform(t, mockserver.Config{})

@@ -139,7 +139,6 @@ func (d *deliverer) pushLocked(q *queue, e *event) *Delivery {
 		EventID:   e.id,
 		Event:     e.name,
 		AccountID: e.account,
-		WebhookID: q.hook.id(),
 		URL:       q.hook.URL,
 		Body:      e.body,
 		Signature: webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.body),
