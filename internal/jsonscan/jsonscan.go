@@ -39,6 +39,8 @@ type Cursor struct {
 	i     int // next byte
 	depth int // open arrays and objects
 	err   *Error
+
+	recent *[64]string // copies of short strings, by a hash of theirs
 }
 
 // New returns a cursor before text.

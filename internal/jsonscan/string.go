@@ -22,11 +22,23 @@ func (c *Cursor) String() string {
 	return ""
 }
 
+// own returns s as the caller may keep it. Of copies, short strings that come
+// again, such as tags, share their memory with the last equal one.
 func (c *Cursor) own(s string) string {
-	if c.Clone {
+	if !c.Clone {
+		return s
+	}
+	if len(s) == 0 || len(s) > 16 {
 		return strings.Clone(s)
 	}
-	return s
+	if c.recent == nil {
+		c.recent = new([64]string)
+	}
+	last := &c.recent[(len(s)+7*int(s[0])+31*int(s[len(s)-1]))%len(c.recent)]
+	if *last != s {
+		*last = strings.Clone(s)
+	}
+	return *last
 }
 
 const (

@@ -1,6 +1,9 @@
 package jsonscan
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Raw reads any value as it is written.
 func (c *Cursor) Raw() json.RawMessage {
@@ -26,7 +29,13 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	var few [16]T // so that most slices are allocated once, in their size
 	s := few[:0]
 	for range c.Array() {
+		if len(s) == len(few) {
+			s = slices.Grow(s, 7*len(few)) // a page of 100 at once
+		}
 		s = append(s, read(c))
+	}
+	if len(s) > len(few) && len(s) >= cap(s)/2 {
+		return slices.Clip(s)
 	}
 	return append(make([]T, 0, len(s)), s...)
 }
