@@ -1,38 +1,82 @@
 // Package mockserver is the email platform in memory, for tests of
 // applications that use it.
 //
-// The handler answers every operation of the API, holds every request against
-// the API's document, keeps contacts, messages and webhooks as the
-// specification says, and delivers signed events. A test does the rest by
-// methods: [Server.Bounce] and the others act for recipients, [Server.Wait]
-// waits until all is done, [Server.Outbox] and the others show what happened.
+// It answers every operation of the API, holds every request against the API's
+// document, keeps contacts, messages and webhooks as the specification says,
+// and delivers signed events. A test does the rest by methods: [Server.Bounce]
+// and its like act for recipients, [Server.Wait] waits until all is done,
+// [Server.Outbox], [Server.Deliveries] and [Server.Requests] show what happened.
+// The same is there over HTTP under /_mock/, for tests in other languages, and
+// command mockserver runs the platform on its own.
 //
-// # What is faithful
+// "The specification" in this documentation is the platform's interface
+// document, docs/specification.md; where it is silent, docs/decisions.md decides.
 //
-// Statuses, transitions, refusals, limits, events and their shapes are those of
-// the specification, and where it is silent those of the decisions beside it.
-// A deleted contact can still be read, with the status deleted, but no longer
-// be changed. The deprecated POST /emails refuses nobody. An import makes no
-// contact active that complained or bounced.
+// # Accounts
 //
-// # What is not
+// Every request needs one of [Config.Tokens]. A token belongs to a user and an
+// account; nothing of one account is visible to another, whose ids are as
+// unknown as ids that do not exist: 404. All ids come from one sequence, so that
+// no id means two things.
 //
-// Nothing is sent: a message arrives in the outbox at the moment it is
-// submitted. Nothing is stored: Close forgets everything. All lists of an
-// account are small enough for memory.
+// # Messages
+//
+// Nothing is really sent: a message has arrived, and is in the outbox, when its
+// submission is answered. Campaigns are sent when their time comes, beside the
+// requests. What recipients do next, a test decides, or an address of
+// [MagicDomain] does it by itself.
+//
+//	The recipient          Its contact becomes    Fires
+//	bounces hard           bounced                Email.Bounced
+//	bounces otherwise      (as it was)            Email.Bounced
+//	complains              spam                   Email.ReportedAsSpam
+//	unsubscribes           unsubscribed           Contact.Removed, Contact.Unsubscribed,
+//	                                              from the Email API Email.Unsubscribed too
+//	unsubscribes globally  unsubscribed           SuppressedEmail.Added, Contact.Removed, Contact.Unsubscribed
+//	  from the Email API   (as it was)            SuppressedEmail.Added, Email.GlobalUnsubscribed
+//	confirms               active                 Contact.Added
+//	opens, clicks          (as it was)            Email.Opened, Email.Clicked
+//
+// Complaining and unsubscribing globally put the address on the suppression list.
+//
+// # What the specification leaves open
+//
+// A deleted contact can still be read, with the status deleted, but no longer be
+// changed: 404. The deprecated POST /emails refuses nobody. An import makes no
+// contact active that complained or bounced. A campaign skips who is not active
+// and who is suppressed. A template that is deleted leaves its content to the
+// campaigns and workflows that name it.
 //
 // # Deliveries
 //
 // Each webhook has a queue, which is worked off in order, one delivery after the
 // other. A delivery that is not answered with 2xx within 10 seconds is tried
 // again on [Config.RetrySchedule], always with the same bytes and signature.
-// Attempts count against the webhook's rate limit in any window of its period.
+// Attempts, not events, count against the webhook's rate limit, and never are
+// more made in any window of its period. The queue of an archived webhook rests.
+//
 // Receivers are loopback addresses, or handlers of the test itself by
-// [Config.Targets], unless [Config.AllowTargets] says otherwise.
+// [Config.Targets]. [Config.AllowTargets] adds public addresses. No name and no
+// redirect leads to any other.
 //
-// # Time
+// # Waiting
 //
-// All waiting uses package time, so that a server made in a bubble of
-// testing/synctest with [New] and reached by [Server.Transport] runs hours of
-// retries in no time.
+// [Server.Wait] returns when nothing happens any more before more time passes:
+// every event has been attempted, unless a rate limit or an archived webhook
+// holds it. Retries and rate limits take their time; [Server.Drain] waits for
+// them too. All waiting uses package time: a server made by [New] in a bubble of
+// testing/synctest and reached by [Server.Transport] runs hours of retries in no
+// time.
+//
+// # Trouble
+//
+// A plan of faults, [Server.Inject], makes requests and deliveries fail in the
+// ways in which networks and servers do. Everything random in it comes from one
+// seed, [Server.FaultSeed].
+//
+// # Concurrency
+//
+// All methods may be called concurrently, also while the server is used.
+// What they return are copies. Between requests and deliveries no goroutine is
+// left running.
 package mockserver
