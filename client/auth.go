@@ -86,8 +86,8 @@ func (t *tokens) authorized(next exchange) exchange {
 		}
 		c.token = token
 		err = next(ctx, c)
-		var e *Error
-		if !errors.As(err, &e) || e.StatusCode != http.StatusUnauthorized {
+		e, ok := ownError(err)
+		if !ok || e.StatusCode != http.StatusUnauthorized {
 			return err
 		}
 		if token, err = t.get(ctx, c.token); err != nil {

@@ -96,12 +96,19 @@ func (c *call) encode() error {
 // asError returns err as an [*Error]. If it is none yet, nothing was sent, and
 // trying again is of no use.
 func (c *call) asError(err error) *Error {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := ownError(err)
+	if !ok {
 		e = &Error{Op: c.op, Method: c.method, Path: c.path, cause: redactError(err, c.token), final: true}
 	}
 	e.Attempts = c.attempts
 	return e
+}
+
+// ownError returns err if a layer made it. One further down, that err wraps,
+// is another call's: a token source may use a client of its own.
+func ownError(err error) (*Error, bool) {
+	e, ok := err.(*Error) //nolint:errorlint // see above
+	return e, ok
 }
 
 // withoutRedirects returns a copy of h that hands redirects out as answers:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -99,8 +98,8 @@ func (l lookups) spaced(next exchange) exchange {
 		defer func() { release(atLeast) }()
 		for n := 0; ; n++ {
 			err := next(ctx, c)
-			var e *Error
-			if !errors.As(err, &e) || e.StatusCode != http.StatusTooManyRequests {
+			e, ok := ownError(err)
+			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
 			e.final = true // what there is to wait is waited here

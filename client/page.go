@@ -70,7 +70,7 @@ func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jso
 
 // asPageError makes an [*Error] of what a walk finds wrong.
 func asPageError(r request, err error) error {
-	if e, ok := err.(*Error); ok { //nolint:errorlint // what do returns is never wrapped
+	if e, ok := ownError(err); ok {
 		return e
 	}
 	return &Error{Op: r.op, Method: http.MethodGet, Path: r.path, StatusCode: http.StatusOK, cause: err, badAnswer: true}

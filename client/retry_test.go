@@ -590,6 +590,25 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
+// TestTokenSourceUsesAClient has a token source fail with the error of another
+// call, which must not be taken for this one's.
+func TestTokenSourceUsesAClient(t *testing.T) {
+	inner := &Error{Op: "login", StatusCode: 503, Attempts: 7}
+	asked := 0
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") }, func(cfg *Config) {
+		cfg.Token = ""
+		cfg.TokenSource = func(context.Context) (string, error) {
+			asked++
+			return "", inner
+		}
+	})
+	err := operations(c)["create"](t.Context())
+	var e *Error
+	if !errors.As(err, &e) || e.Op != "createTemplate" || e.Attempts != 0 || asked != 1 || inner.Attempts != 7 || !errors.Is(err, inner) {
+		t.Errorf("%v after asking %d times; %+v", err, asked, inner)
+	}
+}
+
 // TestTokenSharedByWaiters has one caller give up while the source is asked: it
 // must not take the others with it.
 func TestTokenSharedByWaiters(t *testing.T) {
