@@ -142,6 +142,22 @@ func TestPartialUpdate(t *testing.T) {
 	}
 }
 
+func TestNullable(t *testing.T) {
+	for text, want := range map[string]Nullable[string]{`{}`: {}, `{"text":null}`: Null[string](), `{"text":""}`: Value(""), `{"text":"x"}`: Value("x")} {
+		var got TemplateContentUpdate
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Text != want {
+			t.Errorf("%s: %+v, %v; want %+v", text, got.Text, err, want)
+		}
+		if b, err := json.Marshal(got); err != nil || string(b) != text {
+			t.Errorf("%s becomes %s, %v", text, b, err)
+		}
+		v, ok := got.Text.Get()
+		if ok != (want == Value(v)) {
+			t.Errorf("%s: Get returns %q, %v", text, v, ok)
+		}
+	}
+}
+
 func TestArgumentsRefused(t *testing.T) {
 	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
 	ctx := t.Context()

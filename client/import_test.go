@@ -212,6 +212,37 @@ func TestImportAnswers(t *testing.T) {
 	}
 }
 
+func TestImportSources(t *testing.T) {
+	contacts := []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "c@x"}}
+	for name, source := range map[string]iter.Seq2[ImportContact, error]{
+		"slice":     ImportSlice(contacts),
+		"addresses": ImportAddresses(slices.Values([]string{"a@x", "b@x", "c@x"})),
+	} {
+		for _, stop := range []int{1, 3} {
+			var got []string
+			for c, err := range source {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got = append(got, c.Email); len(got) == stop {
+					break
+				}
+			}
+			if !slices.Equal(got, []string{"a@x", "b@x", "c@x"}[:stop]) {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	}
+	for s := ImportNotSent; s <= ImportUnknown; s++ {
+		if strings.HasPrefix(s.String(), "ImportStatus") {
+			t.Errorf("status %d has no name", int(s))
+		}
+	}
+	if got := (ImportUnknown + 1).String(); got != "ImportStatus(8)" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestImportSourceFails(t *testing.T) {
 	srv := &importServer{list: map[string]int{}}
 	c := newTestClient(t, srv.ServeHTTP)
