@@ -71,8 +71,24 @@
 // # Trouble
 //
 // A plan of faults, [Server.Inject], makes requests and deliveries fail in the
-// ways in which networks and servers do. Everything random in it comes from one
-// seed, [Server.FaultSeed].
+// ways in which networks and servers do: before a request acts, or after, when
+// everything is done and only the answer is lost. It works alike over a socket
+// and in process. Everything random in it comes from one seed,
+// [Server.FaultSeed]: with the same seed, rules and order of requests the same
+// faults happen.
+//
+// # State
+//
+// [Server.Seed] adds what a file describes, [Server.Snapshot] writes the whole
+// state as JSON, [Server.Restore] goes back to it, and [Server.Reset] forgets
+// everything.
+//
+// # Control routes
+//
+// Under /_mock/ is everything that the methods do, and a stream of all changes;
+// the comment in control.go lists the routes. While the server listens on
+// loopback they need no token, but no page of another site can use them;
+// elsewhere all but /_mock/health need one of the access tokens.
 //
 // # Concurrency
 //

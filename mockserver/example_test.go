@@ -1,11 +1,14 @@
 package mockserver_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -77,4 +80,74 @@ func ExampleServer_Transport() {
 	list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "Customers"})
 	fmt.Println(list.Name, err)
 	// Output: Customers <nil>
+}
+
+// A message is submitted, but the answer is lost: whether it was sent is
+// unknown to the client, and the platform knows.
+func ExampleServer_Inject() {
+	ctx := context.Background()
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	c, err := client.New(client.Config{
+		BaseURL:    srv.URL(),
+		Token:      srv.Token(),
+		HTTPClient: &http.Client{Transport: srv.Transport()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = srv.Inject(mockserver.Fault{
+		Operation:   "submitEmail",
+		Nth:         1,
+		Action:      mockserver.FaultReset,
+		AfterActing: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = c.Emails.Send(ctx, client.EmailSubmission{
+		Email:   "ada@example.org",
+		Sender:  client.Sender{Email: "shop@example.com"},
+		Content: client.EmailContent{Subject: "Hello", Text: "Hello, Ada."},
+	})
+	fmt.Println("unknown:", errors.Is(err, client.ErrOutcomeUnknown))
+	fmt.Println("sent:", len(srv.Outbox()))
+	// Output:
+	// unknown: true
+	// sent: 1
+}
+
+// A state is kept and come back to.
+func ExampleServer_Snapshot() {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	if err := srv.Seed(strings.NewReader(`{"lists":[{"name":"News","contacts":[{"email":"ada@example.org"}]}]}`)); err != nil {
+		fmt.Println(err)
+	}
+	var state bytes.Buffer
+	if err := srv.Snapshot(&state); err != nil {
+		fmt.Println(err)
+	}
+	srv.Reset()
+	if err := srv.Restore(&state); err != nil {
+		fmt.Println(err)
+	}
+	c, err := client.New(client.Config{
+		BaseURL:    srv.URL(),
+		Token:      srv.Token(),
+		HTTPClient: &http.Client{Transport: srv.Transport()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lists, err := c.Lists.List(context.Background(), client.ListListsParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(lists.Data[0].Name)
+	// Output: News
 }

@@ -283,12 +283,14 @@ func (s *Server) controlEvents(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	fired := s.Events()
+	d := s.platform.deliver
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return q.list(func(yield func(row) bool) {
-		for _, e := range slices.Backward(fired) {
+		for _, e := range slices.Backward(d.events) {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
 			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, string(e.Body)} }
-			if wanted && !yield(row{e.ID, text, func() any { return eventSummary{FiredEvent: e} }}) {
+			if wanted && !yield(row{e.ID, text, func() any { return eventSummary{FiredEvent: *e} }}) {
 				return
 			}
 		}
@@ -315,9 +317,10 @@ func (s *Server) controlRequests(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests := s.Requests()
+	s.requests.mu.Lock()
+	defer s.requests.mu.Unlock()
 	return q.list(func(yield func(row) bool) {
-		for _, e := range slices.Backward(requests) {
+		for _, e := range slices.Backward(s.requests.all) {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
 				q.allowsStatus(e.Status)
 			text := func() []string {
@@ -338,12 +341,13 @@ type requestRecord struct {
 
 func (s *Server) controlRequest(r *http.Request) (any, error) {
 	id := r.PathValue("id")
-	requests := s.Requests()
-	i := slices.IndexFunc(requests, func(e Request) bool { return e.ID == id })
+	s.requests.mu.Lock()
+	defer s.requests.mu.Unlock()
+	i := slices.IndexFunc(s.requests.all, func(e Request) bool { return e.ID == id })
 	if i < 0 {
 		return nil, notFound("request", id, "path", "id")
 	}
-	out := requestRecord{Request: requests[i]}
+	out := requestRecord{Request: s.requests.all[i]}
 	if out.Operation == "" {
 		out.Closest = loadContract().closest(out.Method, out.Path)
 	}

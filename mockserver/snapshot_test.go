@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -287,4 +288,53 @@ func FuzzRestore(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// Snapshots, restores and resets in the middle of everything leave nothing
+// half done: every snapshot can be restored.
+func TestSnapshotAmidChanges(t *testing.T) {
+	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	p := newPlatform(t, mockserver.Config{RecordEvents: true, OnViolation: func(error) {}, Targets: map[string]http.Handler{"app.test": receiver}})
+	done := make(chan struct{})
+	var busy sync.WaitGroup
+	for i := range 4 {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				p.do("POST", "/webhooks", `{"url":"http://app.test/","events":["Contact.Added","Email.Opened"]}`)
+				list := p.do("POST", "/lists", `{"name":"x"}`).id("list_id")
+				p.do("POST", "/lists/"+list+"/accept-policy", nil)
+				p.do("POST", "/lists/"+list+"/contacts", fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, i, n))
+				a := p.do("POST", "/v2/emails", fmt.Sprintf(`{"email":"user%d.%d@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`, i, n))
+				_ = p.Open(a.id("id")) // it may have been forgotten in the meantime
+				_ = p.Redeliver("dlv-1")
+			}
+		})
+	}
+	other := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
+	for i := range 30 {
+		saved := snapshotOf(t, p.Server)
+		if err := other.Restore(strings.NewReader(saved)); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 1 {
+			p.Reset()
+		} else if err := p.Restore(strings.NewReader(saved)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	busy.Wait()
+	if err := p.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range p.Deliveries() {
+		if d.State != mockserver.DeliveryDelivered {
+			t.Errorf("%s is %s", d.ID, d.State)
+		}
+	}
 }
