@@ -42,7 +42,8 @@ func TestParse(t *testing.T) {
 		{"an address", []string{"-addr", ":9000"}, "addr=:9000 tokens=[] schedule=[] lookups=gap"},
 		{"a token", []string{"-token", "a"}, "addr=127.0.0.1:8026 tokens=[a//1/0] schedule=[] lookups=gap"},
 		{
-			"tokens of users and accounts", []string{"-token", "a:a@example.com", "-token=b:b@example.com:7"},
+			"tokens of users and accounts",
+			[]string{"-token", "a:a@example.com", "-token=b:b@example.com:7"},
 			"addr=127.0.0.1:8026 tokens=[a/a@example.com/1/0 b/b@example.com/2/7] schedule=[] lookups=gap",
 		},
 		{"a schedule", []string{"-retry-schedule", "1s, 2m,0"}, "addr=127.0.0.1:8026 tokens=[] schedule=[1s 2m0s 0s] lookups=gap"},
