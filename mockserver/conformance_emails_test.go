@@ -181,6 +181,9 @@ func TestConformanceWhichContact(t *testing.T) {
 			w.lookUp(w.submit(ada, "").text("id"), f(`{"list_id":%d,"contact_id":%d,"…":0}`, a, onA))
 			onB := w.contact(w.list(), ada)
 			w.lookUp(w.submit(ada, "").text("id"), f(`{"contact_id":%d,"…":0}`, onB))
+			w.delete(f("/lists/%d/contacts/%d", a, onA)).ok()
+			w.contact(a, ada) // added again
+			w.lookUp(w.submit(ada, "").text("id"), f(`{"contact_id":%d,"…":0}`, onA))
 		}},
 		{"else none", "decision/23/none", func(w *world) {
 			w.as(stranger).contact(w.as(stranger).list(), ada)
