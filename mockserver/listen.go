@@ -16,6 +16,11 @@ type listening struct {
 	done     chan struct{}
 }
 
+// headerTimeout also ends a connection that no request has used yet. Clients
+// open some ahead and lose a POST if one ends just then: a short time-out would
+// make long tests fail now and then.
+const headerTimeout = 10 * time.Minute
+
 // Start returns a server that listens on a free port of 127.0.0.1. It panics
 // if there is none.
 func Start(cfg Config) *Server {
@@ -34,7 +39,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
 		loopback: loopbackAddr(listener.Addr()),
-		http:     &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second},
+		http:     &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout},
 		done:     make(chan struct{}),
 	}
 	s.serve.http.RegisterOnShutdown(s.platform.changes.close)

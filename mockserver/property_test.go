@@ -150,7 +150,12 @@ func newTrial() *trial {
 	return t
 }
 
-func number(v any) int64 { n, _ := v.(json.Number).Int64(); return n }
+// number returns an integer of a body, or 0 if it is none.
+func number(v any) int64 {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64()
+	return i
+}
 
 // note explains what happens.
 func (t *trial) note(format string, args ...any) {
