@@ -27,15 +27,27 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 		return nil
 	}
 	var few [16]T // so that most slices are allocated once, in their size
-	s := few[:0]
+	n := 0
+	var many []T // not few, which would leave the stack for it
 	for range c.Array() {
-		if len(s) == len(few) {
-			s = slices.Grow(s, 7*len(few)) // a page of 100 at once
+		v := read(c)
+		switch {
+		case many != nil:
+			many = append(many, v)
+		case n < len(few):
+			few[n] = v
+			n++
+		default:
+			many = make([]T, 0, 8*len(few)) // a page of 100 at once
+			many = append(append(many, few[:]...), v)
 		}
-		s = append(s, read(c))
 	}
-	if len(s) > len(few) && len(s) >= cap(s)/2 {
-		return slices.Clip(s)
+	switch {
+	case many == nil:
+		return append(make([]T, 0, n), few[:n]...)
+	case len(many) < cap(many)/2:
+		return append(make([]T, 0, len(many)), many...)
+	default:
+		return slices.Clip(many)
 	}
-	return append(make([]T, 0, len(s)), s...)
 }
