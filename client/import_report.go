@@ -19,7 +19,8 @@ const (
 	ImportSkipped
 	// ImportImported: it was new to the list.
 	ImportImported
-	// ImportUpdated: it was on the list already, and was updated.
+	// ImportUpdated: it was on the list already, and was updated. It may have
+	// come there by an earlier attempt at the same batch whose answer was lost.
 	ImportUpdated
 	// ImportAccepted: it was imported or updated. The platform counts both,
 	// but does not say which is which when a batch has both.
