@@ -124,11 +124,16 @@ func (p *platform) UpdateCampaign(ctx context.Context, r api.UpdateCampaignReque
 			return nil, err
 		}
 		if c.Status != campaignIncomplete && c.Status != campaignScheduled {
-			return nil, conflict("invalid_state", fmt.Sprintf("campaign %d is %s", c.ID, c.Status), "path", "campaign_id")
+			return nil, c.invalidState("is " + c.Status)
 		}
 		updated := *c
 		if err := t.changeCampaign(&updated, *r.Body); err != nil {
 			return nil, err
+		}
+		if updated.Status == campaignScheduled {
+			if _, err := t.complete(&updated); err != nil {
+				return nil, err
+			}
 		}
 		updated.UpdatedOn = t.unix()
 		*c = updated
@@ -213,25 +218,33 @@ func (p *platform) ScheduleCampaign(ctx context.Context, r api.ScheduleCampaignR
 	})
 }
 
-// readyToSend returns the list that a campaign goes to, or what keeps it from going.
+// readyToSend returns the list that a campaign goes to, or what keeps it from
+// being scheduled.
 func (t *tx) readyToSend(c *campaign) (*list, error) {
-	invalidState := func(msg string) error {
-		return conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.ID, msg), "path", "campaign_id")
+	if c.Status != campaignIncomplete {
+		return nil, c.invalidState("is " + c.Status)
 	}
+	return t.complete(c)
+}
+
+// complete returns the list that a campaign goes to, or what the campaign lacks.
+func (t *tx) complete(c *campaign) (*list, error) {
 	l := t.account.Lists.byID[c.ListID]
 	switch {
-	case c.Status != campaignIncomplete:
-		return nil, invalidState("is " + c.Status)
 	case l == nil:
-		return nil, invalidState("has no list")
+		return nil, c.invalidState("has no list")
 	case c.From.Email == "":
-		return nil, invalidState("has no sender")
+		return nil, c.invalidState("has no sender")
 	case c.Content.Subject == "":
-		return nil, invalidState("has no subject")
+		return nil, c.invalidState("has no subject")
 	case t.sendable(c.Content).empty():
-		return nil, invalidState("has no HTML and no text")
+		return nil, c.invalidState("has no HTML and no text")
 	}
 	return l, l.mayBeSentTo("path", "campaign_id")
+}
+
+func (c *campaign) invalidState(msg string) error {
+	return conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.ID, msg), "path", "campaign_id")
 }
 
 // arm makes a scheduled campaign start when its time comes.

@@ -39,6 +39,17 @@ func TestCampaign(t *testing.T) {
 			t.Errorf("before its time: fired %v, %d sent", got, len(p.Outbox())-before)
 		}
 		p.must("PATCH", campaign, `{"content":{"subject":"Hello"}}`)
+		closed := p.must("POST", "/lists", `{"name":"L"}`).id("list_id")
+		for patch, want := range map[string]string{
+			`{"list_id":` + closed + `}`:         "policy_not_accepted",
+			`{"content":{"subject":""}}`:         "invalid_state",
+			`{"name":"X","content":{"html":""}}`: "invalid_state",
+		} {
+			a := p.do("PATCH", campaign, patch)
+			if kind, _ := a.detail(); a.status != 409 || kind != want {
+				t.Errorf("%s: %s", patch, a.text)
+			}
+		}
 		time.Sleep(24 * time.Hour)
 		if got := p.fired(); !slices.Equal(got, []string{events.NameCampaignScheduled, events.NameCampaignSent}) {
 			t.Errorf("fired %v", got)
