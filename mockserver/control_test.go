@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/emailplatform/mockserver"
@@ -632,5 +633,108 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 				t.Errorf("the stream goes on with %s %s", name, data)
 			}
 		})
+	}
+}
+
+// What keeps a delivery is told, and until when if that is known.
+func TestControlWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+			"fails.test": http.NotFoundHandler(), "app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		}})
+		hook := func(host, limit string) string {
+			return p.must("POST", "/webhooks", `{"url":"http://`+host+`/","events":["Email.Opened"]`+limit+`}`).id("webhook_id")
+		}
+		failing, limited, delayed, archived := hook("fails.test", ""), hook("app.test", `,"rate_limit":1`), hook("app.test", ""), hook("app.test", "")
+		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, WebhookID: delayed, Delay: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		for _, id := range []string{failing, limited, limited, delayed} {
+			if _, err := p.SendEvent(id, []byte(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.must("POST", "/webhooks/"+archived+"/archive", nil)
+		if _, err := p.SendEvent(archived, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tests := []struct {
+			id, waiting string
+			until       time.Duration
+		}{
+			{"dlv-1", "retry", time.Second},
+			{"dlv-2", "", 0},
+			{"dlv-3", "rate_limit", time.Hour},
+			{"dlv-4", "delay", time.Minute},
+			{"dlv-5", "archived", 0},
+		}
+		for _, tt := range tests {
+			var got struct {
+				Waiting string
+				Until   time.Time `json:"waiting_until"`
+			}
+			if err := json.Unmarshal([]byte(p.must("GET", "/_mock/deliveries/"+tt.id, nil).text), &got); err != nil {
+				t.Fatal(err)
+			}
+			until := time.Duration(0)
+			if !got.Until.IsZero() {
+				until = got.Until.Sub(begin)
+			}
+			if got.Waiting != tt.waiting || until != tt.until {
+				t.Errorf("%s waits by %q for %v, want %q for %v", tt.id, got.Waiting, until, tt.waiting, tt.until)
+			}
+		}
+		p.must("POST", "/webhooks/"+archived+"/unarchive", nil)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a := p.must("GET", "/_mock/deliveries/dlv-5", nil); a.object["state"] != "delivered" {
+			t.Errorf("after unarchiving: %s", a.text)
+		}
+	})
+}
+
+// A listener that does not keep up is disconnected, and costs nobody anything.
+func TestControlStreamTooSlow(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{RecordEvents: true})
+	t.Cleanup(srv.Close)
+	p := platform{srv, t, srv.Token()}
+	stream := p.stream(t, &http.Client{Transport: srv.Transport()})
+	stream.next()
+	id := p.email("a@example.org")
+	for range 1000 { // three changes each
+		if err := p.Open(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := 0
+	for {
+		if name, _ := stream.next(); name == "" {
+			break
+		}
+		changes++
+	}
+	if changes > 2000 {
+		t.Errorf("it got %d changes", changes)
+	}
+	again := p.stream(t, &http.Client{Transport: srv.Transport()})
+	if name, data := again.next(); name != "hello" || strings.Contains(data, `"seq":0}`) {
+		t.Errorf("another begins with %s %s", name, data)
+	}
+}
+
+func TestControlAfterClose(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	srv.Close()
+	p := platform{srv, t, srv.Token()}
+	if name, _ := p.stream(t, &http.Client{Transport: srv.Transport()}).next(); name != "hello" {
+		t.Errorf("the stream begins with %q", name)
+	}
+	if err := srv.Shutdown(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -317,6 +317,40 @@ func TestFaultRulesInTurn(t *testing.T) {
 	}
 }
 
+// An answer without a body cannot be cut short: it is lost.
+func TestFaultTruncateNothing(t *testing.T) {
+	onEachTransport(t, func(p faultyPlatform) {
+		p.status("POST", "/lists", newList)
+		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
+		_, _, err := p.try(p.Context(), http.MethodPost, "/lists/1/accept-policy", "")
+		if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+			p.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestFailNextMessage(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	defer srv.Close()
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	const submission = `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
+	srv.FailNextMessage("")
+	srv.FailNextMessage("the disk is full")
+	var answers []string
+	for range 3 {
+		_, body, err := p.try(t.Context(), http.MethodPost, "/v2/emails", submission)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, body)
+	}
+	for i, want := range []string{`"status":"error"`, `"status":"error"`, `"status":"queued"`} {
+		if !strings.Contains(answers[i], want) {
+			t.Errorf("message %d: %s, want %s", i+1, answers[i], want)
+		}
+	}
+}
+
 func TestFaultSwitchAndRemove(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()

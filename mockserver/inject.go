@@ -72,6 +72,7 @@ func (s *Server) SeedFaults(seed uint64) uint64 { return s.platform.faults.resee
 // FailNextMessage makes the next submission to the Email API that is not
 // invalid fail with an internal error: its status is error, and Email.Error
 // fires with "internal error; " and the text, or a usual one if it is empty.
+// Called again before that, it makes one more fail.
 func (s *Server) FailNextMessage(text string) {
 	_, _ = s.platform.faults.add([]Fault{{Action: FaultInternalError, Body: text, Times: 1}}) // has no mistake
 }

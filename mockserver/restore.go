@@ -1,0 +1,157 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Restore replaces the whole state by that of a snapshot. What was to be
+// delivered before is forgotten; what the snapshot has left to deliver begins
+// to be delivered, and its campaigns go on. Tokens, the fault plan and the log
+// of requests stay. A snapshot with a mistake changes nothing, and the error
+// says where it is.
+func (s *Server) Restore(r io.Reader) error {
+	var in snapshot
+	decoder := json.NewDecoder(r)
+	if err := decoder.Decode(&in); err != nil {
+		return fmt.Errorf("mockserver: restore: %w", err)
+	}
+	if in.Version != snapshotVersion {
+		return fmt.Errorf("mockserver: restore: version: want %d, not %d", snapshotVersion, in.Version)
+	}
+	restored, err := in.records()
+	if err != nil {
+		return fmt.Errorf("mockserver: restore: %w", err)
+	}
+	return s.platform.replace(restored, &in)
+}
+
+// Reset forgets everything: the state, the journals, the log of requests and
+// the fault plan. Only tokens and configuration stay. Ids begin anew.
+func (s *Server) Reset() {
+	s.ClearFaults()
+	s.requests.clear()
+	// Nothing in an empty state could be wrong; a closed server has none to lose.
+	_ = s.platform.replace(newRecords(), &snapshot{})
+}
+
+var errClosed = errors.New("mockserver: the server is closed")
+
+// replace puts records in the place of those that there are.
+func (p *platform) replace(with records, from *snapshot) error {
+	after, err := func() ([]func(), error) {
+		p.whole.Lock()
+		defer p.whole.Unlock()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.closed {
+			return nil, errClosed
+		}
+		p.stopCampaignsLocked()
+		p.records = with
+		p.deliver.replace(with.accounts, from)
+		return p.resumeCampaignsLocked(), nil
+	}()
+	for _, f := range after {
+		f()
+	}
+	p.changes.tell(changeState, nil)
+	return err
+}
+
+func (p *platform) stopCampaignsLocked() {
+	for _, a := range p.accounts {
+		for _, c := range a.Campaigns.all {
+			c.stop()
+		}
+	}
+}
+
+// resumeCampaignsLocked starts what is scheduled, and what was under way.
+func (p *platform) resumeCampaignsLocked() []func() {
+	t := &tx{platform: p, now: time.Now()}
+	for _, a := range p.accounts {
+		t.account = a
+		for _, c := range a.Campaigns.all {
+			if c.Status == campaignDelivering {
+				c.Status = campaignScheduled // and it goes on where it was
+			}
+			if c.Status == campaignScheduled {
+				t.arm(c)
+			}
+		}
+	}
+	return t.after
+}
+
+// replace gives the deliverer other webhooks and another journal.
+func (d *deliverer) replace(accounts map[int64]*account, from *snapshot) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.queues {
+		q.forget()
+	}
+	d.queues, d.order, d.journal, d.byID = map[int64]*queue{}, nil, nil, map[string]*Delivery{}
+	d.events, d.lastEvent = from.Events, from.LastEvent
+	for _, id := range slices.Sorted(maps.Keys(accounts)) {
+		for _, h := range accounts[id].Webhooks.all {
+			q := &queue{hook: *h}
+			d.queues[h.ID] = q
+			d.order = append(d.order, q)
+		}
+	}
+	for _, saved := range from.Deliveries {
+		d.restoreLocked(saved)
+	}
+	for _, q := range d.order {
+		q.restoreLimit(d.journal)
+		d.startLocked(q)
+	}
+}
+
+func (d *deliverer) restoreLocked(saved deliverySnapshot) {
+	delivery := saved.Delivery
+	delivery.tries, delivery.duplicate = saved.Tries, saved.Duplicate
+	delivery.webhookID, _ = strconv.ParseInt(delivery.WebhookID, 10, 64) // 0 is that of no webhook
+	d.journal = append(d.journal, delivery)
+	d.byID[delivery.ID] = delivery
+	q := d.queues[delivery.webhookID]
+	switch {
+	case q == nil || delivery.State != DeliveryQueued && delivery.State != DeliveryInFlight && delivery.State != DeliveryRetrying:
+	case delivery.NextAttempt.IsZero():
+		delivery.State = DeliveryQueued
+		q.pending = append(q.pending, delivery)
+	default:
+		q.later(delivery, delivery.NextAttempt)
+	}
+}
+
+// restoreLimit counts the attempts of the journal against the rate limit.
+func (q *queue) restoreLimit(journal []*Delivery) {
+	if q.hook.RateLimit == 0 {
+		return
+	}
+	for _, delivery := range journal {
+		for _, a := range delivery.Attempts {
+			if delivery.webhookID == q.hook.ID {
+				q.starts = append(q.starts, a.Time)
+			}
+		}
+	}
+	slices.SortFunc(q.starts, time.Time.Compare)
+	q.starts = q.starts[max(0, len(q.starts)-int(q.hook.RateLimit)):]
+}
+
+// forget leaves a queue with nothing to do, for good.
+func (q *queue) forget() {
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	q.pending, q.retries, q.held, q.forgotten = nil, nil, nil, true
+}
