@@ -273,6 +273,52 @@ func TestCancelledInFlight(t *testing.T) {
 	}
 }
 
+// TestHTTP2 loses answers where many requests share a connection.
+func TestHTTP2(t *testing.T) {
+	var requests atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.ProtoMajor != 2 {
+			t.Errorf("%s is not HTTP/2", r.Proto)
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		switch r.Header.Get("User-Agent")[0] {
+		case 'a': // abort
+			panic(http.ErrAbortHandler)
+		case 't': // truncate
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, `{"template_id":1`)
+			panic(http.ErrAbortHandler)
+		default:
+			cancel()
+			<-r.Context().Done()
+		}
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	for _, fault := range []string{"abort", "truncate", "cancel"} {
+		c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), UserAgent: fault, Retry: RetryConfig{BaseDelay: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests.Store(0)
+		err = operations(c)["create"](ctx)
+		if !errors.Is(err, ErrOutcomeUnknown) || requests.Load() != 1 || errors.Is(err, context.Canceled) != (fault == "cancel") {
+			t.Errorf("%s: %v after %d requests", fault, err, requests.Load())
+		}
+		if fault == "cancel" {
+			break
+		}
+		requests.Store(0)
+		if err := operations(c)["read"](ctx); err == nil || errors.Is(err, ErrOutcomeUnknown) || requests.Load() != 3 {
+			t.Errorf("%s: a read: %v after %d requests", fault, err, requests.Load())
+		}
+	}
+}
+
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var requests int
