@@ -2,21 +2,13 @@ package mockserver_test
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"example.com/emailplatform/mockserver"
 )
@@ -239,160 +231,6 @@ func want[T comparable](w *world, what string, got, want T) {
 	w.Helper()
 	if got != want {
 		w.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-// delivery is what a receiver got.
-type delivery struct {
-	at     time.Time
-	path   string // of the webhook's URL
-	event  string
-	header http.Header
-	raw    []byte
-	body   map[string]any
-}
-
-// listener takes the deliveries of all webhooks. It checks what holds for every
-// delivery: the method, the content type and the signature.
-type listener struct {
-	t *testing.T
-
-	mu       sync.Mutex
-	secrets  map[string]string // by path
-	got      []delivery
-	hash     func() hash.Hash                              // SHA-256 if nil
-	answer   func(http.ResponseWriter, *http.Request, int) // if non-nil; the number counts from 1
-	received int
-}
-
-func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	raw, err := io.ReadAll(req.Body)
-	if err != nil {
-		r.t.Errorf("reading a delivery: %v", err)
-	}
-	d := delivery{at: time.Now(), path: req.URL.Path, header: req.Header, raw: raw}
-	if value, err := parse(raw); err == nil {
-		d.body, _ = value.(map[string]any)
-		d.event, _ = d.body["event"].(string)
-	}
-	r.check(req, d)
-	r.mu.Lock()
-	r.got = append(r.got, d)
-	r.received++
-	answer, n := r.answer, r.received
-	r.mu.Unlock()
-	if answer != nil {
-		answer(w, req, n)
-	}
-}
-
-func (r *listener) check(req *http.Request, d delivery) {
-	if req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" || d.event == "" {
-		r.t.Errorf("not a delivery: %s %s %s: %s", req.Method, req.URL, req.Header.Get("Content-Type"), d.raw)
-	}
-	r.mu.Lock()
-	secret, known := r.secrets[d.path]
-	newHash := r.hash
-	r.mu.Unlock()
-	if newHash == nil {
-		newHash = sha256.New
-	}
-	mac := hmac.New(newHash, []byte(secret))
-	mac.Write(d.raw)
-	if sum := base64.StdEncoding.EncodeToString(mac.Sum(nil)); known && req.Header.Get("X-Service-Signature") != sum {
-		r.t.Errorf("%s: the signature is %q, want %q", d.event, req.Header.Get("X-Service-Signature"), sum)
-	}
-}
-
-func (r *listener) respond(answer func(http.ResponseWriter, *http.Request, int)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answer, r.received = answer, 0
-}
-
-func (r *listener) useSHA512() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hash = sha512.New
-}
-
-// drain returns what arrived since it was last called.
-func (r *listener) drain() []delivery {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	got := r.got
-	r.got = nil
-	return got
-}
-
-// listen subscribes a webhook of its own to the events, or to all. It returns
-// the webhook's id.
-func (w *world) listen(events ...string) string {
-	w.Helper()
-	return w.listenWith("", events...)
-}
-
-// listenWith does the same with further members of the body, such as
-// `,"rate_limit":1`.
-func (w *world) listenWith(more string, events ...string) string {
-	w.Helper()
-	if len(events) == 0 {
-		events = eventNames()
-	}
-	w.receiver.mu.Lock()
-	path := fmt.Sprintf("/%d", len(w.receiver.secrets)+1)
-	w.receiver.secrets[path] = ""
-	w.receiver.mu.Unlock()
-	created := w.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
-	w.receiver.mu.Lock()
-	w.receiver.secrets[path] = created.text("secret")
-	w.receiver.mu.Unlock()
-	return created.text("webhook_id")
-}
-
-// deliveries waits until nothing is left to be delivered and returns what
-// arrived since it was last called.
-func (w *world) deliveries() []delivery {
-	w.Helper()
-	if err := w.srv.Wait(w.Context()); err != nil {
-		w.Fatal(err)
-	}
-	return w.receiver.drain()
-}
-
-// fires waits until nothing is left to be delivered and wants exactly these
-// events since it was last called. It returns them in this order.
-func (w *world) fires(names ...string) []delivery {
-	w.Helper()
-	got := w.deliveries()
-	out := make([]delivery, 0, len(names))
-	for _, name := range names {
-		i := slices.IndexFunc(got, func(d delivery) bool { return d.event == name })
-		if i < 0 {
-			w.Fatalf("%s did not fire", name)
-		}
-		out = append(out, got[i])
-		got = slices.Delete(got, i, i+1)
-	}
-	for _, d := range got {
-		w.Errorf("%s fired unexpectedly: %s", d.event, d.raw)
-	}
-	return out
-}
-
-// data wants the delivery's data to match the pattern.
-func (w *world) data(d delivery, pattern string) {
-	w.Helper()
-	for _, m := range mismatches(d.body["data"], pattern) {
-		w.Errorf("%s: data%s", d.event, m)
-	}
-}
-
-// envelope wants the whole body of the delivery to match the pattern.
-func (w *world) envelope(d delivery, pattern string) {
-	w.Helper()
-	for _, m := range mismatches(d.body, pattern) {
-		w.Errorf("%s: %s", d.event, m)
 	}
 }
 
