@@ -60,5 +60,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if s.serve.http == nil {
 		return nil
 	}
-	return s.serve.http.Shutdown(ctx)
+	if err := s.serve.http.Shutdown(ctx); err != nil {
+		return err
+	}
+	_, err := s.busy.wait(ctx) // net/http does not know of those whose connection a fault has reset
+	return err
 }

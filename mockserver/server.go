@@ -91,6 +91,7 @@ type Server struct {
 	platform *platform
 	routes   *http.ServeMux
 	requests requestLog
+	busy     work // requests under way
 	lastID   atomic.Uint64
 
 	control func() http.Handler
@@ -245,6 +246,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.control().ServeHTTP(w, r)
 		return
 	}
+	s.busy.start()
+	defer s.busy.done()
 	x := &exchange{ResponseWriter: w, Request: Request{
 		ID:     fmt.Sprintf("req-%08x", s.lastID.Add(1)),
 		Time:   time.Now(),
