@@ -245,6 +245,20 @@ func TestTolerantAnswers(t *testing.T) {
 	}
 }
 
+func TestAnyID(t *testing.T) {
+	for id, want := range map[string]AnyID{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41", `null`: ""} {
+		c := newTestClient(t, answer(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
+		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
+		if err != nil || len(page.Data) != 1 || page.Data[0].WebhookID != want {
+			t.Errorf("%s: %+v, %v", id, page, err)
+		}
+	}
+	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":{}}`))
+	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrBadAnswer) {
+		t.Errorf("an object: %v", err)
+	}
+}
+
 func TestOnResponse(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
 	var got []Response

@@ -292,7 +292,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	for name := range c.Object() {
 		switch name {
 		case "webhook_id":
-			v.WebhookID = c.String()
+			v.WebhookID = readAnyID(c)
 		case "events":
 			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "hash_function":
@@ -498,7 +498,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	for name := range c.Object() {
 		switch name {
 		case "webhook_id":
-			v.WebhookID = c.String()
+			v.WebhookID = readAnyID(c)
 		case "events":
 			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "rate_limit":

@@ -619,7 +619,7 @@ type TransactionalSubmission struct {
 // Webhook is a subscription to events, with its secret.
 type Webhook struct {
 	// The webhook's id.
-	WebhookID string `json:"webhook_id"`
+	WebhookID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []string `json:"events"`
@@ -670,7 +670,7 @@ type WebhookPage struct {
 // WebhookSummary is a subscription to events, without its secret.
 type WebhookSummary struct {
 	// The webhook's id.
-	WebhookID string `json:"webhook_id"`
+	WebhookID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []string `json:"events"`

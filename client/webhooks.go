@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"iter"
+	"strings"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 // The known values of [Webhook.Status]. The set is open.
@@ -10,6 +13,17 @@ const (
 	WebhookActive   = "active"
 	WebhookArchived = "archived"
 )
+
+// AnyID is an id whose type the specification leaves open: it is read from a
+// string or a number, and kept as text.
+type AnyID = string
+
+func readAnyID(c *jsonscan.Cursor) AnyID {
+	if b := c.Peek(); b == '-' || '0' <= b && b <= '9' {
+		return strings.Clone(c.Number())
+	}
+	return c.String()
+}
 
 // Webhooks push events to a URL. They cannot be deleted, only archived.
 // (Specification: Webhooks.)
