@@ -221,7 +221,6 @@ func TestConformanceMergeTags(t *testing.T) {
 }
 
 func TestConformanceLookup(t *testing.T) {
-	gap := func(d time.Duration) { time.Sleep(d) }
 	conform(t, []rule{
 		{"look up", "endpoints/emails/lookup versioning/v2 decision/26/fields decision/26/what-happened", func(w *world) {
 			list := w.list()
@@ -256,21 +255,21 @@ func TestConformanceLookup(t *testing.T) {
 			path := "/v2/emails/" + w.submit(ada, "").text("id")
 			w.get(path).is(200, `{"…":0}`)
 			for _, wait := range []time.Duration{0, 999 * time.Millisecond} {
-				gap(wait)
+				time.Sleep(wait)
 				res := w.get(path).problem(429, "rate_limited", "path.email_id")
 				want(w, "Retry-After", res.header.Get("Retry-After"), "1")
 			}
-			gap(time.Millisecond)
+			time.Sleep(time.Millisecond)
 			w.get(path).is(200, `{"…":0}`)
 		}},
 		{"a refused lookup does not count", "decision/27/refused", func(w *world) {
 			path := "/v2/emails/" + w.submit(ada, "").text("id")
 			w.get(path).is(200, `{"…":0}`)
 			for range 9 {
-				gap(100 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond)
 				w.get(path).problem(429, "rate_limited", "path.email_id")
 			}
-			gap(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 			w.get(path).is(200, `{"…":0}`)
 		}},
 		{"per user and account", "endpoints/emails/lookup-limit limits/lookup decision/27/window", func(w *world) {

@@ -44,24 +44,16 @@ func TestConformanceReportedAsSpam(t *testing.T) {
 			want(w, "suppressed when the event came", suppressed, true)
 		}})
 	}
-	for _, name := range []string{"campaign", "workflow", "transactional"} {
-		rules = append(rules, rule{"a contact who complained about a " + name + " message", "states/contact/complaint", func(w *world) {
-			list := w.list()
-			contact := int64(0)
-			for _, sending := range sendings {
-				if sending.name == name {
-					s := sending.send(w)
-					if s.list != 0 {
-						list, contact = s.list, s.contact
-					}
-					if contact == 0 { // a transactional message goes to an address; here the contact has it
-						contact = w.contact(list, ada)
-						s = sending.send(w)
-					}
-					w.complain(s.id)
-				}
+	for _, sending := range sendings[:3] { // what the specification names
+		rules = append(rules, rule{"who complained about a " + sending.name + " message", "states/contact/complaint", func(w *world) {
+			s := sending.send(w)
+			if s.list == 0 { // a transactional message goes to an address; let a contact have it
+				s.list = w.list()
+				s.contact = w.contact(s.list, ada)
+				s.id = sending.send(w).id
 			}
-			want(w, "status", w.status(list, contact), "spam")
+			w.complain(s.id)
+			want(w, "status", w.status(s.list, s.contact), "spam")
 		}})
 	}
 	conform(t, append(rules,
