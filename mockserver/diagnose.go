@@ -101,7 +101,7 @@ func mistakes(secret webhook.Secret, body []byte) []mistake {
 		{with(strings.TrimSpace(secret.Key)), body, "The secret given here has white space around it."},
 		{secret, nil, "Computed over nothing: the body had been read before."},
 		{secret, append(bytes.Clone(body), '\n'), "Computed over the body and a line feed."},
-		{secret, trimmed, "Computed over the body without the line feed at its end."},
+		{secret, trimmed, "Computed over the body without the line feed at its end: perhaps it was added to this copy."},
 		{secret, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body behind a byte order mark."},
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {

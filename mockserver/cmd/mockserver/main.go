@@ -27,8 +27,15 @@ func main() {
 
 // run runs a subcommand; without one it serves.
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) > 0 && args[0] == "serve" {
-		args = args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "serve":
+			args = args[1:]
+		case "trigger":
+			return trigger(ctx, args[1:], out)
+		case "verify":
+			return verify(args[1:], os.Stdin, out)
+		}
 	}
 	return serve(ctx, args, out)
 }

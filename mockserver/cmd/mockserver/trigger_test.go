@@ -1,0 +1,158 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// receiver remembers the last delivery.
+type receiver struct {
+	body, signature string
+	status          int
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	r.body, r.signature = string(body), req.Header.Get(webhook.DefaultSignatureHeader)
+	w.WriteHeader(r.status)
+	_, _ = io.WriteString(w, "thank you")
+}
+
+func TestTriggerSends(t *testing.T) {
+	got := &receiver{status: http.StatusOK}
+	server := httptest.NewServer(got)
+	defer server.Close()
+	var out strings.Builder
+	err := run(t.Context(), []string{"trigger", "Email.Bounced", "--variant", "workflow", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S"}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify([]byte(got.body), got.signature); err != nil {
+		t.Error(err)
+	}
+	ev, err := events.Parse([]byte(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounce, ok := ev.Data.(*events.WorkflowBounce)
+	if !ok || bounce.Bounce.Category != "bounce_mb" {
+		t.Errorf("delivered %T: %s", ev.Data, got.body)
+	}
+	if said := out.String(); !strings.Contains(said, "200 OK") || !strings.Contains(said, "thank you") || strings.Contains(said, "\"S\"") {
+		t.Errorf("printed %s", said)
+	}
+}
+
+func TestTriggerFailsLikeADelivery(t *testing.T) {
+	for _, status := range []int{http.StatusFound, http.StatusInternalServerError} {
+		got := &receiver{status: status}
+		server := httptest.NewServer(got)
+		err := run(t.Context(), []string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash", "sha512"}, io.Discard)
+		if err == nil || len(got.signature) != 88 {
+			t.Errorf("%d: error %v, signature of %d characters", status, err, len(got.signature))
+		}
+		server.Close()
+	}
+}
+
+func TestTriggerLists(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), []string{"trigger", "--list"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Email.Bounced", "workflow_trigger", "email_api_no_contact", "SuppressedEmail.Added", "Contact.Removed"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in\n%s", want, &out)
+		}
+	}
+}
+
+func TestTriggerRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want string // part of the error
+	}{
+		{"nothing", nil, "which event"},
+		{"no such event", []string{"Email.Lost"}, "no event"},
+		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "want campaign, "},
+		{"no secret", []string{"Email.Bounced", "--url", "http://127.0.0.1:1"}, "--secret"},
+		{"no URL", []string{"Email.Bounced", "--url", "127.0.0.1", "--secret", "S"}, "--url"},
+		{"weak hash", []string{"Email.Bounced", "--hash", "md5"}, "sha256 or sha512"},
+		{"assignment of nothing", []string{"Email.Bounced", "--set", "data"}, "path=value"},
+		{"no such path", []string{"Email.Bounced", "--set", "data.x.y=1"}, "there is none"},
+		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "neither an object"},
+		{"two events", []string{"Email.Bounced", "Email.Opened"}, "unexpected argument"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(secretVariable, "")
+			err := run(t.Context(), append([]string{"trigger"}, tt.args...), io.Discard)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSetMember(t *testing.T) {
+	const value = `{"b":{"x":[1,{"y":"é"}]},"a":null}`
+	tests := []struct{ name, set, want string }{
+		{"replace", "a=1", `{"b":{"x":[1,{"y":"é"}]},"a":1}`},
+		{"deep", "b.x.1.y=z", `{"b":{"x":[1,{"y":"z"}]},"a":null}`},
+		{"add a member", "b.n=true", `{"b":{"x":[1,{"y":"é"}],"n":true},"a":null}`},
+		{"add an element", "b.x.2=[]", `{"b":{"x":[1,{"y":"é"},[]]},"a":null}`},
+		{"string that looks like JSON", `a="1"`, `{"b":{"x":[1,{"y":"é"}]},"a":"1"}`},
+		{"value with an equals sign", "a=x=y", `{"b":{"x":[1,{"y":"é"}]},"a":"x=y"}`},
+		{"empty string", "a=", `{"b":{"x":[1,{"y":"é"}]},"a":""}`},
+		{"element too far", "b.x.9=1", ""},
+		{"into null", "a.b=1", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, err := parseAssignment(tt.set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := setMember([]byte(value), a.path, a.value)
+			if string(got) != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("%s, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestVerify(t *testing.T) {
+	signature := webhook.Sign(webhook.Secret{Key: "S"}, []byte("{}"))
+	tests := []struct {
+		name, body, secret, signature string
+		want                          string // part of the error
+	}{
+		{"right", "{}", "S", signature, ""},
+		{"line feed added", "{}\n", "S", signature, "without the line feed"},
+		{"no signature", "{}", "S", "", "no signature"},
+		{"no secret", "{}", "", signature, "empty"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out strings.Builder
+			err := verify([]string{"--secret", tt.secret, "--signature", tt.signature}, strings.NewReader(tt.body), &out)
+			if tt.want == "" && (err != nil || !strings.Contains(out.String(), "right")) {
+				t.Errorf("%v, printed %q", err, &out)
+			}
+			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
