@@ -83,6 +83,19 @@ func TestPageHasNothingInline(t *testing.T) {
 	}
 }
 
+// The page names all modules: the browser need not find them one after the other.
+func TestPageNamesAllModules(t *testing.T) {
+	assets, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range assets {
+		if strings.HasSuffix(name, ".js") && !strings.Contains(string(assets["index.html"].plain), `="`+name+`"`) {
+			t.Errorf("index.html does not name %s", name)
+		}
+	}
+}
+
 // What a browser loads at first must stay small.
 func TestFirstLoadIsSmall(t *testing.T) {
 	const limit = 150_000

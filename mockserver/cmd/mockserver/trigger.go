@@ -21,7 +21,7 @@ const (
 	// secretVariable holds the secret for those who keep it out of the process list.
 	secretVariable = "WEBHOOK_SECRET"
 	// triggerTimeout is how long a receiver may take, as the platform allows.
-	triggerTimeout = 15 * time.Second
+	triggerTimeout = 10 * time.Second
 	maxAnswer      = 4 << 10 // bytes of an answer that are shown
 )
 

@@ -153,9 +153,10 @@ const pageSize = 200, kept = 400;
  * @param {string} path
  * @param {string} kind of the changes that belong to it
  * @param {Record<string, string>} filter
+ * @param {string[]} [also] kinds of other changes after which it loads anew
  * @returns {Loaded<T> & {older: () => void}}
  */
-export function useList(path, kind, filter) {
+export function useList(path, kind, filter, also = []) {
   const query = new URLSearchParams(Object.entries(filter).filter(([, v]) => v)).toString();
   const key = path + '?' + query;
   const [got, set] = useState(/** @type {Loaded<T>} */ ({ key, rows: null, total: 0, more: false, error: '' }));
@@ -168,7 +169,7 @@ export function useList(path, kind, filter) {
   useChanges(changes => {
     const mine = changes.filter(c => c.kind === kind && c.record).map(c => c.record);
     if (changes.some(anew)) load();
-    else if (mine.length && query) soon();
+    else if ((mine.length && query) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) set(old => old.rows ? latest(mine).reduce(put, /** @type {any} */ (old)) : old);
   });
   useEffect(() => { load(); }, [key]);

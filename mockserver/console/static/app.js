@@ -69,7 +69,10 @@ function useKeys(help, on) {
       const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
       if (document.querySelector('dialog[open], :popover-open')) return;
       if (e.key === 'Escape') return typing ? target.blur() : moveTo(0);
-      if (e.key === 'Enter' && target.matches('.rows a[aria-current]')) return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
+      if (e.key === 'Enter' && target.matches('.rows a') && (location.hash + '/').startsWith(/** @type {HTMLAnchorElement} */ (target).hash + '/')) {
+        e.preventDefault();
+        return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
+      }
       if (!now.current || typing || e.ctrlKey || e.metaKey || e.altKey) return;
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;

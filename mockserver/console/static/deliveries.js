@@ -54,7 +54,7 @@ export function Deliveries({ id, tab, query }) {
   const [only, setOnly] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only }));
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only }, ['records']));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',

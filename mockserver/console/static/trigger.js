@@ -69,7 +69,7 @@ function Destination({ hooks, text, sample }) {
     const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
     attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Signed, and on its way.', ['Delivery', `#/deliveries/${d.id}`]]; });
   };
-  const shell = `mockserver trigger ${sample?.event ?? ''}${sample && sample.variant !== 'default' ? ` --variant ${sample.variant}` : ''} \\\n  --url ${toHook ? target.url : url || 'URL'} --secret SECRET`;
+  const shell = `mockserver trigger ${sample?.event ?? ''}${sample && sample.variant !== 'default' ? ` \\\n  --variant ${sample.variant}` : ''} \\\n  --url ${toHook ? target.url : url || 'URL'} \\\n  --secret SECRET`;
   return form({ class: 'card form', onSubmit: send },
     h2('Where to'),
     h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),

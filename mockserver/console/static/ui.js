@@ -143,7 +143,7 @@ export function Split({ title, count, open, home, side, tools, list, detail }) {
   return [
     section({ class: 'list', 'aria-label': title, 'data-open': open },
       header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), tools, list),
-    section({ class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open }, open && p({ class: 'back' }, a({ href: home }, icon('back'), title)), detail),
+    section({ class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open }, open && h1({ class: 'back' }, a({ href: home }, icon('back'), title)), detail),
   ];
 }
 

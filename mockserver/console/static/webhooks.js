@@ -22,7 +22,7 @@ function Card({ w, reload }) {
   const archived = w.status === 'archived';
   const toggle = async () => {
     const what = archived ? 'unarchive' : 'archive';
-    await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)), () => [archived ? `Webhook ${w.webhook_id} is back: what was kept for it is delivered.` : `Webhook ${w.webhook_id} is archived: its events are kept.`]);
+    await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)), () => [archived ? `Webhook ${w.webhook_id} is back: what was kept for it is delivered.` : `Webhook ${w.webhook_id} is archived: what is queued is kept, and nothing new comes.`]);
     reload();
   };
   return li({ class: 'card' },

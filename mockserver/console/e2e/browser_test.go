@@ -1,0 +1,174 @@
+// Package e2e looks at the console with a real browser: Chromium, without a
+// window. The tests are skipped where there is none, unless E2E=require.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long anything in the browser may take on a busy machine.
+const patience = 60 * time.Second
+
+// browser is one Chromium for all tests; each page has a profile of its own.
+var browser context.Context
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	path, err := exec.LookPath(env("CHROME", "chromium"))
+	if err != nil {
+		fmt.Println("no Chromium here, so the console is not tested: apt-get install chromium, or set CHROME")
+		if os.Getenv("E2E") == "require" {
+			return 1
+		}
+		return 0
+	}
+	profile, err := os.MkdirTemp("", "console-e2e-")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(profile) }()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		// Another site's name leads to this machine, so that what a mail loads can be seen.
+		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1"))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	first, cancel := chromedp.NewContext(allocator)
+	defer cancel()
+	browser = first
+	if err := chromedp.Do(browser); err != nil { // starts it
+		fmt.Println("Chromium does not start:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+func env(name, other string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return other
+}
+
+// page is one tab with the console.
+type page struct {
+	*testing.T
+	ctx  context.Context
+	base string
+}
+
+// view is how somebody looks at the console.
+type view struct {
+	width  int64
+	scheme string // light or dark
+}
+
+// open opens the console at a hash. Whatever the browser complains of fails the test.
+func open(t *testing.T, base, hash string, v view) *page {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, patience)
+	t.Cleanup(cancel)
+	p := &page{t, ctx, base}
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.complain()
+	p.do(chromedp.EmulateViewport(v.width, 800), chromedp.Navigate(base+"/_mock/"+hash))
+	p.until(`document.querySelector('.dot') && document.querySelector('.live.live')`)
+	return p
+}
+
+// complain fails the test for an exception or a violated policy of the console's own pages.
+func (p *page) complain() {
+	p.Helper()
+	err := chromedp.Listen(p.ctx, func(ev any) {
+		switch e := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			p.Errorf("exception: %v", e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == "error" && strings.HasSuffix(e.Entry.URL, ".js") {
+				p.Errorf("%s: %s", e.Entry.URL, e.Entry.Text)
+			}
+		}
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.Helper()
+	if err := chromedp.Do(p.ctx, steps...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// until waits for a condition of the page.
+func (p *page) until(js string) {
+	p.Helper()
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
+		p.Fatalf("waiting for %s: %v\nthe page says: %s", js, err, p.text("body"))
+	}
+}
+
+// says waits for a text within what the selector finds first.
+func (p *page) says(selector, text string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))
+}
+
+func (p *page) text(selector string) string {
+	p.Helper()
+	return eval[string](p, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ''`, selector))
+}
+
+func eval[T any](p *page, js string) T {
+	p.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// press types keys, one after the other.
+func (p *page) press(keys string) {
+	p.Helper()
+	p.do(chromedp.KeyEvent(keys))
+}
+
+// click clicks the first element of a kind that holds the text.
+func (p *page) click(kind, text string) {
+	p.Helper()
+	p.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`//%s[contains(., %q)]`, kind, text)), chromedp.NodeVisible))
+}
+
+// goTo goes to another place of the console.
+func (p *page) goTo(hash string) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = %q`, hash)))
+}

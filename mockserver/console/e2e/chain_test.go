@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/webhook"
+)
+
+var desk = view{1280, "light"}
+
+// TestChain follows a message: sent with the SDK, bounced by its recipient,
+// delivered to a receiver that fails, delivered again, and its signature judged.
+func TestChain(t *testing.T) {
+	w := newWorld(t)
+	hook := w.subscribe("/hook", "Email.Bounced")
+	p := open(t, w.srv.URL(), "", desk)
+	p.says(".list", "Nothing sent yet")
+	eval[bool](p, `window.stillHere = true`)
+
+	w.send("ada@example.org", "Your order is on its way", order)
+	p.says(".rows", "Your order is on its way")
+	p.click("strong", "Your order")
+	p.until(`document.querySelector('iframe')`)
+
+	w.status.Store(http.StatusInternalServerError)
+	p.click("button", "Bounce")
+	p.click("button", "552 5.2.2 over quota")
+	p.says(".toasts", "Email.Bounced is on its way to 1 webhook.")
+	p.says(".rows a[aria-current]", "bounced")
+	p.click("a", "Deliveries")
+	p.says(".rows", "Email.Bounced")
+	p.click("strong", "Email.Bounced")
+	p.says(".attempts", "500")
+	p.says(".attempts", "the database is down")
+	p.says(".attempts .next", "in 29:")
+
+	w.status.Store(0)
+	p.click("button", "Redeliver")
+	p.says(".attempts", "204")
+	p.says(".attempts", "by hand")
+	p.says(".rows a[aria-current] .chip", "204")
+	w.judge(p, hook)
+	if !eval[bool](p, `window.stillHere === true`) {
+		t.Error("the page was loaded anew")
+	}
+}
+
+// judge pastes signatures and secrets.
+func (w *world) judge(p *page, hook client.Webhook) {
+	w.Helper()
+	d := w.srv.Deliveries()[0]
+	raw, err := base64.StdEncoding.DecodeString(d.Signature)
+	w.check(err)
+	p.click("button", "Signature")
+	for _, tt := range []struct{ field, typed, verdict string }{
+		{"theirs", d.Signature, "the same"},
+		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
+		{"theirs", webhook.Sign(webhook.Secret{Key: string(hook.Secret)}, append([]byte(d.Body), '\n')), "Computed over the body and a line feed."},
+		{"theirs", "nonsense", "None of the usual mistakes"},
+		{"secret", string(hook.Secret), "the right one"},
+		{"secret", string(hook.Secret) + " ", "white space"},
+		{"secret", "another", "not this one"},
+	} {
+		p.fill("#"+tt.field, tt.typed)
+		p.says("#"+tt.field+"-verdict", tt.verdict)
+	}
+}
+
+// fill replaces what a field holds.
+func (p *page) fill(selector, text string) {
+	p.Helper()
+	eval[bool](p, `(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
+	p.press("\b")
+	p.press(text)
+}
+
+func TestContacts(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"), reader("grace@example.org", "Grace"))
+	p := open(t, w.srv.URL(), "#/contacts", desk)
+	p.says(".list", "policy accepted")
+	p.fill("#filter", "tag:vip")
+	p.until(`document.querySelectorAll('.rows a').length === 1`)
+	p.click("strong", "ada@example.org")
+	p.says(".detail", "first_name")
+	p.click("button", "Unsubscribe")
+	p.says(".detail .meta", "unsubscribed")
+	page, err := w.sdk.Contacts.List(t.Context(), list.ListID, client.ListContactsParams{Filter: "status:unsubscribed"})
+	if err != nil || len(page.Data) != 1 || page.Data[0].Email != "ada@example.org" {
+		t.Errorf("unsubscribed: %v, %v", page.Data, err)
+	}
+	p.fill("#filter", "")
+	p.until(`document.querySelectorAll('.rows a').length === 2`)
+	_, err = w.sdk.Contacts.Create(t.Context(), list.ListID, reader("new@example.org", "New"))
+	w.check(err)
+	p.says(".rows", "new@example.org") // without a reload
+}
+
+func TestSuppressed(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/suppressed", desk)
+	p.says(".page", "Nobody is suppressed")
+	p.do(focus("form input"))
+	p.press("*@example.net\r")
+	p.says(".table", "*@example.net")
+	found := 0
+	for entry, err := range w.sdk.SuppressedEmails.All(t.Context(), client.ListSuppressedEmailsParams{}) {
+		w.check(err)
+		if entry.Email == "*@example.net" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("the SDK finds it %d times", found)
+	}
+	p.click("button", "Remove")
+	p.says(".page", "Nobody is suppressed")
+}
+
+func TestWebhooksAreArchived(t *testing.T) {
+	w := newWorld(t)
+	hook := w.subscribe("/hook", "Contact.Added")
+	w.status.Store(http.StatusInternalServerError)
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	p.says(".rows", "again in")
+	p.says(".cards", "Contact.Added")
+	p.click("button", "Archive")
+	p.says(".cards", "archived")
+	p.says(".rows", "archived")
+	p.click("button", "Unarchive")
+	p.says(".rows", "again in")
+	got, err := w.sdk.Webhooks.Get(t.Context(), hook.WebhookID)
+	if err != nil || got.Status != "active" {
+		t.Errorf("%v, %v", got.Status, err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/faults", desk)
+	p.says(".page", "No faults")
+	p.click("button", "Lost answer")
+	p.says(".rules", "submitEmail")
+	_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
+		Email: "ada@example.org", Sender: client.Sender{Email: "hello@harbour.example"}, Content: client.EmailContent{Subject: "x", Text: "x", Type: client.EmailTypeTransactional},
+	})
+	if err == nil || len(w.srv.Outbox()) != 1 {
+		t.Errorf("error %v, %d messages: want the answer lost and one message", err, len(w.srv.Outbox()))
+	}
+	p.says(".rules", "1 of 1 hit")
+	p.do(focus(".rules input"))
+	p.press(" ")
+	p.says(".toasts", "is off")
+	if w.srv.Faults()[0].Enabled {
+		t.Error("the rule is still on")
+	}
+	p.do(focus(".form button.main"))
+	p.press("\r")
+	p.says(".rules li:nth-child(2)", "503")
+	p.click("button", "Remove all")
+	p.says(".page", "No faults")
+	p.click("button", "Forget everything")
+	p.click("button", "Yes, forget it all")
+	p.goTo("#/inbox")
+	p.says(".list", "Nothing sent yet")
+}
+
+func TestSendEvent(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Opened")
+	p := open(t, w.srv.URL(), "#/trigger", desk)
+	p.until(`document.querySelector('#body').value.includes('Email.Bounced')`)
+	p.click("button", "Send signed")
+	p.says(".sent", "204")
+	d := w.srv.Deliveries()[0]
+	if d.Event != "Email.Bounced" || d.State != "delivered" {
+		t.Errorf("%s is %s", d.Event, d.State)
+	}
+	p.fill("#body", "{")
+	p.says("#body-fault", "not JSON")
+	p.until(`document.querySelector('form button.main').disabled`)
+	p.goTo("#/deliveries/" + d.ID)
+	p.click("a", "Edit and send")
+	p.until(`document.querySelector('#body').value.includes(` + strconv.Quote(d.EventID) + `)`)
+}
+
+func TestRequests(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/requests", desk)
+	w.ask("POST", "/v2/email", `{}`)
+	w.ask("POST", "/v2/emails", `{"email":"ada@example.org"}`)
+	p.says(".rows", "submitEmail")
+	p.click("strong", "/v2/emails")
+	p.says(".wrong", "body.sender")
+	p.goTo("#/requests")
+	p.fill("#filter", "404")
+	p.until(`document.querySelectorAll('.rows a').length === 1`)
+	p.click("strong", "/v2/email")
+	p.says(".wrong", "Closest operation: POST /v2/emails")
+}
+
+func TestFollowTheLatest(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/inbox/latest", desk)
+	w.send("ada@example.org", "The first", order)
+	p.says(".head h2", "The first")
+	w.send("ada@example.org", "The second", order)
+	p.says(".head h2", "The second")
+	p.press("p") // pause
+	p.says(".live", "Paused")
+	w.send("ada@example.org", "The third", order)
+	p.says(".live", "held")
+	p.says(".head h2", "The second")
+	p.press("p")
+	p.says(".head h2", "The third")
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"example.com/emailplatform/client"
+)
+
+var listParams client.ListListsParams
+
+func focus(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).focus()`, selector))
+}
+
+// TestKeyboard bounces a message and delivers the event again without a mouse.
+func TestKeyboard(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Bounced")
+	w.send("ada@example.org", "The first", order)
+	w.send("ada@example.org", "The second", order)
+	p := open(t, w.srv.URL(), "", desk)
+	p.until(`document.querySelectorAll('.rows a').length === 2`)
+	p.press("jj")
+	p.says(".head h2", "The first")
+	p.press("5")
+	p.says("[role=tab][aria-selected=true]", "History")
+	p.press("\r") // into what is open
+	p.until(`document.activeElement.closest('.detail')`)
+	p.tabTo("Bounce")
+	p.press("\r")
+	p.until(`document.activeElement.matches(':popover-open button')`)
+	p.press(kb.ArrowDown + "\r")
+	p.says(".toasts", "Email.Bounced")
+	p.press("gd")
+	p.says("h1", "Deliveries")
+	p.until(`document.querySelectorAll('.rows a').length === 1`)
+	p.press("j\r")
+	p.until(`document.activeElement.closest('.detail')`)
+	p.tabTo("Redeliver")
+	p.press("\r")
+	p.says(".attempts", "by hand")
+	p.press(kb.Escape)
+	p.until(`document.activeElement.matches('.rows a')`)
+	p.press("/")
+	p.until(`document.activeElement.id === 'filter'`)
+	p.press("nothing like that")
+	p.says(".list", "Nothing like that")
+	p.press(kb.Escape + "?")
+	p.until(`document.querySelector('dialog').open`)
+	p.press(kb.Escape + "gf")
+	p.says("h1", "Faults")
+}
+
+// tabTo presses Tab until the button of that name has the focus, and fails if its focus cannot be seen.
+func (p *page) tabTo(name string) {
+	p.Helper()
+	for range 40 {
+		p.press("\t")
+		if eval[bool](p, fmt.Sprintf(`document.activeElement.textContent.trim().startsWith(%q)`, name)) {
+			if outline := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); outline == "none" {
+				p.Errorf("%s has the focus, and nobody sees it", name)
+			}
+			return
+		}
+	}
+	p.Fatalf("Tab does not reach %s", name)
+}
+
+// Every place can be reached, and everything in it by Tab alone.
+func TestTabReachesEverything(t *testing.T) {
+	w := newWorld(t)
+	w.populate()
+	for name, hash := range w.places() {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, w.srv.URL(), hash, desk)
+			p.rest()
+			const can = `[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)')].filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && e.type !== 'radio')`
+			want := eval[int](p, `(window.all = new Set(`+can+`)).size`)
+			eval[bool](p, `document.querySelector('main').focus(), addEventListener('focusin', e => all.delete(e.target)), true`)
+			for range want + 60 {
+				p.press("\t")
+				if eval[int](p, `all.size`) == 0 {
+					return
+				}
+			}
+			t.Errorf("Tab does not reach %s", eval[string](p, `[...all].slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join('\n')`))
+		})
+	}
+}
