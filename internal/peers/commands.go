@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+const stripeToken = "sk_test_123"
+
+// command is a mock that is a program.
+type command struct {
+	name   string
+	pkg    string
+	args   func(address string) []string
+	path   string // of a request that it answers
+	token  string
+	wantMS int64 // until the first answer
+	wantMB int64 // of memory, idle
+}
+
+func ourCommand() command {
+	return command{
+		name: "this SDK's platform", pkg: "example.com/emailplatform/mockserver/cmd/mockserver",
+		args: func(address string) []string { return []string{"-addr", address, "-quiet"} },
+		path: "/lists", token: mockserver.DefaultToken, wantMS: 50, wantMB: 30,
+	}
+}
+
+func stripeCommand() command {
+	return command{
+		name: "stripe-mock", pkg: "github.com/stripe/stripe-mock",
+		args: func(address string) []string { return []string{"-http-addr", address} },
+		path: "/v1/customers", token: stripeToken,
+	}
+}
+
+// process is a command that runs.
+type process struct {
+	*exec.Cmd
+	url string
+}
+
+// build returns the path of the program.
+func (c command) build(a *arena) (string, error) {
+	dir, err := os.MkdirTemp("", "peers")
+	if err != nil {
+		return "", err
+	}
+	a.cleanup = append(a.cleanup, func() { _ = os.RemoveAll(dir) })
+	program := filepath.Join(dir, "command.exe") // what Windows needs hurts nobody else
+	out, err := exec.CommandContext(a.ctx, "go", "build", "-o", program, c.pkg).CombinedOutput() //nolint:gosec // a constant of this program
+	if err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", c.pkg, err, out)
+	}
+	return program, nil
+}
+
+func startCommand(a *arena, c command) (*process, error) {
+	program, err := c.build(a)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.start(a.ctx, program)
+	if err != nil {
+		return nil, err
+	}
+	a.cleanup = append(a.cleanup, p.stop)
+	return p, c.awaitAnswer(a.ctx, p)
+}
+
+func (c command) start(ctx context.Context, program string) (*process, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String() // free in a moment
+	_ = listener.Close()
+	cmd := exec.CommandContext(ctx, program, c.args(address)...) //nolint:gosec // the program that was built above
+	return &process{cmd, "http://" + address}, cmd.Start()
+}
+
+func (p *process) stop() {
+	_ = p.Process.Kill()
+	_ = p.Wait()
+}
+
+// awaitAnswer asks until the answer is a success.
+func (c command) awaitAnswer(ctx context.Context, p *process) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+c.path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+c.token)
+		if err = call(client, req); err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("%s does not answer", c.name)
+}
+
+// compareCommands starts each command ten times, in turns.
+func compareCommands(ctx context.Context) error {
+	a := &arena{ctx: ctx}
+	defer a.close()
+	commands := []command{ourCommand(), stripeCommand()}
+	programs := make([]string, len(commands))
+	for i, c := range commands {
+		var err error
+		if programs[i], err = c.build(a); err != nil {
+			return err
+		}
+	}
+	best := []time.Duration{time.Hour, time.Hour}
+	memory := make([]int64, len(commands))
+	for range 10 {
+		for i, c := range commands {
+			start := time.Now()
+			p, err := c.start(ctx, programs[i])
+			if err != nil {
+				return err
+			}
+			err = c.awaitAnswer(ctx, p)
+			best[i] = min(best[i], time.Since(start))
+			memory[i] = resident(ctx, p.Process.Pid)
+			p.stop()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Println("command: first answer after its start, and memory then (fastest of ten, last of ten)")
+	for i, c := range commands {
+		fmt.Printf("  %-20s %s  %s\n", c.name, upTo(best[i].Milliseconds(), c.wantMS, "ms"), upTo(memory[i]>>20, c.wantMB, "MiB"))
+	}
+	fmt.Println()
+	return nil
+}
+
+// resident returns the bytes of memory that a process holds, 0 where ps cannot tell.
+func resident(ctx context.Context, pid int) int64 {
+	out, err := exec.CommandContext(ctx, "ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output() //nolint:gosec // a number
+	if err != nil {
+		return 0
+	}
+	kib, _ := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	return kib << 10
+}
+
+func upTo(got, want int64, unit string) string {
+	switch {
+	case want == 0:
+		return fmt.Sprintf("%d %s", got, unit)
+	case got <= want:
+		return fmt.Sprintf("%d %s (≤ %d met)", got, unit, want)
+	default:
+		return fmt.Sprintf("%d %s (≤ %d MISSED)", got, unit, want)
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestContests lets every contender do its work, and prints the result.
+func TestContests(t *testing.T) {
+	for _, c := range contests() {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := enter(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.close()
+			for _, r := range e.runners {
+				took, err := r.slice()
+				if err != nil || took <= 0 {
+					t.Fatalf("%s: %v, %v", r.name, took, err)
+				}
+				r.best = took
+			}
+			var out bytes.Buffer
+			e.print(&out)
+			for _, r := range e.runners {
+				if !strings.Contains(out.String(), r.name) {
+					t.Errorf("%s is not in the table:\n%s", r.name, &out)
+				}
+			}
+		})
+	}
+}
+
+// A comparison of decoders is fair if what they decode is equally long.
+func TestBodiesAreEquallyLong(t *testing.T) {
+	if err := equallyLong(); err != nil {
+		t.Error(err)
+	}
+	for _, format := range []func(int) ([]byte, error){stripeBody, githubBody} {
+		body, err := format(700)
+		if err != nil || len(body) != 700 || valid(body) != nil {
+			t.Errorf("%d bytes, %v: %s", len(body), err, body)
+		}
+	}
+}
+
+// A contender that accepted anything would have an easy time.
+func TestContendersVerify(t *testing.T) {
+	good, bad := []byte("what was signed"), []byte("what was forged")
+	body := bytes.Clone(good)
+	all, err := newSchemes([][]byte{body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := map[string]func() error{"this SDK": all.ours}
+	for _, s := range all.others {
+		verify[s.name] = func() error { return s.verify(0) }
+	}
+	for name, verify := range verify {
+		copy(body, good)
+		if err := verify(); err != nil {
+			t.Errorf("%s refuses: %v", name, err)
+		}
+		copy(body, bad)
+		if verify() == nil {
+			t.Errorf("%s accepts a forgery", name)
+		}
+	}
+}
