@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -79,15 +80,29 @@ func (c Config) String() string {
 	case c.Token != "":
 		token = redacted
 	}
-	base := "invalid"
-	if u, err := url.Parse(c.BaseURL); err == nil {
-		base = u.Redacted()
+	return fmt.Sprintf("client.Config{BaseURL: %s, Token: %s}", printable(c.BaseURL), token)
+}
+
+// printable returns a base URL without what may be a secret: a password, and a
+// query, which New refuses anyway.
+func printable(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "invalid"
 	}
-	return fmt.Sprintf("client.Config{BaseURL: %s, Token: %s}", base, token)
+	u.RawQuery, u.Fragment = "", ""
+	return u.Redacted()
 }
 
 // LogValue implements [slog.LogValuer].
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalJSON implements [json.Marshaler]: JSON shows no token either.
+func (c Config) MarshalJSON() ([]byte, error) {
+	type plain Config
+	c.BaseURL = printable(c.BaseURL)
+	return json.Marshal(plain(c))
+}
 
 func (c Config) withDefaults() Config {
 	if c.HTTPClient == nil {

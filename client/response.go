@@ -19,7 +19,7 @@ type Response struct {
 	Header     http.Header   // as it came
 	RequestID  string        // names the exchange in the platform's logs
 	Duration   time.Duration // from sending the request to the last byte of the answer
-	Body       []byte        // the answer, or what came of it
+	Body       []byte        `json:"-"` // the answer, or what came of it
 }
 
 // Format implements [fmt.Formatter].

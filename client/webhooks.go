@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -23,6 +24,13 @@ func readAnyID(c *jsonscan.Cursor) AnyID {
 		return strings.Clone(c.Number())
 	}
 	return c.String()
+}
+
+// Format implements [fmt.Formatter]: without it, a verb that fits no struct,
+// such as %s, prints the secret of a webhook behind a pointer.
+func (w Webhook) Format(f fmt.State, verb rune) {
+	type plain Webhook
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(w))
 }
 
 // Webhooks push events to a URL. They cannot be deleted, only archived.

@@ -176,6 +176,10 @@ func (s *Server) URL() string {
 	return s.serve.url
 }
 
+// Format implements [fmt.Formatter]: it prints no token, and reads nothing that
+// is changing.
+func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
+
 // Token returns the first of the access tokens that the server knows.
 func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
 

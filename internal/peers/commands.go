@@ -39,7 +39,10 @@ func ourCommand() command {
 func stripeCommand() command {
 	return command{
 		name: "stripe-mock", pkg: "github.com/stripe/stripe-mock",
-		args: func(address string) []string { return []string{"-http-addr", address} },
+		// Without an address for HTTPS it takes a fixed port, which only one of them can have.
+		args: func(address string) []string {
+			return []string{"-http-addr", address, "-https-addr", "127.0.0.1:0"}
+		},
 		path: "/v1/customers", token: stripeToken,
 	}
 }
@@ -57,7 +60,7 @@ func (c command) build(a *arena) (string, error) {
 		return "", err
 	}
 	a.cleanup = append(a.cleanup, func() { _ = os.RemoveAll(dir) })
-	program := filepath.Join(dir, "command.exe") // what Windows needs hurts nobody else
+	program := filepath.Join(dir, "command.exe")                                                 // what Windows needs hurts nobody else
 	out, err := exec.CommandContext(a.ctx, "go", "build", "-o", program, c.pkg).CombinedOutput() //nolint:gosec // a constant of this program
 	if err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", c.pkg, err, out)

@@ -6,8 +6,8 @@
 //
 // # How it measures
 //
-// All contenders of all comparisons are set up first, and then take turns, at
-// least ten rounds of them. A turn is a few slices of some milliseconds, and the
+// All contenders of all comparisons are set up first, and then take turns,
+// twenty rounds of them. A turn is a few slices of some milliseconds, and the
 // fastest slice of all rounds is what counts: noise of the machine only ever
 // makes a slice slower, and hits every contender alike. The ratio is the time of
 // the other one divided by ours: over 1 we are the faster. A slice hardly ever

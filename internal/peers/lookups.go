@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -31,15 +32,15 @@ type strictPlatform struct {
 	refusals int
 }
 
-func (s *strictPlatform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	time.Sleep(rand.N(20 * time.Millisecond))
+func (s *strictPlatform) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	time.Sleep(rand.N(20 * time.Millisecond)) //nolint:gosec // nobody gains by guessing it
 	if !s.take(time.Now()) {
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusTooManyRequests)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"id":%q,"email":"ann@example.com","status":"delivered"}`, r.URL.Path)
+	_, _ = io.WriteString(w, `{"id":"e1","email":"ann@example.com","status":"delivered"}`)
 }
 
 func (s *strictPlatform) take(now time.Time) bool {

@@ -22,7 +22,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	rounds := flag.Int("rounds", 10, "how many `rounds` the contenders take turns")
+	rounds := flag.Int("rounds", 20, "how many `rounds` the contenders take turns; under 10 for a first look only")
 	only := flag.String("only", "", "measure only the comparisons whose names hold this `text`")
 	flag.Parse()
 

@@ -46,11 +46,12 @@ func peakOf(ctx context.Context, im importer, n int) (mib float64, err error) {
 		defer mu.Unlock()
 		peak = max(peak, heapInUse())
 	})
-	return float64(int64(peak)-int64(before)) / (1 << 20), err
+	return max(0, float64(int64(peak)-int64(before))/(1<<20)), err
 }
 
 func heapInUse() uint64 {
 	runtime.GC()
+	runtime.GC() // what a sync.Pool held outlives the first
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

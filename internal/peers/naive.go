@@ -40,38 +40,34 @@ type eventUser struct {
 }
 
 type bounced struct {
-	Bounce *struct {
-		ID         *int64 `json:"id"`
-		DSNMessage string `json:"dsn_message"`
-		SourceIP   string `json:"source_ip"`
-		Category   string `json:"category"`
-	} `json:"bounce"`
-	Campaign           *reference `json:"campaign"`
-	TransactionalEmail *struct {
-		ID           string     `json:"id"`
-		Sender       nameValue  `json:"sender"`
-		EnvelopeFrom string     `json:"envelope_from"`
-		Headers      []nameable `json:"additional_headers"`
-	} `json:"transactional_email"`
-	Contact *person    `json:"contact"`
-	List    *reference `json:"list"`
-	Segment *reference `json:"segment"`
-	Context *origin    `json:"context"`
+	Bounce             *bounceDetail  `json:"bounce"`
+	Campaign           *reference     `json:"campaign"`
+	TransactionalEmail *transactional `json:"transactional_email"`
+	Contact            *person        `json:"contact"`
+	List               *reference     `json:"list"`
+	Segment            *reference     `json:"segment"`
+	Context            *origin        `json:"context"`
+	EventTime          int64          `json:"event_time"`
+	Email              any            `json:"email"` // an object or an address
 
-	EventTime int64 `json:"event_time"`
-	Email     any   `json:"email"` // an object or an address
+	// The flat copy that a bounce of a transactional email has as well.
+	ID                any        `json:"id"`
+	SentID            any        `json:"sent_id"`
+	SenderName        string     `json:"sender_name"`
+	SenderEmail       string     `json:"sender_email"`
+	SourceIP          string     `json:"source_ip"`
+	EnvelopeFrom      string     `json:"envelope_from"`
+	DSNMessage        string     `json:"dsn_message"`
+	AdditionalHeaders []nameable `json:"additional_headers"`
 }
 
 type complained struct {
-	FBL struct {
-		Provider string `json:"provider"`
-		SourceIP string `json:"source_ip"`
-	} `json:"fbl"`
-	Campaign *reference `json:"campaign"`
-	Contact  *person    `json:"contact"`
-	List     *reference `json:"list"`
-	Segment  *reference `json:"segment"`
-	Context  *origin    `json:"context"`
+	FBL      *feedbackLoop `json:"fbl"`
+	Campaign *reference    `json:"campaign"`
+	Contact  *person       `json:"contact"`
+	List     *reference    `json:"list"`
+	Segment  *reference    `json:"segment"`
+	Context  *origin       `json:"context"`
 }
 
 type removed struct {
@@ -81,12 +77,40 @@ type removed struct {
 }
 
 type suppressed struct {
-	SuppressedEmail struct {
-		Email string `json:"email"`
-	} `json:"suppressedEmail"`
+	SuppressedEmail *suppressedEmail `json:"suppressedEmail"`
 }
 
-type nameValue struct {
+// anyData is the data of every shape in the mix.
+type anyData struct {
+	bounced
+	FBL             *feedbackLoop    `json:"fbl"`
+	SuppressedEmail *suppressedEmail `json:"suppressedEmail"`
+}
+
+type bounceDetail struct {
+	ID         *int64 `json:"id"`
+	DSNMessage string `json:"dsn_message"`
+	SourceIP   string `json:"source_ip"`
+	Category   string `json:"category"`
+}
+
+type transactional struct {
+	ID                string     `json:"id"`
+	Sender            nameEmail  `json:"sender"`
+	EnvelopeFrom      string     `json:"envelope_from"`
+	AdditionalHeaders []nameable `json:"additional_headers"`
+}
+
+type feedbackLoop struct {
+	Provider string `json:"provider"`
+	SourceIP string `json:"source_ip"`
+}
+
+type suppressedEmail struct {
+	Email string `json:"email"`
+}
+
+type nameEmail struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 }
@@ -119,20 +143,6 @@ type origin struct {
 	Timestamp *int64  `json:"timestamp"`
 	UserAgent *string `json:"user_agent"`
 	IP        *string `json:"ip"`
-}
-
-// anyData is the data of every shape in the mix.
-type anyData struct {
-	bounced
-	complained
-	suppressed
-
-	// The members that more than one of them has.
-	Campaign *reference `json:"campaign"`
-	Contact  *person    `json:"contact"`
-	List     *reference `json:"list"`
-	Segment  *reference `json:"segment"`
-	Context  *origin    `json:"context"`
 }
 
 // onePass decodes into one struct that has every member.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -170,14 +171,10 @@ func signed(prefix string, body []byte, sign func(string, time.Time, []byte) (st
 
 // stripeReceiver decodes events of Stripe, up to the object within.
 func stripeReceiver(like [][]byte) (contender, error) {
-	// Stripe's envelope is longer than our shortest delivery: that one is made longer, the first one shorter.
-	lengths := make([][]byte, len(like))
-	for i, body := range like {
-		lengths[i] = body
-	}
+	// Stripe's envelope is longer than our shortest delivery: the last one is made longer, the first one shorter.
 	const least = 300
-	last := len(lengths) - 1
-	if lack := least - len(lengths[last]); lack > 0 {
+	lengths, last := slices.Clone(like), len(like)-1
+	if lack := least - len(like[last]); lack > 0 {
 		lengths[last] = make([]byte, least)
 		lengths[0] = lengths[0][:len(lengths[0])-lack]
 	}

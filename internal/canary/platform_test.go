@@ -1,0 +1,106 @@
+package canary
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// ask returns the platform's answer to a request with the token.
+func ask(w *watch, srv *mockserver.Server, method, path, token, body string) (int, string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.show("the headers of "+method+" "+path, resp.Header)
+	return resp.StatusCode, string(text)
+}
+
+// TestPlatformAnswers sends the platform what it refuses.
+func TestPlatformAnswers(t *testing.T) {
+	w := newWatch(t)
+	srv := newPlatform(t, w)
+	for name, r := range map[string]struct{ method, path, token, body string }{
+		"unknown token":   {"GET", "/lists", canaryPassword, ""},
+		"token twice":     {"GET", "/lists", canaryToken + " " + canaryToken, ""},
+		"unknown list":    {"GET", "/lists/9", canaryToken, ""},
+		"unknown path":    {"GET", "/nothing", canaryToken, ""},
+		"wrong method":    {"PUT", "/lists", canaryToken, ""},
+		"malformed":       {"POST", "/lists", canaryToken, "{"},
+		"wrong type":      {"POST", "/lists", canaryToken, `{"name":1}`},
+		"bad webhook":     {"POST", "/webhooks", canaryToken, `{"url":"hook","events":["Email.Bounced"]}`},
+		"unknown webhook": {"GET", "/webhooks/9", canaryToken, ""},
+		"unknown control": {"GET", "/_mock/nothing", canaryToken, ""},
+		"bad fault":       {"POST", "/_mock/faults", canaryToken, `{"action":"explode"}`},
+	} {
+		status, answer := ask(w, srv, r.method, r.path, r.token, r.body)
+		if status < 400 {
+			t.Errorf("%s: status %d, so that no error was looked at", name, status)
+		}
+		w.listen("the answer to "+name, answer)
+	}
+	w.show("what was asked", srv.Requests())
+	w.show("the server", srv)
+}
+
+// TestPlatformDumps looks for the token in all that the platform tells of
+// itself. A webhook's secret is in some of it: snapshots restore it, and
+// the console computes signatures with it.
+func TestPlatformDumps(t *testing.T) {
+	w := newWatch(t)
+	srv := newPlatform(t, w)
+	status, hook := ask(w, srv, "POST", "/webhooks", canaryToken, `{"url":"http://hook.test/","events":["Contact.Added","Email.Bounced"]}`)
+	if status != http.StatusCreated || !strings.Contains(hook, `"secret"`) {
+		t.Fatal(status)
+	}
+	ask(w, srv, "POST", "/lists", canaryToken, `{"name":"L"}`)
+	ask(w, srv, "POST", "/lists/1/contacts", canaryToken, `{"email":"ann@example.com"}`)
+	ask(w, srv, "POST", "/v2/emails", canaryToken, `{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
+	if err := srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"health", "info", "requests", "outbox", "deliveries", "events", "faults", "state"} {
+		status, text := ask(w, srv, "GET", "/_mock/"+what, canaryToken, "")
+		if status != http.StatusOK || text == "" {
+			t.Errorf("/_mock/%s: %d %q", what, status, text)
+		}
+		w.listen("/_mock/"+what, text)
+	}
+	var snapshot bytes.Buffer
+	if err := srv.Snapshot(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	w.listen("the snapshot", snapshot.String())
+	w.show("what a test sees", srv.Requests(), srv.Outbox(), srv.Deliveries(), srv.Events(), srv.Faults())
+}
+
+func newPlatform(t *testing.T, w *watch) *mockserver.Server {
+	srv := mockserver.Start(mockserver.Config{
+		Tokens:       []mockserver.Token{{Token: canaryToken}},
+		Log:          w.logger("the platform"),
+		RecordEvents: true,
+		Targets:      map[string]http.Handler{"hook.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+	})
+	t.Cleanup(srv.Close)
+	return srv
+}
