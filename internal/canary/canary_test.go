@@ -52,7 +52,7 @@ func (w *watch) plant(name, secret string) {
 func forms(secret string) []string {
 	b := []byte(secret)
 	quoted, _ := json.Marshal(secret)
-	numbers := strings.Trim(fmt.Sprint(b), "[]")
+	numbers := strings.Trim(fmt.Sprint(b), "[]") //nolint:staticcheck // the numbers are what is wanted
 	goNumbers := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}")
 	base := base64.RawStdEncoding.EncodeToString(b)
 	return []string{
@@ -151,7 +151,7 @@ type recorder struct {
 	failures int
 }
 
-func (r *recorder) Helper()               {}
+func (*recorder) Helper()                 {}
 func (r *recorder) Errorf(string, ...any) { r.failures++ }
 
 type leaky struct{ secret string }
