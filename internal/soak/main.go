@@ -1,0 +1,102 @@
+// Command soak tries for a while to make the SDK lose something, and prints what
+// it tried, how often, and what was lost, which must be nothing:
+//
+//	go run ./internal/soak        # some minutes
+//	go run ./internal/soak -long  # some hours
+//
+// It fails if anything was lost. Most trials are tests of the packages with more
+// repetitions than go test has; the others go over sockets and take real time.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	lost, err := run(ctx)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(2)
+	case lost:
+		os.Exit(1)
+	}
+}
+
+// trial is one way to make the SDK lose something.
+type trial struct {
+	name string
+	run  func(ctx context.Context, long bool) (result, error)
+}
+
+// result is what came of a trial.
+type result struct {
+	tried  string   // what and how often
+	lost   []string // each loss in words
+	memory string   // what was in use
+}
+
+func run(ctx context.Context) (lost bool, err error) {
+	long := flag.Bool("long", false, "try for hours instead of minutes")
+	only := flag.String("only", "", "run only the trials whose names hold this `text`")
+	flag.Parse()
+
+	trials := append(testTrials(),
+		trial{"lookups that are cancelled in the queue", cancelledLookups},
+		trial{"import, deliver, iterate, close, again", lives})
+	fuzzing, err := fuzzTrials(".")
+	if err != nil {
+		return false, err
+	}
+	trials = append(trials, fuzzing...)
+
+	var rows []string
+	start := time.Now()
+	for _, t := range trials {
+		if !strings.Contains(t.name, *only) {
+			continue
+		}
+		began := time.Now()
+		fmt.Fprintf(os.Stderr, "%s …", t.name)
+		r, err := t.run(ctx, *long)
+		took := time.Since(began).Round(100 * time.Millisecond)
+		fmt.Fprintf(os.Stderr, " %v\n", took)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", t.name, err)
+		}
+		for _, loss := range r.lost {
+			lost = true
+			fmt.Fprintf(os.Stderr, "LOST in %s: %s\n", t.name, loss)
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%v", t.name, r.tried, nothing(len(r.lost)), r.memory, took))
+	}
+	printTable(os.Stdout, rows)
+	fmt.Printf("\n%d trials in %v\n", len(rows), time.Since(start).Round(time.Second))
+	return lost, nil
+}
+
+func nothing(n int) string {
+	if n == 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%d LOST", n)
+}
+
+func printTable(w io.Writer, rows []string) {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "trial\ttried\tlost\tmemory\ttime")
+	for _, row := range rows {
+		fmt.Fprintln(t, row)
+	}
+	_ = t.Flush() // to standard output
+}
