@@ -73,6 +73,9 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 
 // answerError answers with what a handler returned as its error.
 func answerError(w http.ResponseWriter, _ *http.Request, err error) {
+	if x, ok := w.(*exchange); ok && x.Status != 0 {
+		return // the client left while it was being answered
+	}
 	var p *problem
 	if !errors.As(err, &p) {
 		p = fail(http.StatusInternalServerError, "internal", err.Error())
