@@ -18,7 +18,8 @@ func decodeContests() []contest {
 			return []contender{
 				{name: "this SDK", op: func() error { return each(bodies, parse) }},
 				{name: "encoding/json, one pass", want: 5, op: func() error { return each(bodies, onePass) }},
-				{name: "encoding/json, two passes", want: 9, op: func() error { return each(bodies, twoPasses) }},
+				{name: "encoding/json, two passes, a type for each shape", want: 9, op: func() error { return each(bodies, byShape) }},
+				{name: "encoding/json, two passes, one type for all bounces", op: func() error { return each(bodies, twoPasses) }},
 				{name: "json.Valid alone", op: func() error { return each(bodies, valid) }},
 			}, err
 		}},

@@ -61,6 +61,22 @@ type bounced struct {
 	AdditionalHeaders []nameable `json:"additional_headers"`
 }
 
+type campaignBounced struct {
+	Bounce   *bounceDetail `json:"bounce"`
+	Campaign *reference    `json:"campaign"`
+	Contact  *person       `json:"contact"`
+	List     *reference    `json:"list"`
+	Segment  *reference    `json:"segment"`
+	Context  *origin       `json:"context"`
+}
+
+type apiBounced struct {
+	EventTime int64      `json:"event_time"`
+	Email     any        `json:"email"`
+	Contact   *person    `json:"contact"`
+	List      *reference `json:"list"`
+}
+
 type complained struct {
 	FBL      *feedbackLoop `json:"fbl"`
 	Campaign *reference    `json:"campaign"`
@@ -151,7 +167,8 @@ func onePass(body []byte) error {
 	return json.Unmarshal(body, &e)
 }
 
-// twoPasses decodes the envelope, and then the data in the type for its name.
+// twoPasses decodes the envelope, and then the data in the type for its name:
+// bounces of every shape in the same one.
 func twoPasses(body []byte) error {
 	var e event[json.RawMessage]
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -160,6 +177,41 @@ func twoPasses(body []byte) error {
 	switch e.Event {
 	case "Email.Bounced":
 		return json.Unmarshal(e.Data, new(bounced))
+	case "Email.ReportedAsSpam":
+		return json.Unmarshal(e.Data, new(complained))
+	case "Contact.Removed":
+		return json.Unmarshal(e.Data, new(removed))
+	case "SuppressedEmail.Added":
+		return json.Unmarshal(e.Data, new(suppressed))
+	}
+	return errRefused
+}
+
+// byShape decodes the envelope, finds out which shape a bounce has, and then
+// decodes its data in the type for that: what this SDK does in one go.
+func byShape(body []byte) error {
+	var e event[json.RawMessage]
+	if err := json.Unmarshal(body, &e); err != nil {
+		return err
+	}
+	switch e.Event {
+	case "Email.Bounced":
+		var members struct {
+			Campaign           json.RawMessage `json:"campaign"`
+			Automation         json.RawMessage `json:"automation"`
+			TransactionalEmail json.RawMessage `json:"transactional_email"`
+		}
+		if err := json.Unmarshal(e.Data, &members); err != nil {
+			return err
+		}
+		switch {
+		case members.Campaign != nil:
+			return json.Unmarshal(e.Data, new(campaignBounced))
+		case members.TransactionalEmail != nil:
+			return json.Unmarshal(e.Data, new(bounced))
+		default:
+			return json.Unmarshal(e.Data, new(apiBounced))
+		}
 	case "Email.ReportedAsSpam":
 		return json.Unmarshal(e.Data, new(complained))
 	case "Contact.Removed":

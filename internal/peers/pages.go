@@ -28,8 +28,16 @@ func pageContests() []contest {
 		{name: "iterate, pages of 100", items: 100 * perPage, unit: "items", setup: func(a *arena) ([]contender, error) {
 			return iterators(a, 0, 100, 0)
 		}},
-		{name: "iterate, server takes 20 ms", items: 40 * perPage, unit: "items", setup: func(a *arena) ([]contender, error) {
-			return iterators(a, 20*time.Millisecond, 40, 3)
+		{name: "iterate, server takes 20 ms", items: 12 * perPage, unit: "items", setup: func(a *arena) ([]contender, error) {
+			return iterators(a, 20*time.Millisecond, 12, 3)
+		}},
+		{name: "iterate far, server takes 20 ms", items: 100 * perPage, unit: "items", setup: func(a *arena) ([]contender, error) {
+			both, err := iterators(a, 20*time.Millisecond, 100, 3)
+			if err != nil {
+				return nil, err
+			}
+			both[1].want = 3.5 // over so many pages the last ones, which nothing comes after, do not count
+			return both[:2], nil
 		}},
 	}
 }
@@ -61,7 +69,7 @@ func iterators(a *arena, pause time.Duration, count, lookahead int) ([]contender
 	}
 	return append([]contender{
 		{name: fmt.Sprintf("this SDK, Lookahead(%d)", lookahead), op: ours(lookahead)},
-		{name: "this SDK, no lookahead", op: ours(0), want: 3.5},
+		{name: "this SDK, no lookahead", op: ours(0)},
 		raw,
 	}, others...), nil
 }

@@ -65,17 +65,9 @@ func receivers() ([]contender, error) {
 		return each(bodies, func(body []byte) error { _, err := events.Parse(body); return err })
 	}}}
 	for _, s := range all.others {
-		contenders = append(contenders, contender{name: s.name + ", two passes", want: 7, op: func() error {
-			for i, body := range bodies {
-				if err := s.verify(i); err != nil {
-					return err
-				}
-				if err := twoPasses(body); err != nil {
-					return err
-				}
-			}
-			return nil
-		}})
+		contenders = append(contenders,
+			contender{name: s.name + ", a type for each shape", want: 7, op: s.receiver(bodies, byShape)},
+			contender{name: s.name + ", one type for all bounces", op: s.receiver(bodies, twoPasses)})
 	}
 	ofStripe, err := stripeReceiver(bodies)
 	if err != nil {
@@ -106,6 +98,20 @@ type schemes struct {
 type scheme struct {
 	name   string
 	verify func(i int) error
+}
+
+func (s scheme) receiver(bodies [][]byte, decode func([]byte) error) func() error {
+	return func() error {
+		for i, body := range bodies {
+			if err := s.verify(i); err != nil {
+				return err
+			}
+			if err := decode(body); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 func newSchemes(bodies [][]byte) (*schemes, error) {
