@@ -32,6 +32,9 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration holds a token, but each caller brings its own")
 	}
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = &http.Client{Transport: sharedTransport()}
+	}
 	if _, err := withToken(cfg, "any"); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
@@ -46,26 +49,43 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 		DisableLocalhostProtection:   true, // checkHost is stricter, and knows the allowed hosts
 		PropagateRequestCancellation: true,
 	})
-	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(cfg, streamable))), nil
+	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(streamable))), nil
+}
+
+// sharedTransport is [http.DefaultTransport] for many callers that all ask one
+// host, of whose connections that keeps only two when they are idle.
+func sharedTransport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = 32
+	return t
 }
 
 // withToken returns a client for a caller. All of them share the connections
-// to the platform.
+// to the platform, as cfg says what sends their requests.
 func withToken(cfg client.Config, token string) (*client.Client, error) {
 	cfg.Token = token
 	return client.New(cfg)
 }
 
 // requireToken answers 401 to a request without a token that can be sent on.
-func requireToken(cfg client.Config, next http.Handler) http.Handler {
+func requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := withToken(cfg, bearer(r.Header)); err != nil {
+		if !sendable(bearer(r.Header)) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// sendable reports whether a token is one that [client.New] takes.
+func sendable(token string) bool {
+	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // bearer returns the token that a request carries, or nothing.

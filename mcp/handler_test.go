@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -245,5 +247,34 @@ func BenchmarkHandler(b *testing.B) {
 		if w.Code != http.StatusOK {
 			b.Fatal(w.Code)
 		}
+	}
+}
+
+// TestConnectionsAreShared makes calls one after the other, each of which gets a
+// client of its own: they need no connection of their own.
+func TestConnectionsAreShared(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	var opened atomic.Int64
+	platform := httptest.NewUnstartedServer(p)
+	platform.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	platform.Start()
+	defer platform.Close()
+	handler, err := mcp.Handler(client.Config{BaseURL: platform.URL}, mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	s := dial(t, server.URL, p.Token())
+	for range 10 {
+		s.ok(t, "contacts", args{"operation": "list", "list_id": newList(t, newClient(t, p.Transport(), p.Token()))})
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections were opened", n)
 	}
 }
