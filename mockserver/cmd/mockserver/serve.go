@@ -47,7 +47,6 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	go mockserver.Operations() // reads the API's document before somebody waits for it
 	srv := mockserver.StartOn(listener, o.config)
 	defer srv.Close()
 	if err := fill(srv, o); err != nil {
