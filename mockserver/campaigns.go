@@ -249,7 +249,7 @@ func (c *campaign) invalidState(msg string) error {
 
 // arm makes a scheduled campaign start when its time comes.
 func (t *tx) arm(c *campaign) {
-	run := t.campaignRun(t.account.ID, c.ID)
+	run := t.campaignRun(t.account.ID, c)
 	if wait := time.Unix(c.ScheduledFor, 0).Sub(t.now); wait > 0 {
 		c.timer = time.AfterFunc(wait, run)
 		return
@@ -268,15 +268,16 @@ func (t *tx) arm(c *campaign) {
 const campaignBatch = 1000
 
 // campaignRun returns what sends a campaign to the end. Of several calls, one does.
-func (p *platform) campaignRun(accountID, id int64) func() {
+// It ends when other records take the place of the campaign's, also if they have
+// a campaign of the same id.
+func (p *platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		p.work.start()
 		defer p.work.done()
 		parts, from := content{}, -1
 		for {
 			next, _ := transact(p, accountID, nil, func(t *tx) (int, error) {
-				c := t.account.Campaigns.byID[id]
-				if t.closed || c == nil {
+				if t.closed || t.account.Campaigns.byID[c.ID] != c {
 					return -1, nil
 				}
 				if from < 0 {
@@ -327,7 +328,7 @@ func (p *platform) startDueCampaigns() {
 	for _, a := range p.accounts {
 		for _, c := range a.Campaigns.all {
 			if c.Status == campaignScheduled && !time.Unix(c.ScheduledFor, 0).After(now) {
-				due = append(due, p.campaignRun(a.ID, c.ID))
+				due = append(due, p.campaignRun(a.ID, c))
 			}
 		}
 	}

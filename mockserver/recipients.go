@@ -61,18 +61,29 @@ func (s *Server) recipientActs(emailID string, act func(t *tx, m *message) error
 	m := s.platform.messages[emailID]
 	s.platform.mu.Unlock()
 	if m == nil {
-		return fmt.Errorf("mockserver: no email %q", emailID)
+		return noEmail(emailID)
 	}
+	return s.recipientOf(m, act)
+}
+
+// recipientOf does so for a message that there was a moment ago: the state may
+// have been replaced since.
+func (s *Server) recipientOf(m *message, act func(t *tx, m *message) error) error {
 	_, err := transact(s.platform, m.AccountID, nil, func(t *tx) (struct{}, error) {
-		if m.Status == messageRejected || m.Status == messageError {
-			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", emailID, m.Status)
+		if t.messages[m.ID] != m {
+			return struct{}{}, noEmail(m.ID)
 		}
-		t.about, t.changed = emailID, []*message{m}
+		if m.Status == messageRejected || m.Status == messageError {
+			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
+		}
+		t.about, t.changed = m.ID, []*message{m}
 		return struct{}{}, act(t, m)
 	})
 	s.platform.changes.tell(changeRecords, nil)
 	return err
 }
+
+func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
 
 // Bounce lets a message bounce, whatever way it was sent, and fires
 // Email.Bounced in the shape of that way. A hard bounce makes the contact
