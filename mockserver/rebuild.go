@@ -12,9 +12,16 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+// maxLastID is the last id that every reader of JSON takes for what it is. What
+// can be added behind it does no harm.
+const maxLastID = 1<<53 - 1
+
 // records builds and checks the records of a snapshot.
 func (sn *snapshot) records() (records, error) {
 	out := newRecords()
+	if sn.LastID < 0 || sn.LastID > maxLastID {
+		return out, fmt.Errorf("last_id: want 0 to %d", maxLastID)
+	}
 	out.lastID = sn.LastID
 	ids := idCheck{last: sn.LastID, seen: map[int64]bool{}}
 	for i, a := range sn.Accounts {
@@ -124,7 +131,7 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 		restoreAll(&out.Templates, "templates", a.Templates, ids, func(t *template) (int64, error) { return t.ID, nil }),
 		a.restoreLists(out, ids),
 		restoreAll(&out.Campaigns, "campaigns", a.Campaigns, ids, func(c *campaign) (int64, error) {
-			return c.ID, out.wantsList(c.ListID, c.Status == campaignScheduled || c.Status == campaignDelivering)
+			return c.ID, out.checkCampaign(c)
 		}),
 		restoreAll(&out.Workflows, "workflows", a.Workflows, ids, func(w *workflow) (int64, error) {
 			return w.ID, out.wantsList(w.ListID, true)
@@ -141,6 +148,17 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 		out.Suppression.byAddress[strings.ToLower(e.Email)] = true
 	}
 	return out, err
+}
+
+func (a *account) checkCampaign(c *campaign) error {
+	contacts := 0
+	if l := a.Lists.byID[c.ListID]; l != nil {
+		contacts = len(l.contacts.all)
+	}
+	if c.Next < 0 || c.Next > contacts {
+		return fmt.Errorf("next: want 0 to %d, the contacts of the list", contacts)
+	}
+	return a.wantsList(c.ListID, c.Status == campaignScheduled || c.Status == campaignDelivering)
 }
 
 func (a accountSnapshot) checkHook(h *hook) error {
