@@ -64,6 +64,7 @@ type responder struct {
 	sent    http.Header // the header as it was when it was written
 	buffer  bytes.Buffer
 	pipe    *io.PipeWriter
+	release func() bool // stops what ends the pipe with the request
 	ready   chan *http.Response
 }
 
@@ -94,6 +95,8 @@ func (w *responder) Flush() {
 	w.WriteHeader(http.StatusOK)
 	reader, writer := io.Pipe()
 	w.pipe = writer
+	ctx := w.request.Context()
+	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // nobody may be left to read
 	head := bytes.NewReader(w.buffer.Bytes())
 	w.hand(struct {
 		io.Reader
@@ -113,8 +116,10 @@ func (w *responder) finish() {
 	}
 	switch {
 	case w.pipe != nil && cause != nil:
+		w.release()
 		_ = w.pipe.CloseWithError(io.ErrUnexpectedEOF)
 	case w.pipe != nil:
+		w.release()
 		_ = w.pipe.Close()
 	case cause != nil:
 		w.ready <- nil

@@ -108,3 +108,65 @@ func TestHandlerTransportCancel(t *testing.T) {
 		}
 	})
 }
+
+// TestHandlerTransportLateAnswer flushes after the request was given up: nobody
+// reads, and the handler must not wait for that.
+func TestHandlerTransportLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan error, 1)
+		via := handlerTransport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			w.(http.Flusher).Flush()
+			_, err := io.WriteString(w, "late")
+			written <- err
+		})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := via.RoundTrip(req); err == nil {
+			_ = res.Body.Close()
+			t.Error("the request was answered")
+		}
+		synctest.Wait()
+		select {
+		case err := <-written:
+			if err == nil {
+				t.Error("written to nobody")
+			}
+		default:
+			t.Fatal("the handler waits for a reader")
+		}
+	})
+}
+
+// TestHandlerTransportCancelAmidBody gives a request up while its body arrives:
+// the reader hears of it, as over a connection.
+func TestHandlerTransportCancelAmidBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		via := handlerTransport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "one ")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})}
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := via.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if _, err := io.ReadFull(res.Body, make([]byte, 4)); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Second, cancel)
+		if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
