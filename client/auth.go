@@ -18,7 +18,8 @@ type TokenSource func(ctx context.Context) (string, error)
 type tokens struct {
 	source  TokenSource
 	current atomic.Pointer[string]
-	turn    chan struct{} // holds one value while nobody asks the source
+	first   atomic.Pointer[string] // the first that there was; it stands for the user
+	turn    chan struct{}          // holds one value while nobody asks the source
 }
 
 func newTokens(fixed string, source TokenSource) *tokens {
@@ -51,6 +52,7 @@ func (t *tokens) get(ctx context.Context, rejected string) (string, error) {
 	if err := checkToken(token); err != nil {
 		return "", fmt.Errorf("token source: %w", err)
 	}
+	t.first.CompareAndSwap(nil, &token)
 	t.current.Store(&token)
 	return token, nil
 }

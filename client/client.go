@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -112,7 +113,7 @@ func (c Config) withDefaults() Config {
 		c.LookupLimiter = NewLookupLimiter()
 	}
 	c.Timeout = orDefault(c.Timeout, time.Minute)
-	c.MaxResponseBytes = orDefault(c.MaxResponseBytes, 10<<20)
+	c.MaxResponseBytes = min(orDefault(c.MaxResponseBytes, 10<<20), math.MaxInt64-1) // one byte more is read
 	c.Retry = c.Retry.withDefaults()
 	c.UserAgent = strings.TrimSpace(c.UserAgent + " emailplatform-go/" + version)
 	return c

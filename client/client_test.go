@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 const testToken = "secret-token-7d1f"
@@ -180,6 +182,22 @@ func TestArgumentsRefused(t *testing.T) {
 				t.Errorf("got %v, want an ErrValidation without an attempt", err)
 			}
 		})
+	}
+}
+
+// TestLargestLimits has limits to which nothing can be added.
+func TestLargestLimits(t *testing.T) {
+	c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
+	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ListID != 7 {
+		t.Errorf("Create = %+v, %v", l, err)
+	}
+	c = newTestClient(t, answer(503, "application/json", ""), func(cfg *Config) {
+		cfg.Retry = RetryConfig{BaseDelay: math.MaxInt64, MaxDelay: math.MaxInt64}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := c.Lists.Get(ctx, 7); !errors.Is(err, ErrServer) {
+		t.Errorf("Get: %v", err)
 	}
 }
 

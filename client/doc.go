@@ -102,7 +102,8 @@
 // account. [Emails.Get] keeps to that by itself, for any number of goroutines: the
 // next request starts a second after the answer to the one before, first come
 // first served. A refusal that comes nevertheless, because another process uses the
-// same token, is waited out. A [LookupLimiter] can be shared by several clients.
+// same token, is waited out. A [LookupLimiter] can be shared by several clients, which
+// then queue together if the first token of each was the same.
 //
 // # Concurrency
 //

@@ -15,6 +15,10 @@ const lookupGap = time.Second + time.Millisecond
 // LookupLimiter spaces out lookups of submitted emails, which the platform
 // limits to one a second per user and account. Clients that act for the same
 // user and account can share one. It must be safe for concurrent use.
+//
+// Users are told apart by the first token that their client had, so that a
+// refreshed token does not open a second queue. Clients share a turn if they
+// began with the same token, or if the limiter ignores the key.
 type LookupLimiter interface {
 	// Acquire waits for the turn of key, first come first served, and returns
 	// the function that ends it. The caller calls release once, when it has

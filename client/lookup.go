@@ -86,11 +86,10 @@ func (l lookups) spaced(next exchange) exchange {
 		if c.op != opLookup {
 			return next(ctx, c)
 		}
-		token, err := l.tokens.get(ctx, "")
-		if err != nil {
+		if _, err := l.tokens.get(ctx, ""); err != nil {
 			return err
 		}
-		release, err := l.limiter.Acquire(ctx, l.key(token))
+		release, err := l.limiter.Acquire(ctx, l.key())
 		if err != nil {
 			return fmt.Errorf("waiting for the turn to look up: %w", err)
 		}
@@ -99,6 +98,7 @@ func (l lookups) spaced(next exchange) exchange {
 		for n := 0; ; n++ {
 			err := next(ctx, c)
 			e, ok := ownError(err)
+			atLeast = 0
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
@@ -115,8 +115,9 @@ func (l lookups) spaced(next exchange) exchange {
 	}
 }
 
-// key names the user and account to the limiter without showing the token.
-func (l lookups) key(token string) string {
-	sum := sha256.Sum256([]byte(l.scope + "\x00" + token))
+// key names the user and account to the limiter without showing a token. It is
+// made of the first one: a token that was refreshed is still the same user's.
+func (l lookups) key() string {
+	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])
 }

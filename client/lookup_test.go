@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -262,6 +263,58 @@ func TestWait(t *testing.T) {
 		email, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
 		if !errors.Is(err, context.DeadlineExceeded) || email.Status != EmailBounced {
 			t.Errorf("%+v, %v; want what was seen last", email, err)
+		}
+	})
+}
+
+// TestLookupAfterRefusal has a refusal that asks for a long pause, and then an
+// answer: the pause is over and must not delay the next lookup.
+func TestLookupAfterRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Time
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			if at = append(at, time.Now()); len(at) == 1 {
+				return respond(429, "", "Retry-After", "30"), nil
+			}
+			return respond(200, `{"id":"e"}`), nil
+		})
+		for range 2 {
+			if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(at) != 3 || at[1].Sub(at[0]) != 30*time.Second || at[2].Sub(at[1]).Round(time.Millisecond) != lookupGap {
+			t.Errorf("requests at %v; want pauses of 30 s and %v", at, lookupGap)
+		}
+	})
+}
+
+// TestLookupsAfterNewToken has each token expire after one lookup.
+func TestLookupsAfterNewToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tokens atomic.Int64
+		var at []time.Time
+		used := ""
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if used == r.Header.Get("Authorization") {
+				return respond(401, ""), nil
+			}
+			used = r.Header.Get("Authorization")
+			at = append(at, time.Now())
+			return respond(200, `{"id":"e"}`), nil
+		}, func(cfg *Config) {
+			cfg.Token = ""
+			cfg.TokenSource = func(context.Context) (string, error) { return "token-" + strconv.FormatInt(tokens.Add(1), 10), nil }
+		})
+		for range 4 {
+			if _, err := c.Emails.Get(t.Context(), "e"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range at[1:] {
+			if gap := at[i+1].Sub(at[i]); gap.Round(time.Millisecond) != lookupGap {
+				t.Errorf("lookup %d came %v after the one before", i+1, gap)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -42,7 +43,7 @@ type RetryConfig struct {
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
 	r.BaseDelay = orDefault(r.BaseDelay, 200*time.Millisecond)
-	r.MaxDelay = orDefault(r.MaxDelay, 5*time.Second)
+	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64-1) // rand.N gets one more
 	r.MaxRetryAfter = orDefault(r.MaxRetryAfter, 60*time.Second)
 	r.Budget = orDefault(r.Budget, 100)
 	return r
