@@ -36,12 +36,22 @@ func run(m *testing.M) int {
 		}
 		return 0
 	}
-	profile, err := os.MkdirTemp("", "console-e2e-")
+	ctx, stop, err := start(path)
 	if err != nil {
-		fmt.Println(err)
+		fmt.Println("Chromium does not start:", err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(profile) }()
+	defer stop()
+	browser = ctx //nolint:fatcontext // it lives as long as the tests
+	return m.Run()
+}
+
+// start starts Chromium with a profile of its own.
+func start(path string) (ctx context.Context, stop func(), err error) {
+	profile, err := os.MkdirTemp("", "console-e2e-")
+	if err != nil {
+		return nil, nil, err
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
@@ -50,16 +60,18 @@ func run(m *testing.M) int {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	defer stop()
-	first, cancel := chromedp.NewContext(allocator)
-	defer cancel()
-	browser = first
-	if err := chromedp.Do(browser); err != nil { // starts it
-		fmt.Println("Chromium does not start:", err)
-		return 1
+	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	stop = func() {
+		cancel()
+		free()
+		_ = os.RemoveAll(profile)
 	}
-	return m.Run()
+	if err := chromedp.Do(ctx); err != nil { // starts it
+		stop()
+		return nil, nil, err
+	}
+	return ctx, stop, nil
 }
 
 func env(name, other string) string {
@@ -161,10 +173,27 @@ func (p *page) press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
+// spot is the middle of the first element of a kind that holds a text, once it
+// is seen, rests, can be used, and nothing covers it.
+const spot = `(async (kind, text) => {
+	const frame = () => new Promise(requestAnimationFrame);
+	for (let last = ''; ; await frame()) {
+		const e = [...document.querySelectorAll(kind)].find(e => e.textContent.includes(text) && e.checkVisibility() && !e.disabled);
+		if (!e) continue;
+		e.scrollIntoView({ block: 'nearest' });
+		const r = e.getBoundingClientRect(), at = [r.x + r.width / 2, r.y + r.height / 2];
+		const top = document.elementFromPoint(...at);
+		const now = JSON.stringify(at);
+		if (now === last && top && (e.contains(top) || top.contains(e))) return at;
+		last = now;
+	}
+})(%q, %q)`
+
 // click clicks the first element of a kind that holds the text.
 func (p *page) click(kind, text string) {
 	p.Helper()
-	p.do(chromedp.Click(chromedp.Search(fmt.Sprintf(`//%s[contains(., %q)]`, kind, text)), chromedp.NodeVisible))
+	at := eval[[]float64](p, fmt.Sprintf(spot, kind, text))
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // goTo goes to another place of the console.

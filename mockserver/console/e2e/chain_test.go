@@ -3,11 +3,14 @@ package e2e
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"strconv"
 	"testing"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/console"
 	"example.com/emailplatform/webhook"
 )
 
@@ -32,7 +35,7 @@ func TestChain(t *testing.T) {
 	p.click("button", "552 5.2.2 over quota")
 	p.says(".toasts", "Email.Bounced is on its way to 1 webhook.")
 	p.says(".rows a[aria-current]", "bounced")
-	p.click("a", "Deliveries")
+	p.click("nav a", "Deliveries")
 	p.says(".rows", "Email.Bounced")
 	p.click("strong", "Email.Bounced")
 	p.says(".attempts", "500")
@@ -175,7 +178,7 @@ func TestSendEvent(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened")
 	p := open(t, w.srv.URL(), "#/trigger", desk)
-	p.until(`document.querySelector('#body').value.includes('Email.Bounced')`)
+	p.until(`document.querySelector('#body')?.value.includes('Email.Bounced')`)
 	p.click("button", "Send signed")
 	p.says(".sent", "204")
 	d := w.srv.Deliveries()[0]
@@ -184,10 +187,10 @@ func TestSendEvent(t *testing.T) {
 	}
 	p.fill("#body", "{")
 	p.says("#body-fault", "not JSON")
-	p.until(`document.querySelector('form button.main').disabled`)
+	p.until(`document.querySelector('form button.main')?.disabled`)
 	p.goTo("#/deliveries/" + d.ID)
 	p.click("a", "Edit and send")
-	p.until(`document.querySelector('#body').value.includes(` + strconv.Quote(d.EventID) + `)`)
+	p.until(`document.querySelector('#body')?.value.includes(` + strconv.Quote(d.EventID) + `)`)
 }
 
 func TestRequests(t *testing.T) {
@@ -219,4 +222,29 @@ func TestFollowTheLatest(t *testing.T) {
 	p.says(".head h2", "The second")
 	p.press("p")
 	p.says(".head h2", "The third")
+}
+
+// Off loopback the console wants a token, which a link turns into a cookie.
+func TestTokenOffLoopback(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := mockserver.StartOn(listener, mockserver.Config{Console: console.Handler()})
+	t.Cleanup(srv.Close)
+	base := "http://127.0.0.1:" + strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	for _, file := range []string{"", "app.js", "outbox"} {
+		res, err := http.Get(base + "/_mock/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = res.Body.Close(); res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%q without a token: %d", file, res.StatusCode)
+		}
+	}
+	p := open(t, base, "?token="+srv.Token(), desk)
+	p.says(".list", "Nothing sent yet")
+	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
+		t.Errorf("the address and the cookies that scripts see: %s", address)
+	}
 }

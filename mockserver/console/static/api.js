@@ -213,7 +213,8 @@ export function useRecord(path, summary) {
 }
 
 /**
- * What a route answers, asked for again when something of these kinds changed.
+ * What a route answers, asked for again when something of these kinds changed;
+ * without kinds only when reload is called.
  * @template T
  * @param {string} path nothing is asked for if it is empty
  * @param {string[]} kinds
@@ -229,7 +230,7 @@ export function useAnswer(path, kinds) {
       e => { if (now.current === path) setGot({ path, error: e.message }); });
   };
   const soon = useSoon(load, 200);
-  useChanges(changes => { if (changes.some(c => anew(c) || kinds.includes(c.kind))) soon(); });
+  useChanges(changes => { if (kinds.length && changes.some(c => anew(c) || kinds.includes(c.kind))) soon(); });
   useEffect(load, [path]);
   return { ...(got.path === path ? got : {}), reload: load };
 }

@@ -112,6 +112,7 @@ function App() {
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
+  useEffect(() => live.start(), []); // now everybody listens
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
   useLayoutEffect(() => {
     document.title = `${place.title} · mockserver`;
@@ -132,4 +133,3 @@ function App() {
 }
 
 render(h(App, {}), document.body);
-live.start();

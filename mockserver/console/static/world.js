@@ -34,9 +34,11 @@ export function choose(account) {
 /** @returns {{info: Info|null, account: string}} */
 export function useWorld() {
   const [, set] = useState(0);
+  const seen = world.info;
   useEffect(() => {
     const f = () => set(n => n + 1);
     listeners.add(f);
+    if (world.info !== seen) f(); // it changed after the component was drawn
     return () => { listeners.delete(f); };
   }, []);
   return world;
