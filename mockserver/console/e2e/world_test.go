@@ -144,6 +144,9 @@ func (w *world) populate() {
 	w.status.Store(http.StatusInternalServerError)
 	w.check(w.srv.Bounce(bounced, mockserver.MailboxFullBounce))
 	w.settle()
+	w.status.Store(http.StatusServiceUnavailable)
+	w.check(w.srv.Redeliver(w.retrying()))
+	w.settle()
 	w.status.Store(0)
 	w.mishaps(crm)
 }
@@ -200,17 +203,24 @@ func (w *world) ask(method, path, body string) {
 	w.check(res.Body.Close())
 }
 
+// retrying is a delivery to the first webhook that has failed.
+func (w *world) retrying() string {
+	w.Helper()
+	for _, d := range w.srv.Deliveries() {
+		if d.State == mockserver.DeliveryRetrying && d.WebhookID == w.hook.WebhookID {
+			return d.ID
+		}
+	}
+	w.Fatal("no delivery is retried")
+	return ""
+}
+
 // places are all views of the console that are worth a look.
 func (w *world) places() map[string]string {
-	message, delivery, request := "", "", ""
+	message, delivery, request := "", w.retrying(), ""
 	for _, m := range w.srv.Outbox() {
 		if m.To == "ada@example.org" {
 			message = m.ID
-		}
-	}
-	for _, d := range w.srv.Deliveries() {
-		if d.State == mockserver.DeliveryRetrying && len(d.Attempts) > 0 {
-			delivery = d.ID
 		}
 	}
 	for _, r := range w.srv.Requests() {

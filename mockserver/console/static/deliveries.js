@@ -118,7 +118,7 @@ function attempts(d) {
 
 function between(/** @type {string} */ from, /** @type {string} */ to) {
   const s = (Date.parse(to) - Date.parse(from)) / 1000;
-  return s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+  return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
 }
 
 /** @param {{raw: string, bytes: number}} props */
