@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +261,74 @@ func TestTolerantAnswers(t *testing.T) {
 				t.Errorf("Delete: %v", err)
 			}
 		})
+	}
+}
+
+// TestMismatches has members of another kind than expected: nothing else of the
+// answer may be lost.
+func TestMismatches(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body string
+		want List
+		path string // of the member that the error names; empty is no error
+	}{
+		"optional integer":     {`{"list_id":7,"created_on":"2024-05-01","name":"n"}`, List{ListID: 7, Name: "n"}, ""},
+		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ListID: 7, Name: "n"}, ""},
+		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ListID: 7, CreatedOn: 8, Name: "n"}, ""},
+		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ListID: 7, CreatedOn: 8}, "name"},
+		"required integer":     {`{"list_id":"x7","name":"n"}`, List{Name: "n"}, "list_id"},
+		"fraction":             {`{"list_id":7.5,"name":"n"}`, List{Name: "n"}, "list_id"},
+		"both":                 {`{"list_id":"","created_on":[],"name":"n"}`, List{Name: "n"}, "list_id"},
+		"both, optional first": {`{"created_on":[],"name":"n","list_id":{}}`, List{Name: "n"}, "list_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestClient(t, answer(201, "application/json", tc.body))
+			got, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+			if got != tc.want || errors.Is(err, ErrBadAnswer) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
+				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), " "+tc.path+": want ") {
+				t.Errorf("%v does not name %q", err, tc.path)
+			}
+		})
+	}
+}
+
+func TestMismatchesInside(t *testing.T) {
+	c := newTestClient(t, answer(200, "application/json",
+		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
+	hook, err := c.Webhooks.Get(t.Context(), "41")
+	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: "s", Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrBadAnswer) {
+		t.Errorf("Get = %+v, %v", hook, err)
+	}
+	c = newTestClient(t, answer(200, "application/json",
+		`{"data":[{"id":1,"email":"a","status":"active","tags":[5]},{"id":true,"email":"b"}],"pagination":{"page":1,"per_page":50}}`))
+	page, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
+	if err == nil || !strings.Contains(err.Error(), "data[1].id") {
+		t.Errorf("List: %v", err)
+	}
+	if want := []Contact{{ID: 1, Email: "a", Status: "active"}, {Email: "b"}}; !reflect.DeepEqual(page.Data, want) {
+		t.Errorf("List = %+v, want %+v", page.Data, want)
+	}
+	c = newTestClient(t, answer(200, "application/json", `{"name":"n","list_id":7,`))
+	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrBadAnswer) {
+		t.Errorf("of text that is not JSON: %+v, %v", l, err)
+	}
+}
+
+// TestMismatchThenFailure has the value of an earlier attempt not come with the
+// error of the last one.
+func TestMismatchThenFailure(t *testing.T) {
+	asked := 0
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			answer(200, "application/json", `{"list_id":7,"name":5}`)(w, r)
+			return
+		}
+		answer(404, "application/json", "")(w, r)
+	})
+	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrNotFound) || asked != 2 {
+		t.Errorf("Get = %+v, %v after %d requests", l, err, asked)
 	}
 }
 

@@ -10,21 +10,21 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		case "campaign_id":
 			v.CampaignID = c.Int()
 		case "list_id":
-			v.ListID = c.Int()
+			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "name":
 			v.Name = c.String()
 		case "content":
-			v.Content = readMessageContent(c)
+			v.Content = jsonscan.Optional(c, readMessageContent)
 		case "created_on":
-			v.CreatedOn = c.Int()
+			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "scheduled_for":
-			v.ScheduledFor = c.Int()
+			v.ScheduledFor = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "sender":
-			v.Sender = readSender(c)
+			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
 			v.Status = c.String()
 		case "updated_on":
-			v.UpdatedOn = c.Int()
+			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
@@ -54,19 +54,19 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "email":
 			v.Email = c.String()
 		case "bounces_count":
-			v.BouncesCount = c.Int()
+			v.BouncesCount = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
+			v.CustomAttributes = jsonscan.Optional(c, func(c *jsonscan.Cursor) []CustomAttribute { return jsonscan.Slice(c, readCustomAttribute) })
 		case "interests":
-			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
 		case "last_bounce_type":
-			v.LastBounceType = c.String()
+			v.LastBounceType = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "status":
 			v.Status = c.String()
 		case "subscribed_on":
-			v.SubscribedOn = c.Int()
+			v.SubscribedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "tags":
-			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			v.Tags = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
 		default:
 			c.Skip()
 		}
@@ -110,9 +110,9 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 		case "id":
 			v.ID = c.String()
 		case "email":
-			v.Email = c.String()
+			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -140,9 +140,9 @@ func readList(c *jsonscan.Cursor) (v List) {
 		case "name":
 			v.Name = c.String()
 		case "created_on":
-			v.CreatedOn = c.Int()
+			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "policy_accepted":
-			v.PolicyAccepted = c.Bool()
+			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		default:
 			c.Skip()
 		}
@@ -170,41 +170,41 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "id":
 			v.ID = c.String()
 		case "list_id":
-			v.ListID = c.Int()
+			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "template_id":
-			v.TemplateID = c.Int()
+			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "email":
-			v.Email = c.String()
+			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "bounce":
-			v.Bounce = jsonscan.Pointer(c, readEmailBounce)
+			v.Bounce = jsonscan.Optional(c, func(c *jsonscan.Cursor) *EmailBounce { return jsonscan.Pointer(c, readEmailBounce) })
 		case "clicks":
-			v.Clicks = c.Int()
+			v.Clicks = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "contact_id":
-			v.ContactID = c.Int()
+			v.ContactID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "delivered_on":
-			v.DeliveredOn = c.Int()
+			v.DeliveredOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "error":
-			v.Error = c.String()
+			v.Error = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "global_unsubscribed":
-			v.GlobalUnsubscribed = c.Bool()
+			v.GlobalUnsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		case "opens":
-			v.Opens = c.Int()
+			v.Opens = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "reason":
-			v.Reason = c.String()
+			v.Reason = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "reported_as_spam":
-			v.ReportedAsSpam = c.Bool()
+			v.ReportedAsSpam = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		case "sender":
-			v.Sender = readSender(c)
+			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "subject":
-			v.Subject = c.String()
+			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "submitted_on":
-			v.SubmittedOn = c.Int()
+			v.SubmittedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "type":
-			v.Type = c.String()
+			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "unsubscribed":
-			v.Unsubscribed = c.Bool()
+			v.Unsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		default:
 			c.Skip()
 		}
@@ -216,7 +216,7 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 	for name := range c.Object() {
 		switch name {
 		case "created_on":
-			v.CreatedOn = c.Int()
+			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "email":
 			v.Email = c.String()
 		default:
@@ -264,9 +264,9 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 		case "content":
 			v.Content = readTemplateContent(c)
 		case "created_on":
-			v.CreatedOn = c.Int()
+			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "updated_on":
-			v.UpdatedOn = c.Int()
+			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
@@ -296,15 +296,15 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "events":
 			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "hash_function":
-			v.HashFunction = c.String()
+			v.HashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "rate_limit":
-			v.RateLimit = c.Int()
+			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "rate_limit_period":
-			v.RateLimitPeriod = c.String()
+			v.RateLimitPeriod = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "secret":
 			v.Secret = readSecret(c)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "url":
 			v.URL = c.String()
 		default:
@@ -332,21 +332,21 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 	for name := range c.Object() {
 		switch name {
 		case "list_id":
-			v.ListID = c.Int()
+			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "workflow_id":
 			v.WorkflowID = c.Int()
 		case "name":
 			v.Name = c.String()
 		case "content":
-			v.Content = readMessageContent(c)
+			v.Content = jsonscan.Optional(c, readMessageContent)
 		case "created_on":
-			v.CreatedOn = c.Int()
+			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "sender":
-			v.Sender = readSender(c)
+			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
 			v.Status = c.String()
 		case "trigger":
-			v.Trigger = c.String()
+			v.Trigger = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -372,13 +372,13 @@ func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 	for name := range c.Object() {
 		switch name {
 		case "template_id":
-			v.TemplateID = c.Int()
+			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "html":
-			v.HTML = c.String()
+			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "subject":
-			v.Subject = c.String()
+			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "text":
-			v.Text = c.String()
+			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -392,7 +392,7 @@ func readSender(c *jsonscan.Cursor) (v Sender) {
 		case "email":
 			v.Email = c.String()
 		case "name":
-			v.Name = c.String()
+			v.Name = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -404,7 +404,7 @@ func readPagination(c *jsonscan.Cursor) (v Pagination) {
 	for name := range c.Object() {
 		switch name {
 		case "count":
-			v.Count = c.Int()
+			v.Count = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "page":
 			v.Page = c.Int()
 		case "per_page":
@@ -436,9 +436,9 @@ func readImportError(c *jsonscan.Cursor) (v ImportError) {
 		case "index":
 			v.Index = c.Int()
 		case "email":
-			v.Email = c.String()
+			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "loc":
-			v.Loc = readLocation(c)
+			v.Loc = jsonscan.Optional(c, readLocation)
 		case "msg":
 			v.Msg = c.String()
 		case "type":
@@ -454,13 +454,13 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	for name := range c.Object() {
 		switch name {
 		case "category":
-			v.Category = c.String()
+			v.Category = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "dsn_message":
-			v.DSNMessage = c.String()
+			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "occurred_on":
-			v.OccurredOn = c.Int()
+			v.OccurredOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "type":
-			v.Type = c.String()
+			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -484,9 +484,9 @@ func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
 	for name := range c.Object() {
 		switch name {
 		case "html":
-			v.HTML = c.String()
+			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "text":
-			v.Text = c.String()
+			v.Text = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -502,11 +502,11 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 		case "events":
 			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "rate_limit":
-			v.RateLimit = c.Int()
+			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "rate_limit_period":
-			v.RateLimitPeriod = c.String()
+			v.RateLimitPeriod = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "url":
 			v.URL = c.String()
 		default:

@@ -50,19 +50,31 @@ func newExchange(cfg Config, base string) exchange {
 }
 
 // do performs an operation and returns what the platform answered, read by
-// read. An empty answer is the zero value.
+// read. An empty answer is the zero value. If a member is of another kind than
+// it should be, what could be read comes with the error.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) error {
 		c := jsonscan.New(string(body))
 		c.Clone = true // or one string that is kept would keep a whole page
-		answer := read(c)
+		c.QuotedInts = true
+		v = read(c)
 		if err := c.End(); err != nil {
 			return err
 		}
-		v = answer
 		return nil
 	})
+	if err != nil && !isMismatch(err) {
+		var zero T
+		return zero, err
+	}
 	return v, err
+}
+
+// isMismatch reports whether err is about an answer that is JSON, but not of
+// the kind that is expected.
+func isMismatch(err error) bool {
+	var bad *jsonscan.Error
+	return errors.As(err, &bad) && !bad.Syntax
 }
 
 // perform performs an operation and has decode take the answer, unless it is

@@ -35,6 +35,17 @@
 // a redirect, truncated, larger than [Config.MaxResponseBytes], HTML, or not the
 // JSON that is expected.
 //
+// What is expected is taken generously. An integer may be written as a string. A
+// member that the specification does not promise, and that is of another kind
+// than expected, is left out. If a promised member is of another kind, the error
+// names it, as in "data[3].list_id", and all else that could be read is returned
+// with the error, so that not even the id of a new resource is lost:
+//
+//	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
+//	if errors.Is(err, client.ErrBadAnswer) && list.ListID != 0 {
+//		// it was created
+//	}
+//
 // # Retries
 //
 // The document of the platform says of each operation whether it is repeatable:

@@ -26,15 +26,15 @@ func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 }
 
 // GetAll looks emails up one after the other, and yields them in the order of
-// ids. An id whose lookup fails is yielded as an Email that holds nothing but
-// the id, with the error; the iteration goes on unless the context has ended.
+// ids. An id whose lookup fails is yielded as an Email that holds the id and what
+// could be read, most often nothing, with the error; the iteration goes on unless the context has ended.
 // Nothing is sent before the first iteration.
 func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
 	return func(yield func(Email, error) bool) {
 		for id := range ids {
 			email, err := s.Get(ctx, id)
 			if err != nil {
-				email = Email{ID: id}
+				email.ID = id // the rest is what could be read, most often nothing
 			}
 			if !yield(email, err) || ctx.Err() != nil {
 				return

@@ -35,6 +35,9 @@ type Cursor struct {
 	// Clone makes strings copies of the text instead of parts of it.
 	Clone bool
 
+	// QuotedInts has Int also read a string that holds an integer.
+	QuotedInts bool
+
 	text  string
 	i     int // next byte
 	depth int // open arrays and objects
@@ -98,8 +101,10 @@ func (c *Cursor) Int() int64 {
 		return 0
 	}
 	start := c.i
-	digits := c.number()
-	if digits == "" {
+	var digits string
+	if c.QuotedInts && c.text[start:] != "" && c.text[start] == '"' {
+		digits = c.quoted()
+	} else if digits = c.number(); digits == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -244,3 +244,40 @@ func TestLookAhead(t *testing.T) {
 		t.Errorf("%q, %v", c.Since(0), err)
 	}
 }
+
+func TestOptional(t *testing.T) {
+	for text, want := range map[string]struct {
+		first, second int64
+		path          string
+		syntax        bool
+	}{
+		`[1,2]`:     {1, 2, "", false},
+		`["x",2]`:   {0, 2, "", false},
+		`["5","6"]`: {5, 6, "", false},
+		`[null,2]`:  {0, 2, "", false},
+		`[1,"x"]`:   {1, 0, "[1]", false},
+		`[{},true]`: {0, 0, "[1]", false},
+		`[x,2]`:     {0, 0, "[0]", true},
+		`["x`:       {0, 0, "[0]", true},
+	} {
+		c := jsonscan.New(text)
+		c.QuotedInts = true
+		var got [2]int64
+		i := 0
+		for range c.Array() {
+			if i == 0 {
+				got[i] = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			} else {
+				got[i] = c.Int()
+			}
+			i++
+		}
+		err := c.End()
+		switch {
+		case got != [2]int64{want.first, want.second}:
+			t.Errorf("%s: %v", text, got)
+		case (err != nil) != (want.path != "") || err != nil && (err.Path != want.path || err.Syntax != want.syntax):
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -21,6 +21,27 @@ func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	return &v
 }
 
+// Optional reads a value by read that may as well be absent: if the value, or
+// one in it, is of another kind than wanted, that is no mistake, and the result
+// is the zero value.
+func Optional[T any](c *Cursor, read func(*Cursor) T) T {
+	before := c.err
+	if before != nil && before.Syntax {
+		return read(c)
+	}
+	c.err = nil
+	v := read(c)
+	switch {
+	case c.err == nil:
+		c.err = before
+	case !c.err.Syntax:
+		c.err = before
+		var zero T
+		return zero
+	}
+	return v
+}
+
 // Slice reads an array, each element by read; null is nil.
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {

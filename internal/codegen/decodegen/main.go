@@ -20,6 +20,9 @@
 //
 // and an array of T is read by jsonscan.Slice(c, readT).
 //
+// With the flag -optional, a member whose tag says omitzero is read by
+// jsonscan.Optional: a value of another kind is then as good as none.
+//
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of the
 // first file (a struct with json tags, or a named type of any of these), and
 // pointers to and slices of these. For every other type the package declares the
@@ -31,6 +34,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -48,11 +52,13 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("decodegen: ")
-	if len(os.Args) != 3 {
-		log.Fatal("usage: decodegen types.gen.go decode.gen.go")
+	optional := flag.Bool("optional", false, "read a value of another kind than wanted as none, if none may be there")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		log.Fatal("usage: decodegen [-optional] types.gen.go decode.gen.go")
 	}
-	in, out := os.Args[1], os.Args[2]
-	src, err := generate(in, out)
+	in, out := flag.Arg(0), flag.Arg(1)
+	src, err := generate(in, out, *optional)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,16 +69,17 @@ func main() {
 
 // generator writes readers in the order in which they are found to be needed.
 type generator struct {
-	types map[string]ast.Expr // what the input file declares
-	need  []string            // types whose readers are needed
-	seen  map[string]bool     // those in need
-	out   bytes.Buffer
-	err   error
+	types    map[string]ast.Expr // what the input file declares
+	need     []string            // types whose readers are needed
+	seen     map[string]bool     // those in need
+	optional bool                // read members that may be absent by jsonscan.Optional
+	out      bytes.Buffer
+	err      error
 }
 
 // generate returns the readers of the types that the file in declares.
-func generate(in, out string) ([]byte, error) {
-	g := &generator{types: map[string]ast.Expr{}, seen: map[string]bool{}}
+func generate(in, out string, optional bool) ([]byte, error) {
+	g := &generator{types: map[string]ast.Expr{}, seen: map[string]bool{}, optional: optional}
 	file, err := parser.ParseFile(token.NewFileSet(), in, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -146,11 +153,13 @@ func (g *generator) function(name string) {
 		if f.Tag != nil {
 			tag, _ = strconv.Unquote(f.Tag.Value)
 		}
-		member, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+		member, option, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
 		switch {
 		case member == "-":
 		case member == "" || len(f.Names) != 1:
 			g.fail("%s: every field needs a name and a json tag", name)
+		case g.optional && option == "omitzero":
+			g.printf("case %q:\nv.%s = jsonscan.Optional(c, %s)", member, f.Names[0].Name, g.reader(f.Type))
 		default:
 			g.printf("case %q:\nv.%s = %s", member, f.Names[0].Name, g.value(f.Type))
 		}

@@ -38,7 +38,7 @@ func TestGenerate(t *testing.T) {
 		"decode.gen.go":  "package sample\n\nvar old = readNotNeeded\n",
 		"unrelated.text": "readNotNeeded",
 	})
-	got, err := generate("types.gen.go", "decode.gen.go")
+	got, err := generate("types.gen.go", "decode.gen.go", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +56,25 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
+func TestGenerateOptional(t *testing.T) {
+	inPackage(t, map[string]string{
+		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
+		"hand.go":      "package sample\n\nvar read = readT\n",
+	})
+	got, err := generate("types.gen.go", "decode.gen.go", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"v.A = c.Int()\n",
+		"v.B = jsonscan.Optional(c, func(c *jsonscan.Cursor) *int64 { return jsonscan.Pointer(c, (*jsonscan.Cursor).Int) })\n",
+	} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
 func TestGenerateRefuses(t *testing.T) {
 	for _, row := range []struct{ name, field, want string }{
 		{"no reader", "F func() `json:\"f\"`", "no reader for func()"},
@@ -69,7 +88,7 @@ func TestGenerateRefuses(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\t" + row.field + "\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			if _, err := generate("types.gen.go", "decode.gen.go"); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := generate("types.gen.go", "decode.gen.go", false); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error is %v", err)
 			}
 		})
