@@ -80,6 +80,7 @@ func enter(ctx context.Context, c contest) (*entered, error) {
 				e.close()
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
+			r.best = min(r.best, took/time.Duration(r.perSlice))
 			if took >= sliceTime/2 || r.perSlice >= 1<<20 {
 				break
 			}
