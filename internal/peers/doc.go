@@ -1,7 +1,7 @@
 // Command peers measures this SDK beside others, beside plain net/http and
 // beside what a program without an SDK would do, and prints one table:
 //
-//	go run -C internal/peers .              # everything, about six minutes
+//	go run -C internal/peers .              # everything, about five minutes
 //	go run -C internal/peers . -only verify # the comparisons whose names hold a text
 //
 // # How it measures
