@@ -1,4 +1,8 @@
-// Command mockserver runs the platform in memory.
+// Command mockserver runs the platform in memory, with a web console at /_mock/.
+//
+//	mockserver [serve] [flags]                  runs it; -h lists the flags
+//	mockserver trigger EVENT [flags]            sends an event, signed, to a receiver; needs no server
+//	mockserver verify --secret S --signature X  says whether the signature of the body on standard input is right, or why not
 package main
 
 import (
