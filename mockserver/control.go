@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -179,16 +178,4 @@ func readLimited(r *http.Request, limit int64) ([]byte, error) {
 		return nil, fail(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 	}
 	return body, nil
-}
-
-// bodyProblem tells malformed JSON from JSON that does not fit.
-func bodyProblem(err error) *problem {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return invalid("want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(strings.Split(wrong.Field, ".")...)...)
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid("no such member", "body", strings.Trim(name, `"`))
-	}
-	return fail(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 )
@@ -73,7 +72,7 @@ func checkEntry(b []byte, entry *api.ImportContact) *api.ProblemDetail {
 	if err := json.Unmarshal(b, entry); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return d("value_error", "want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(strings.Split(wrong.Field, ".")...)[1:]...)
+			return d("value_error", misfit(wrong), misfitLoc(wrong)[1:]...)
 		}
 		return d("value_error", err.Error())
 	}

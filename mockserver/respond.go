@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 )
@@ -86,12 +85,7 @@ func answerError(w http.ResponseWriter, _ *http.Request, err error) {
 // answerDecodeError answers a body that is JSON but does not fit; with
 // validation on, that has been found before.
 func answerDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		writeProblem(w, invalid("want "+wrong.Type.String()+", not a "+wrong.Value, bodyLoc(strings.Split(wrong.Field, ".")...)...))
-		return
-	}
-	writeProblem(w, fail(http.StatusBadRequest, "json_invalid", err.Error(), "body"))
+	writeProblem(w, bodyProblem(err))
 }
 
 // answerParameterError answers a parameter that cannot be read; with

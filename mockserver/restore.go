@@ -20,7 +20,7 @@ func (s *Server) Restore(r io.Reader) error {
 	var in snapshot
 	decoder := json.NewDecoder(r)
 	if err := decoder.Decode(&in); err != nil {
-		return fmt.Errorf("mockserver: restore: %w", err)
+		return fmt.Errorf("mockserver: restore: %w", plainly(err))
 	}
 	if in.Version != snapshotVersion {
 		return fmt.Errorf("mockserver: restore: version: want %d, not %d", snapshotVersion, in.Version)

@@ -57,7 +57,7 @@ func (s *Server) Seed(r io.Reader) error {
 	decoder.UseNumber()
 	for {
 		var in seed
-		err := decoder.Decode(&in)
+		err := plainly(decoder.Decode(&in))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

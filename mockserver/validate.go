@@ -129,6 +129,9 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 	kind, msg := "value_error", "malformed value"
 	if found := schemaErrors(nil, at.Err); len(found) > 0 {
 		msg = found[0].Reason
+		if about := at.Parameter.Description; found[0].SchemaField == "pattern" && about != "" {
+			msg = at.Parameter.Name + " takes " + strings.TrimSuffix(strings.ReplaceAll(about, "`", ""), ".")
+		}
 	}
 	if errors.Is(at.Err, openapi3filter.ErrInvalidRequired) {
 		kind, msg = "missing", "required"
