@@ -33,15 +33,8 @@ func TestParseErrors(t *testing.T) {
 		{"event null", `{"event":null}`, "event", "the name of an event", 0, true},
 		{"event empty", `{"event":""}`, "event", "the name of an event", 0, true},
 		{"event a number", `{"event":1}`, "event", "a string", 9, true},
-		{"id a number", `{"event":"x","id":1}`, "id", "a string", 18, true},
-		{"account_id a string", `{"event":"x","account_id":"1"}`, "account_id", "a number", 26, true},
-		{"account_id out of range", `{"event":"x","account_id":9223372036854775808}`, "account_id", "a 64-bit integer", 26, true},
-		{"created_on a fraction", `{"event":"x","created_on":1.5}`, "created_on", "a 64-bit integer", 26, true},
-		{"timestamp a number", `{"event":"x","timestamp":1}`, "timestamp", "a date and time as ISO 8601", 25, true},
-		{"timestamp no date", `{"event":"x","timestamp":"noon"}`, "timestamp", "a date and time as ISO 8601", 25, true},
-		{"user an array", `{"event":"x","user":[]}`, "user", "an object", 20, true},
-		{"user.email a number", `{"event":"x","user":{"id":1,"email":2}}`, "user.email", "a string", 36, true},
-		{"ip a boolean", `{"ip":true,"event":"x"}`, "ip", "a string", 6, true},
+		{"event a number after a string", `{"event":"x","event":1}`, "event", "a string", 21, true},
+		{"event a number, and more", `{"ip":true,"event":1}`, "event", "the name of an event", 0, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
@@ -66,20 +59,95 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// One ill-typed member of the envelope does not lose the rest.
-func TestParseErrorKeepsTheRest(t *testing.T) {
-	body := strings.Replace(string(delivery(t, "campaign_bounce")), `"account_id": 1204`, `"account_id": "1204"`, 1)
-	_, err := events.Parse([]byte(body))
-	var pe *events.ParseError
-	if !errors.As(err, &pe) || pe.Event == nil {
-		t.Fatal(err)
+// An ill-typed member of the envelope costs that member, and no event.
+func TestEnvelopeThatDoesNotFit(t *testing.T) {
+	const integer, either = "a 64-bit integer", "a 64-bit integer, as a number or a string"
+	for _, row := range []struct {
+		member, value string
+		path, want    string
+		offset        int
+	}{
+		{"id", `{}`, "id", "a number or a string", 0},
+		{"id", `true`, "id", "a number or a string", 0},
+		{"account_id", `"five"`, "account_id", either, 0},
+		{"account_id", `""`, "account_id", either, 0},
+		{"account_id", `1.5`, "account_id", integer, 0},
+		{"account_id", `9223372036854775808`, "account_id", integer, 0},
+		{"account_id", `[5]`, "account_id", "a number", 0},
+		{"ip", `["192.0.2.1"]`, "ip", "a string", 0},
+		{"ip", `true`, "ip", "a string", 0},
+		{"user", `[]`, "user", "an object", 0},
+		{"user", `{"id":"five","email":"a@b.c","account_id":2}`, "user.id", either, 6},
+		{"user", `{"id":5,"email":2}`, "user.email", "a string", 16},
+		{"user", `{"id":5,"account_id":{}}`, "user.account_id", "a number", 21},
+		{"created_on", `1700000000.5`, "created_on", integer, 0},
+		{"created_on", `"1700000000"`, "created_on", "a number", 0},
+		{"timestamp", `1700000000`, "timestamp", "a date and time as ISO 8601", 0},
+		{"timestamp", `"noon"`, "timestamp", "a date and time as ISO 8601", 0},
+	} {
+		t.Run(row.member+" "+row.value, func(t *testing.T) {
+			before := `{"event":"Email.Error","` + row.member + `":`
+			body := before + row.value + `,"data":{"error":"internal error; x"},"new":1}`
+			ev := mustParse(t, []byte(body))
+			var pe *events.ParseError
+			if !errors.As(ev.Mismatch(), &pe) || pe.Path != row.path || pe.Want != row.want || pe.Offset != int64(len(before)+row.offset) || pe.Event != nil {
+				t.Errorf("mismatch is %+v", ev.Mismatch())
+			}
+			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
+				t.Errorf("data is %+v", ev.Data)
+			}
+			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
+				t.Errorf("%+v", ev)
+			}
+			if got := string(marshal(t, ev)); got != body {
+				t.Errorf("written as %s", got)
+			}
+			ev.Data.(*events.EmailErrored).Error = "y"
+			sameJSON(t, marshal(t, ev), []byte(before+row.value+`,"data":{"error":"y"},"new":1}`))
+		})
 	}
-	ev := pe.Event
-	if ev.ID == "" || ev.Name != events.NameEmailBounced || ev.Time.IsZero() || ev.Recipient() != "ada@example.org" || ev.AccountID != 0 {
-		t.Errorf("%+v", ev)
+}
+
+// A member of the user that does not fit is null, and the others are there.
+func TestUserThatDoesNotFit(t *testing.T) {
+	for _, row := range []struct {
+		user string
+		want events.User
+	}{
+		{`{"id":{},"email":"a@b.c","account_id":2}`, events.User{Email: events.Value("a@b.c"), AccountID: events.Value(int64(2))}},
+		{`{"id":1,"email":{},"account_id":2}`, events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))}},
+		{`{"id":1,"email":"a@b.c","account_id":"x"}`, events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")}},
+		{`"a@b.c"`, events.User{}},
+	} {
+		ev := mustParse(t, []byte(`{"event":"x","user":`+row.user+`}`))
+		if ev.User != row.want || ev.Mismatch() == nil {
+			t.Errorf("%s: %+v, %v", row.user, ev.User, ev.Mismatch())
+		}
 	}
-	if _, ok := ev.Data.(*events.CampaignBounce); !ok {
-		t.Errorf("data is %+v", ev.Data)
+}
+
+// Ids may be numbers or strings.
+func TestIdsOfBothKinds(t *testing.T) {
+	for _, body := range []string{
+		`{"event":"x","id":3,"account_id":5,"user":{"id":31,"email":null,"account_id":5},"new":1}`,
+		`{"event":"x","id":"3","account_id":"5","user":{"id":"31","email":null,"account_id":"5"},"new":1}`,
+	} {
+		ev := mustParse(t, []byte(body))
+		if ev.ID != "3" || ev.AccountID != 5 || ev.User != (events.User{ID: events.Value(int64(31)), AccountID: events.Value(int64(5))}) || ev.Mismatch() != nil {
+			t.Errorf("%+v, %v", ev, ev.Mismatch())
+		}
+		if got := string(marshal(t, ev)); got != body {
+			t.Errorf("written as %s", got)
+		}
+		ev.User.Email = events.Value("a@b.c")
+		sameJSON(t, marshal(t, ev), []byte(strings.Replace(body, `"email":null`, `"email":"a@b.c"`, 1)))
+	}
+	zero := mustParse(t, []byte(`{"event":"x","user":{"id":0,"email":"","account_id":"0"}}`)).User
+	if zero != (events.User{ID: events.Value(int64(0)), Email: events.Value(""), AccountID: events.Value(int64(0))}) {
+		t.Errorf("not null, but %+v", zero)
+	}
+	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
+		t.Errorf("an event that was built: %v", err)
 	}
 }
 
@@ -239,9 +307,13 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	for _, body := range []string{
 		`{"event":"x","id":{"secret":"hunter2"}}`,
 		`{"event":"x","user":"hunter2"}`,
+		`{"event":{"name":"hunter2"}}`,
 		`{"event":"hunter2","data":"hunter2`,
 	} {
-		_, err := events.Parse([]byte(body))
+		ev, err := events.Parse([]byte(body))
+		if err == nil {
+			err = ev.Mismatch()
+		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v", err)
 		}

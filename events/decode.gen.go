@@ -4,22 +4,6 @@ package events
 
 import "example.com/emailplatform/internal/jsonscan"
 
-func readUser(c *jsonscan.Cursor) (v User) {
-	for name := range c.Object() {
-		switch name {
-		case "id":
-			v.ID = readNull(c, (*jsonscan.Cursor).Int)
-		case "email":
-			v.Email = readNull(c, (*jsonscan.Cursor).String)
-		case "account_id":
-			v.AccountID = readNull(c, (*jsonscan.Cursor).Int)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
 func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
 	for name := range c.Object() {
 		switch name {

@@ -47,10 +47,16 @@
 //
 // # Errors
 //
-// Parse fails, with a [*ParseError] that tells the place, if a body is not JSON or
-// its envelope is ill-typed. If only the data does not fit, there is no error:
-// an event of a known name has [Unknown] data then, with the error and with all
-// that could be read. No body makes Parse panic or take more than time and memory
+// Parse fails, with a [*ParseError] that tells the place, if a body is not a JSON
+// object or does not name its event. All else that does not fit costs no event:
+//
+//   - A member of the envelope that is ill-typed is zero: id, account_id, user, ip
+//     and the time. [Event.Mismatch] tells the first such member, [Event.Raw] has
+//     them all. Ids may be numbers or strings, whichever the platform writes.
+//   - If the data does not fit, an event of a known name has [Unknown] data, with
+//     the error and with all that could be read.
+//
+// No body makes Parse panic or take more than time and memory
 // in proportion to its length. Its length is for the caller to limit, as the
 // handler of package webhook does.
 //

@@ -28,7 +28,8 @@ const (
 // is filled in to build a delivery: see "Building events" in the documentation of
 // the package. Reading an Event from several goroutines is safe.
 type Event struct {
-	// ID is unique to the event, and the same in every attempt to deliver it.
+	// ID is unique to the event, and the same in every attempt to deliver it. If
+	// the platform writes it as a number, ID is the number's digits.
 	// It is empty in the general envelope, which has none.
 	ID string
 
@@ -65,6 +66,21 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 // came, or nil if there is none. To read a member that this package does not
 // know, unmarshal it into a struct that has it.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
+
+// Mismatch returns a [*ParseError] about the first member of the envelope that is
+// ill-typed in the body that e was parsed from, such as an ip that is no string,
+// or nil if there is none. Such a member is zero in e, and is written back as it
+// came. Mismatch reads the body again. It tells nothing of data that does not
+// fit: [Unknown] does.
+func (e *Event) Mismatch() error {
+	if e.raw == "" {
+		return nil
+	}
+	if _, mistake := parse(e.raw); mistake != nil {
+		return newParseError(mistake, nil)
+	}
+	return nil
+}
 
 func rawMessage(text string) json.RawMessage {
 	if text == "" {

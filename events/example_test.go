@@ -151,15 +151,28 @@ func ExampleUnknown() {
 }
 
 func ExampleParseError() {
-	_, err := events.Parse([]byte(`{"event":"Email.Error","user":{"id":"31"},"data":{"error":"internal error; no route"}}`))
+	_, err := events.Parse([]byte(`{"id":"01JD","event":null,"data":{"error":"internal error; no route"}}`))
 	var pe *events.ParseError
 	if errors.As(err, &pe) {
-		fmt.Println(pe.Path, "at", pe.Offset, "wants", pe.Want)
-		if d, ok := pe.Event.Data.(*events.EmailErrored); ok {
-			fmt.Println("the rest was read:", d.Error)
-		}
+		fmt.Println(pe)
+		fmt.Println("the rest was read:", pe.Event.ID)
 	}
 	// Output:
-	// user.id at 36 wants a number
-	// the rest was read: internal error; no route
+	// events: event: want the name of an event at offset 0
+	// the rest was read: 01JD
+}
+
+func ExampleEvent_Mismatch() {
+	ev, err := events.Parse([]byte(`{"event":"Email.Error","ip":["192.0.2.1"],"data":{"error":"internal error; no route"}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if d, ok := ev.Data.(*events.EmailErrored); ok {
+		fmt.Println(d.Error)
+	}
+	fmt.Println(ev.Mismatch())
+	// Output:
+	// internal error; no route
+	// events: ip: want a string at offset 28
 }

@@ -26,6 +26,7 @@ func seeds(f *testing.F) {
 	}
 	for _, body := range []string{
 		`{"event":"New.Event","data":[1,2]}`, `{"event":"Email.Bounced","data":{}}`, `{"event":"Email.Bounced","data":null}`, `{"event":1}`, `{}`, `[]`, `null`,
+		`{"event":"Email.Error","id":3,"account_id":"5","user":{"id":"31","email":[]},"ip":{},"created_on":1.5,"timestamp":1,"data":{}}`,
 		`{"event":"Email.Error","event":"Email.Rejected","data":{"reason":1,"reason":"spam"},"data":{}}`,
 		`{"event":"Contact.Added","timestamp":"2025-11-20T15:30:00+24:00","data":{"added_at":"2025-11-20T15:30:00-0130"}}`,
 		"{\"event\":\"Email.Error\",\"data\":{\"error\":\"\xff\\ud800\"}}",
@@ -64,6 +65,10 @@ func FuzzParse(f *testing.F) {
 			if ev = pe.Event; ev == nil {
 				return
 			}
+		}
+		var mismatch *events.ParseError
+		if err := ev.Mismatch(); err != nil && (!errors.As(err, &mismatch) || mismatch.Path == "data" || strings.HasPrefix(mismatch.Path, "data.")) {
+			t.Fatalf("mismatch %v", err)
 		}
 		if ev.Data == nil || !bytes.Equal(ev.Raw(), body) {
 			t.Fatalf("data %v, raw %s", ev.Data, ev.Raw())

@@ -20,9 +20,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil || e.raw == "" {
 		return now, err
 	}
-	parsed, err := parse(e.raw)
+	parsed, mistake := parse(e.raw)
 	if parsed == nil {
-		return nil, err
+		return nil, newParseError(mistake, nil)
 	}
 	was, err := parsed.encode()
 	if err != nil {

@@ -20,8 +20,8 @@ type ParseError struct {
 	// Want is what should be there, such as "a string".
 	Want string
 
-	// Event is what could be read, if the body is JSON and only a member of its
-	// envelope does not fit. Otherwise it is nil.
+	// Event is what could be read, if the body is JSON but does not name an
+	// event. Otherwise it is nil.
 	Event *Event
 }
 
@@ -36,21 +36,27 @@ func (e *ParseError) Error() string {
 // Parse decodes the body of a delivery, in either envelope: the body decides
 // which, not the name of the event.
 //
-// The error is a [*ParseError] if the body is not JSON, if it has no event name,
-// or if a member of its envelope is ill-typed. Data that does not fit is no error:
-// the event then has [Unknown] data that says why.
+// The error is a [*ParseError] if the body is not a JSON object, or if it has no
+// event name. All else that does not fit is no error: of the envelope,
+// [Event.Mismatch] says what, and if it is the data, the event has [Unknown] data
+// that says why.
 //
 // The body may be changed afterwards. Strings in the event share one copy of it.
 func Parse(body []byte) (*Event, error) {
-	e, err := parse(string(body))
-	if err != nil {
-		return nil, err
+	e, mistake := parse(string(body))
+	switch {
+	case e == nil:
+		return nil, newParseError(mistake, nil)
+	case e.Name != "":
+		return e, nil
+	case mistake != nil && (mistake.Path == "" || mistake.Path == "event"):
+		return nil, newParseError(mistake, e)
 	}
-	return e, nil
+	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event also with an error, if text is JSON.
-func parse(text string) (*Event, error) {
+// parse returns an event if text is JSON, and the first mistake in its envelope.
+func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
 	env := envelope{Event: &Event{raw: text}}
 	for name := range c.Object() {
@@ -58,16 +64,10 @@ func parse(text string) (*Event, error) {
 	}
 	mistake := c.End()
 	if mistake != nil && mistake.Syntax {
-		return nil, newParseError(mistake, nil)
+		return nil, mistake
 	}
 	env.finish()
-	switch {
-	case mistake != nil:
-		return env.Event, newParseError(mistake, env.Event)
-	case env.Name == "":
-		return env.Event, &ParseError{Path: "event", Want: "the name of an event", Event: env.Event}
-	}
-	return env.Event, nil
+	return env.Event, mistake
 }
 
 func newParseError(err *jsonscan.Error, e *Event) *ParseError {
@@ -86,15 +86,15 @@ type envelope struct {
 func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	switch name {
 	case "id":
-		env.ID = c.String()
+		env.ID = readID(c).String()
 	case "event":
 		env.Name = c.String()
 	case "account_id":
-		env.AccountID = c.Int()
+		env.AccountID = readIntID(c).V
 	case "ip":
 		env.IP = c.String()
 	case "user":
-		env.User = readUser(c)
+		env.User = readActor(c)
 	case "created_on":
 		env.createdOn = readUnix(c)
 	case "timestamp":
@@ -111,6 +111,24 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	default:
 		c.Skip()
 	}
+}
+
+// readActor reads a user; a member that does not fit is null.
+func readActor(c *jsonscan.Cursor) (v User) {
+	for name := range c.Object() {
+		switch name {
+		case "id":
+			v.ID = readIntID(c)
+		case "email":
+			valid := c.Peek() == '"'
+			v.Email = Null[string]{V: c.String(), Valid: valid}
+		case "account_id":
+			v.AccountID = readIntID(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
 }
 
 // finish sets what depends on several members.

@@ -68,6 +68,30 @@ func readID(c *jsonscan.Cursor) ID {
 	return ID{}
 }
 
+// readIntID reads an id that is kept as a number. As of an [ID], the platform may
+// write it as a string.
+func readIntID(c *jsonscan.Cursor) Null[int64] {
+	if c.Peek() != '"' {
+		return readInt(c)
+	}
+	ahead := *c
+	n, err := strconv.ParseInt(ahead.String(), 10, 64)
+	if err != nil {
+		c.Mismatch("a 64-bit integer, as a number or a string")
+		return Null[int64]{}
+	}
+	*c = ahead
+	return Value(n)
+}
+
+// readInt reads an integer; what is none is a mismatch, and null.
+func readInt(c *jsonscan.Cursor) Null[int64] {
+	start := c.Offset()
+	n := c.Int() // 0 also if it is null, or does not fit
+	text := c.Since(start)
+	return Null[int64]{V: n, Valid: n != 0 || text == "0" || text == "-0"}
+}
+
 // Null is a value that may be null, as in [database/sql.Null].
 // The zero Null is null.
 type Null[T any] struct {
@@ -109,10 +133,11 @@ func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] 
 
 // readUnix reads Unix seconds; null is the zero time.
 func readUnix(c *jsonscan.Cursor) time.Time {
-	if c.Null() {
+	n := readInt(c)
+	if !n.Valid {
 		return time.Time{}
 	}
-	return time.Unix(c.Int(), 0).UTC()
+	return time.Unix(n.V, 0).UTC()
 }
 
 // readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets

@@ -151,17 +151,53 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// An event of which one member does not fit is refused, but what could be read of it is not lost on the application.
+// A body that names no event is refused, but what could be read of it is not lost on the application.
 func TestParseErrorIsObservable(t *testing.T) {
 	var outcome webhook.Outcome
 	h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
 		Logger:  slog.New(slog.DiscardHandler),
 		Observe: func(_ context.Context, o webhook.Outcome) { outcome = o },
 	})
-	serve(h, newRequest(t, `{"id":"e1","event":"Email.Error","ip":{},"data":{}}`))
+	serve(h, newRequest(t, `{"id":"e1","event":{},"data":{}}`))
 	var parseErr *events.ParseError
-	if !errors.As(outcome.Err, &parseErr) || parseErr.Path != "ip" || parseErr.Event.ID != "e1" {
-		t.Errorf("outcome %+v, want the *events.ParseError of ip", outcome)
+	if !errors.As(outcome.Err, &parseErr) || parseErr.Path != "event" || parseErr.Event.ID != "e1" {
+		t.Errorf("outcome %+v, want the *events.ParseError of event", outcome)
+	}
+}
+
+// A signed event is handled, whatever else in its envelope is not as it should be.
+func TestIllTypedEnvelopeIsHandled(t *testing.T) {
+	for _, tt := range []struct {
+		member, key string
+		fits        bool
+	}{
+		{`"id":"e1","account_id":"5"`, "e1", true},
+		{`"id":"e1","user":{"id":"5"}`, "e1", true},
+		{`"id":3`, "3", true},
+		{`"id":"e1","ip":["192.0.2.1"]`, "e1", false},
+		{`"id":"e1","user":5`, "e1", false},
+		{`"id":"e1","timestamp":1700000000`, "e1", false},
+		{`"id":"e1","created_on":1700000000.5`, "e1", false},
+	} {
+		t.Run(tt.member, func(t *testing.T) {
+			calls := 0
+			h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, ev *events.Event) error {
+				calls++
+				d, _ := webhook.FromContext(ctx)
+				if d.Key != tt.key || (ev.Mismatch() == nil) != tt.fits {
+					t.Errorf("key %q, mismatch %v", d.Key, ev.Mismatch())
+				}
+				return nil
+			}, webhook.Options{})
+			for range 2 {
+				if w := serve(h, newRequest(t, `{"event":"Email.Error",`+tt.member+`,"data":{}}`)); w.Code != http.StatusNoContent {
+					t.Errorf("status %d", w.Code)
+				}
+			}
+			if calls != 1 {
+				t.Errorf("handled %d times", calls)
+			}
+		})
 	}
 }
 
