@@ -23,6 +23,9 @@
 //	500  the function failed or panicked, or the store of handled events did
 //	503  the same event is being handled at this moment; with Retry-After
 //
+// An event is whatever names one: what else does not fit in its envelope or its data costs no event, and the function
+// finds it by [events.Event.Mismatch] and [events.Unknown].
+//
 // What went wrong inside is told to the log and to [Options].Observe, never to the sender. A function that panics with
 // [http.ErrAbortHandler] gets what it asks for: the connection is cut without an answer, and the event comes again.
 // Content type and transfer encoding do not matter.
@@ -48,6 +51,7 @@
 // [Options].MaxAge refuses events that happened long ago. It is off by default, as a delivery that is hours late
 // is legitimate: the platform tries again for hours, holds deliveries back at the webhook's rate limit, and keeps those
 // of an archived webhook until it is unarchived. Once protects from replays without losing them.
+// With it, an event without a time, or with one that cannot be read, is too old.
 //
 // # Limits
 //
