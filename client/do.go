@@ -28,6 +28,8 @@ type call struct {
 	token    string
 	attempts int
 	status   int // of the last answer
+
+	maybeDone bool // an attempt that failed may have been carried out
 }
 
 // exchange sends a call and takes its answer. An error that is not an [*Error]
@@ -53,21 +55,26 @@ func newExchange(cfg Config, base string) exchange {
 // read. An empty answer is the zero value. If a member is of another kind than
 // it should be, what could be read comes with the error.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
-	err = perform(ctx, x, r, func(body []byte) error {
-		c := jsonscan.New(string(body))
-		c.Clone = true // or one string that is kept would keep a whole page
-		c.QuotedInts = true
-		v = read(c)
-		if err := c.End(); err != nil {
-			return err
-		}
-		return nil
+	err = perform(ctx, x, r, func(body []byte) (err error) {
+		v, err = decode(body, read)
+		return err
 	})
 	if err != nil && !isMismatch(err) {
 		var zero T
 		return zero, err
 	}
 	return v, err
+}
+
+func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (T, error) {
+	c := jsonscan.New(string(body))
+	c.Clone = true // or one string that is kept would keep a whole page
+	c.QuotedInts = true
+	v := read(c)
+	if err := c.End(); err != nil {
+		return v, err
+	}
+	return v, nil
 }
 
 // isMismatch reports whether err is about an answer that is JSON, but not of
@@ -81,8 +88,12 @@ func isMismatch(err error) bool {
 // empty. Every error is an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
 	c := &call{request: r, decode: decode}
+	return c.perform(ctx, x)
+}
+
+func (c *call) perform(ctx context.Context, x exchange) error {
 	if err := c.encode(); err != nil {
-		return &Error{Op: r.op, Method: r.method, Path: r.path, cause: err, badRequest: true}
+		return &Error{Op: c.op, Method: c.method, Path: c.path, cause: err, badRequest: true}
 	}
 	if err := ctx.Err(); err != nil {
 		return c.asError(err)

@@ -94,7 +94,8 @@
 // Nothing is sent before the first iteration, and each loop starts anew. An error
 // is yielded once, after all items before it, and ends the loop. What the platform
 // answers counts: the list ends with a page that holds fewer items than the answer
-// says a page holds, or with two empty pages. A platform that answers another page
+// says a page holds, unless it counts more items than there were, or with two empty
+// pages. A platform that answers another page
 // than asked for, or the same items again, is an [ErrBadAnswer], as going on would
 // never end and ending would lose items. [Lookahead] asks for pages ahead of their
 // use. Lists that change meanwhile can yield an item twice or leave one out: pages

@@ -80,8 +80,8 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 		r := importContactsRequest(listID, ContactImport{})
 		return im.report, &Error{Op: r.op, Method: r.method, Path: r.path, cause: err, badRequest: true}
 	}
-	im.send = func(batch []ImportContact) (ImportResult, error) {
-		return s.ImportBatch(ctx, listID, ContactImport{Contacts: batch, ImportTo: opts.ImportTo})
+	im.send = func(batch []ImportContact) (batchResult, error) {
+		return s.importBatch(ctx, listID, ContactImport{Contacts: batch, ImportTo: opts.ImportTo})
 	}
 	defer im.wg.Wait() // also if the source panics
 	sourceErr := im.read(ctx, contacts)
@@ -114,7 +114,7 @@ func joinImport(errs ...error) error {
 // batches; each batch is sent by a goroutine of its own.
 type importer struct {
 	opts ImportOptions // its functions are called with mu held
-	send func([]ImportContact) (ImportResult, error)
+	send func([]ImportContact) (batchResult, error)
 
 	slots chan struct{}        // holds a value for each batch under way
 	spare chan []ImportContact // buffers to use again
@@ -220,12 +220,9 @@ func (im *importer) start(ctx context.Context, to int64, batch []ImportContact) 
 }
 
 // finish takes down what became of the batch that begins with the contact from.
-func (im *importer) finish(from int64, batch []ImportContact, result ImportResult, err error) {
+func (im *importer) finish(from int64, batch []ImportContact, result batchResult, err error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	if err == nil {
-		err = checkImport(result, len(batch))
-	}
 	before := im.report.Confirmed
 	if err != nil {
 		im.fail(ImportFailure{From: from, To: from + int64(len(batch)), Err: err})
@@ -271,16 +268,34 @@ func (im *importer) failure() error {
 	return fmt.Errorf("%w; %w", err, im.stopped)
 }
 
+// batchResult is the answer to a batch. If again is set, an earlier attempt may
+// have been carried out, so that what counts as updated may have been new.
+type batchResult struct {
+	ImportResult
+
+	again bool
+}
+
+// importBatch is ImportBatch for an import, which needs an answer that fits.
+func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ContactImport) (result batchResult, err error) {
+	c := &call{request: importContactsRequest(listID, batch)}
+	c.decode = func(body []byte) error {
+		if result.ImportResult, err = decode(body, readImportResult); err != nil {
+			return err
+		}
+		return checkImport(result.ImportResult, len(batch.Contacts))
+	}
+	err = c.perform(ctx, s.x)
+	result.again = c.maybeDone
+	return result, err
+}
+
 // checkImport refuses an answer that does not fit a batch of n contacts:
 // nobody could say then which of them are on the list.
 func checkImport(result ImportResult, n int) error {
 	for _, e := range result.Errors {
 		if e.Index < 0 || e.Index >= int64(n) {
-			r := importContactsRequest(1, ContactImport{})
-			return &Error{
-				Op: r.op, Method: r.method, Path: r.path, StatusCode: 200, Attempts: 1, badAnswer: true, unknown: true,
-				cause: fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n),
-			}
+			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
 		}
 	}
 	return nil

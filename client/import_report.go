@@ -19,11 +19,12 @@ const (
 	ImportSkipped
 	// ImportImported: it was new to the list.
 	ImportImported
-	// ImportUpdated: it was on the list already, and was updated. It may have
-	// come there by an earlier attempt at the same batch whose answer was lost.
+	// ImportUpdated: it was on the list already, and was updated.
 	ImportUpdated
 	// ImportAccepted: it was imported or updated. The platform counts both,
-	// but does not say which is which when a batch has both.
+	// but does not say which is which when a batch has both, and counts a
+	// contact as updated that came to the list by an earlier attempt at the
+	// same batch whose answer was lost.
 	ImportAccepted
 	// ImportRejected: the platform does not take it. Correct it before giving
 	// it to a call again.
@@ -138,7 +139,7 @@ func (r *ImportReport) Left(contacts iter.Seq2[ImportContact, error]) iter.Seq2[
 
 // confirm takes down the answer to the batch that begins with the contact
 // from, and returns whom the platform rejects.
-func (r *ImportReport) confirm(from int64, batch []ImportContact, result ImportResult) []ImportRejection {
+func (r *ImportReport) confirm(from int64, batch []ImportContact, result batchResult) []ImportRejection {
 	var rejections []ImportRejection
 	slices.SortStableFunc(result.Errors, func(a, b ImportError) int { return int(a.Index - b.Index) })
 	for _, e := range slices.CompactFunc(result.Errors, func(a, b ImportError) bool { return a.Index == b.Index }) {
@@ -159,18 +160,22 @@ func (r *ImportReport) confirm(from int64, batch []ImportContact, result ImportR
 
 // count adds up a batch of n contacts and returns the status of those that
 // were not rejected.
-func (r *ImportReport) count(result ImportResult, n, rejected int64) ImportStatus {
+func (r *ImportReport) count(result batchResult, n, rejected int64) ImportStatus {
 	r.Rejected += rejected
 	if result.Imported < 0 || result.Updated < 0 || result.Imported+result.Updated != n-rejected {
 		r.Accepted += n - rejected
 		return ImportAccepted
 	}
 	r.Imported += result.Imported
-	r.Updated += result.Updated
+	if result.again {
+		r.Accepted += result.Updated
+	} else {
+		r.Updated += result.Updated
+	}
 	switch {
 	case result.Updated == 0:
 		return ImportImported
-	case result.Imported == 0:
+	case result.Imported == 0 && !result.again:
 		return ImportUpdated
 	}
 	return ImportAccepted

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func ImportAddresses(addresses iter.Seq[string]) iter.Seq2[ImportContact, error]
 // maxCSVRow is how long a row may be, in bytes, give or take what the reader
 // reads ahead. A quote that is never closed makes the rest of a file one row.
 const maxCSVRow = 1 << 20
+
+// byteOrderMark is what some programs write in front of UTF-8.
+const byteOrderMark = "\ufeff"
 
 // CSVOptions says how [ImportCSV] reads a file. The zero value is a good
 // default.
@@ -100,7 +104,7 @@ func ImportCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 					return
 				}
 				continue
-			case errors.As(err, &bad) && !c.rows.failed && opts.BadRow != nil:
+			case errors.As(err, &bad) && !c.failed && opts.BadRow != nil:
 				if err = opts.BadRow(bad); err == nil {
 					continue
 				}
@@ -117,8 +121,9 @@ type csvSource struct {
 	rows    *rowLimiter
 	csv     *csv.Reader
 	headers []string
-	email   int // the place of the column
-	line    int // where the last row begins
+	email   int  // the place of the column
+	line    int  // where the last row begins
+	failed  bool // reading cannot go on
 }
 
 func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
@@ -127,8 +132,12 @@ func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
 	opts.Tags = orDefault(strings.TrimSpace(opts.Tags), "tags")
 	opts.Interests = orDefault(strings.TrimSpace(opts.Interests), "interests")
 	opts.Separator = orDefault(opts.Separator, ";")
-	rows := &rowLimiter{r: r}
-	c := &csvSource{opts: opts, rows: rows, csv: csv.NewReader(rows)}
+	rows := &rowLimiter{r: r, left: maxCSVRow}
+	text := bufio.NewReader(rows)
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = text.Discard(len(mark)) // before a quote it would make a bare one of it
+	}
+	c := &csvSource{opts: opts, rows: rows, csv: csv.NewReader(text)}
 	c.csv.Comma = opts.Comma
 	return c
 }
@@ -141,7 +150,6 @@ func (c *csvSource) readHeader() error {
 	if err != nil {
 		return err
 	}
-	record[0] = strings.TrimPrefix(record[0], "\ufeff")
 	c.email = -1
 	for i, h := range record {
 		h = strings.TrimSpace(h)
@@ -202,6 +210,7 @@ func (c *csvSource) record() ([]string, error) {
 	case errors.As(err, &parse):
 		return nil, &CSVError{Line: parse.StartLine, Err: parse.Err}
 	}
+	c.failed = true
 	return nil, &CSVError{Line: c.line + 1, Err: err}
 }
 
@@ -216,21 +225,21 @@ func (c *csvSource) split(field string) []string {
 }
 
 // rowLimiter fails when more than left bytes are read, which each row sets anew.
+// An error lasts: what follows it would be taken for the rest of the file.
 type rowLimiter struct {
-	r      io.Reader
-	left   int
-	failed bool // reading cannot go on
+	r    io.Reader
+	left int
+	err  error
 }
 
-func (l *rowLimiter) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		l.failed = true
-		return 0, fmt.Errorf("the row is longer than %d bytes; perhaps a quote is not closed", maxCSVRow)
+func (l *rowLimiter) Read(p []byte) (n int, err error) {
+	if l.left <= 0 && l.err == nil {
+		l.err = fmt.Errorf("the row is longer than %d bytes; perhaps a quote is not closed", maxCSVRow)
 	}
-	n, err := l.r.Read(p)
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, l.err = l.r.Read(p)
 	l.left -= n
-	if err != nil && !errors.Is(err, io.EOF) {
-		l.failed = true
-	}
-	return n, err
+	return n, l.err
 }

@@ -182,6 +182,17 @@ func TestImportStatuses(t *testing.T) {
 	}
 }
 
+// TestImportBadAnswer has the error of an answer that does not fit say what was
+// really asked, and how often.
+func TestImportBadAnswer(t *testing.T) {
+	c := newTestClient(t, answer(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
+	_, err := c.Contacts.Import(t.Context(), 73, numbered(2, 0), ImportOptions{})
+	var e *Error
+	if !errors.As(err, &e) || e.Path != "/lists/73/contacts/import" || e.StatusCode != 202 || e.Attempts != 3 || e.RequestID != "req-1" {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestImportAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		body string
@@ -454,6 +465,8 @@ func TestImportCSV(t *testing.T) {
 	}{
 		"plain":            {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
 		"mark and spaces":  {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
+		"mark and quotes":  {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
+		"mark alone":       {"\ufeff", CSVOptions{}, "line 1: the file is empty; want a row of headers"},
 		"quotes and lines": {"email,note\n\"a@x\",\"two\nlines, \"\"quoted\"\"\"\nb@x,n\n", CSVOptions{}, "2:a@x{note=two\nlines, \"quoted\"}[] 4:b@x{note=n}[] "},
 		"other names":      {"adresse;gruppe\na@x;k|l\n", CSVOptions{Comma: ';', Email: "Adresse", Tags: "gruppe", Separator: "|"}, "2:a@x{}[k l] "},
 		"no end of line":   {"email\na@x", CSVOptions{}, "2:a@x{}[] "},
@@ -498,16 +511,40 @@ func TestImportCSV(t *testing.T) {
 func skipRow(*CSVError) error { return nil }
 
 func TestImportCSVReadFails(t *testing.T) {
-	broken := errors.New("the disk is gone")
-	r := io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{broken})
-	var n int
-	var last error
-	for _, err := range ImportCSV(r, CSVOptions{BadRow: skipRow}) {
-		n++
-		last = err
+	for name, broken := range map[string]error{
+		"gone":        errors.New("the disk is gone"),
+		"wraps EOF":   fmt.Errorf("truncated archive: %w", io.EOF),
+		"no progress": io.ErrNoProgress,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for file, want := range map[string]string{"email\na@x\n": "line 3: ", "email\na@x\nb\"": "line 3: "} {
+				r := io.MultiReader(strings.NewReader(file), iotestReader{broken})
+				var n int
+				var last error
+				for _, err := range ImportCSV(r, CSVOptions{BadRow: skipRow}) {
+					if n++; n > 2 {
+						break
+					}
+					last = err
+				}
+				if n != 2 || !errors.Is(last, broken) || last.Error() != want+broken.Error() {
+					t.Errorf("%q: %d items, then %v", file, n, last)
+				}
+			}
+		})
 	}
-	if n != 2 || !errors.Is(last, broken) || last.Error() != "line 3: the disk is gone" {
-		t.Errorf("%d items, then %v", n, last)
+}
+
+// TestImportCSVNeverReads has a reader that gives neither bytes nor an error.
+func TestImportCSVNeverReads(t *testing.T) {
+	var n int
+	for _, err := range ImportCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{BadRow: skipRow}) {
+		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
+			t.Fatalf("item %d: %v", n, err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d items, want a contact and an error", n)
 	}
 }
 

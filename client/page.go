@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"reflect"
 	"sync"
@@ -43,7 +44,7 @@ func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jso
 		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do(ctx, x, list(n), read) }}
 		defer q.wg.Wait()
 		defer cancel()
-		var w walk[T]
+		w := walk[T]{skipped: it.first - 1}
 		for n := it.first; ; n++ {
 			page, err := q.take()
 			items, p := page.items()
@@ -123,7 +124,9 @@ type walk[T any] struct {
 	reach    int // at which age marker is replaced; doubles each time
 	largest  int // items on the fullest page
 	pages    int
-	empty    bool // whether the page before was empty
+	seen     int   // items
+	skipped  int64 // pages before the first one
+	empty    bool  // whether the page before was empty
 }
 
 // check returns what is wrong with page n. Going on would yield items again,
@@ -147,9 +150,11 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 
 // isLast reports whether there is no page after this one. A page shorter than
 // a full one is the last. An empty one is only if the next is empty as well, or
-// if it is the first: a platform may filter a page after cutting it.
+// if it is the first: a platform may filter a page after cutting it. A short page
+// is not the last either while the answer counts more items than there were.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
+	w.seen += len(items)
 	w.largest = max(w.largest, len(items))
 	if len(items) == 0 {
 		last := w.empty || w.pages == 1
@@ -161,7 +166,17 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	if full <= 0 { // the answer does not say: as many as there ever were
 		full = int64(w.largest)
 	}
-	return int64(len(items)) < full
+	return int64(len(items)) < full && w.before()+int64(w.seen) >= p.Count
+}
+
+// before returns how many items the pages that were skipped hold, at the least:
+// as many as the fullest that was seen.
+func (w *walk[T]) before() int64 {
+	largest := int64(w.largest)
+	if w.skipped > math.MaxInt64/2/largest {
+		return math.MaxInt64 / 2
+	}
+	return w.skipped * largest
 }
 
 func same[T any](a, b []T) bool {

@@ -20,6 +20,7 @@ import (
 type tagPages struct {
 	pages   [][]string // page n is pages[n-1]; what is behind is empty
 	perPage int64      // as the answer says it; 0 leaves it out
+	count   int64
 	page    func(asked int64) int64
 	fail    int64 // the page that is answered by a 403
 
@@ -44,7 +45,7 @@ func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
 	if p.page != nil {
 		n = p.page(n)
 	}
-	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage}}
+	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage, Count: p.count}}
 	if n >= 1 && n <= int64(len(p.pages)) {
 		for _, name := range p.pages[n-1] {
 			out.Data = append(out.Data, Tag{Name: name})
@@ -110,6 +111,10 @@ func TestAll(t *testing.T) {
 		"nothing said, one page":   {&tagPages{pages: pagesOf(3)}, ListTagsParams{}, 3, 3, nil},
 		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 4, nil},
 		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 3, nil},
+		"clamped with a lie":       {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{PerPage: 100, WithCount: true}, 5, 3, nil},
+		"lie, from a later page":   {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{Page: 2, WithCount: true}, 3, 2, nil},
+		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, nil},
+		"count, from a later page": {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3, count: 7}, ListTagsParams{Page: 2, WithCount: true}, 4, 2, nil},
 		"page ignored":             {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, ErrBadAnswer},
 		"other page":               {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, page: func(n int64) int64 { return n + n/3 }}, ListTagsParams{}, 6, 3, ErrBadAnswer},
 		"same items, other number": {&tagPages{pages: [][]string{{"a", "b"}, {"c", "d"}, {"c", "d"}, {"e"}}, perPage: 2}, ListTagsParams{}, 4, 3, ErrBadAnswer},

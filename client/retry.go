@@ -91,7 +91,6 @@ type retrier struct {
 
 func (p retrier) retrying(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
-		maybeDone := false
 		for n := 1; ; n++ {
 			err := next(ctx, c)
 			if err == nil {
@@ -99,12 +98,12 @@ func (p retrier) retrying(next exchange) exchange {
 				return nil
 			}
 			e := c.asError(err)
-			if maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
+			if c.maybeDone && e.StatusCode == http.StatusNotFound && c.method == http.MethodDelete {
 				return nil // an earlier attempt deleted it
 			}
 			v := judge(c.repeatable, e)
-			maybeDone = maybeDone || v.maybeDone
-			e.unknown = maybeDone && c.method != http.MethodGet
+			c.maybeDone = c.maybeDone || v.maybeDone
+			e.unknown = c.maybeDone && c.method != http.MethodGet
 			if !v.again || n >= p.MaxAttempts || !p.prepare(ctx, n, e) {
 				return e
 			}
