@@ -120,7 +120,7 @@ func (w *responder) finish() {
 		_ = w.pipe.CloseWithError(io.ErrUnexpectedEOF)
 	case w.pipe != nil:
 		w.release()
-		_ = w.pipe.Close()
+		_ = w.pipe.CloseWithError(w.request.Context().Err()) // nil is the ordinary end
 	case cause != nil:
 		w.ready <- nil
 	default:
