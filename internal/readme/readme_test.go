@@ -106,7 +106,9 @@ func TestCommandsExist(t *testing.T) {
 			case strings.HasPrefix(line, "go test ./..."):
 			case strings.HasPrefix(line, "go run ./"):
 				vet(t, root, words[2])
-			case strings.HasPrefix(line, "go build -C "):
+			case strings.HasPrefix(line, "go build -C "), strings.HasPrefix(line, "go run -C "):
+				command, _, _ := strings.Cut(line, "#")
+				words = strings.Fields(command)
 				vet(t, filepath.Join(root, words[3]), words[len(words)-1])
 			default:
 				t.Errorf("no test runs %q", line)
