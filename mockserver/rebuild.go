@@ -14,7 +14,7 @@ import (
 
 // maxLastID is the last id that every reader of JSON takes for what it is. What
 // can be added behind it does no harm.
-const maxLastID = 1<<53 - 1
+const maxLastID int64 = 1<<53 - 1
 
 // records builds and checks the records of a snapshot.
 func (sn *snapshot) records() (records, error) {
