@@ -62,9 +62,9 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 	p := newPlatform(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for _, tt := range []struct{ path, want string }{
-		{contacts + "?sort=email", "sort takes field:asc or field:desc, the field one of id, email, status, subscribed_on"},
-		{contacts + "?filter=custom:1", "filter takes field:value, the field one of status, email, tag, interest; the value is all after the first colon"},
-		{"/suppressed-emails?filter=a", "filter takes email:value; the value is all after the colon"},
+		{contacts + "?sort=email", "want field:asc or field:desc, the field one of id, email, status, subscribed_on"},
+		{contacts + "?filter=custom:1", "want field:value, the field one of status, email, tag, interest; the value is all after the first colon"},
+		{"/suppressed-emails?filter=a", "want email:value; the value is all after the colon"},
 	} {
 		a := p.do("GET", tt.path, nil)
 		if kind, _ := a.detail(); a.status != 422 || kind != "value_error" || !strings.Contains(a.text, `"msg":"`+tt.want+`"`) {

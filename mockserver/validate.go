@@ -130,7 +130,7 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 	if found := schemaErrors(nil, at.Err); len(found) > 0 {
 		msg = found[0].Reason
 		if about := at.Parameter.Description; found[0].SchemaField == "pattern" && about != "" {
-			msg = at.Parameter.Name + " takes " + strings.TrimSuffix(strings.ReplaceAll(about, "`", ""), ".")
+			msg = "want " + strings.TrimSuffix(strings.ReplaceAll(about, "`", ""), ".")
 		}
 	}
 	if errors.Is(at.Err, openapi3filter.ErrInvalidRequired) {
