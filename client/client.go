@@ -88,7 +88,7 @@ func (c Config) String() string {
 // query, which New refuses anyway.
 func printable(base string) string {
 	u, err := url.Parse(base)
-	if err != nil {
+	if err != nil || u.Opaque != "" { // "user:password@host" is a scheme and something opaque
 		return "invalid"
 	}
 	u.RawQuery, u.Fragment = "", ""

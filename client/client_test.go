@@ -378,6 +378,12 @@ func hidesToken(t *testing.T, values ...any) {
 	}
 }
 
+func TestOpaqueBaseURLHidden(t *testing.T) {
+	if got := (Config{BaseURL: "user:" + testToken + "@example.com"}).String(); strings.Contains(got, testToken) {
+		t.Errorf("prints as %s", got)
+	}
+}
+
 func TestTokenHidden(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

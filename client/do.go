@@ -243,7 +243,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	switch {
 	case resp.StatusCode >= 400:
 		e.RetryAfter, e.refused = retryAfter(resp.Header)
-		e.Details = parseDetails(redactBytes(body, c.token))
+		e.Details, e.more = parseDetails(redactBytes(body, c.token))
 		if html {
 			e.note = errHTML.Error()
 		}

@@ -15,7 +15,11 @@
 // once more after a 401; the request is then sent again. The token is sent to
 // the host of [Config.BaseURL] and nowhere else: redirects are not followed, and
 // plain http is refused but for loopback hosts. No value of this package prints
-// or logs a token or a webhook's secret, whatever the verb.
+// or logs a token or a webhook's secret, whatever the verb. There is one exception,
+// which is fmt's: it calls no methods on what it finds in unexported fields. If a
+// type of yours holds a [Config] or a [Secret] in such a field, then printing a
+// value of that type by %v prints the token or the secret. Give the type a Format
+// or String method, or keep a [Client] in it instead, which shows neither.
 //
 // # Errors
 //

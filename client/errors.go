@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,14 @@ var (
 	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
 )
 
+// What an Error holds of the details of an answer.
+const (
+	maxDetails      = 100
+	maxShownDetails = 5   // in the line of Error
+	maxDetailText   = 500 // bytes of each text
+	maxLocation     = 20  // members of a location
+)
+
 // maxErrorBody is how much of an answer an Error keeps, in bytes.
 const maxErrorBody = 4 << 10
 
@@ -42,10 +51,10 @@ type Error struct {
 	Path       string        // the path below the base URL, without the query
 	StatusCode int           // 0 if no answer came
 	RequestID  string        // names the exchange in the platform's logs; empty if no answer came
-	Details    []ErrorDetail // what the platform says is wrong
+	Details    []ErrorDetail // what the platform says is wrong, at most 100
 	RetryAfter time.Duration // how long the platform asked to wait; 0 if it did not
 	Attempts   int           // how many requests were sent
-	Body       []byte        // the first 4 KiB of the answer, whatever its type; nil for a 2xx
+	Body       []byte        // the first 4 KiB of the answer, whatever its type; nil for a 2xx but an HTML page
 
 	cause      error  // what failed underneath
 	note       string // what more there is to say, for people
@@ -53,6 +62,7 @@ type Error struct {
 	badAnswer  bool   // the answer cannot be used
 	reached    bool   // bytes may have left
 	refused    bool   // the platform said that it did nothing
+	more       int    // details that are left out
 	final      bool   // nothing was done, and trying again is of no use
 	unknown    bool   // it may have been carried out
 }
@@ -137,8 +147,14 @@ func (e *Error) reasons() []string {
 	if e.badAnswer {
 		r = append(r, ErrBadAnswer.Error())
 	}
-	for _, d := range e.Details {
+	for i, d := range e.Details {
+		if i == maxShownDetails {
+			break
+		}
 		r = append(r, d.String())
+	}
+	if more := len(e.Details) - maxShownDetails + e.more; more > 0 {
+		r = append(r, fmt.Sprintf("and %d more", more))
 	}
 	if e.cause != nil {
 		r = append(r, e.cause.Error())
@@ -236,22 +252,44 @@ func (e *Error) join(err error) {
 	}
 }
 
-// parseDetails reads the platform's error format. Another body has no details,
-// which is no mistake.
-func parseDetails(body []byte) []ErrorDetail {
+// parseDetails reads the platform's error format, and returns how many details
+// it leaves out. Another body has no details, which is no mistake.
+func parseDetails(body []byte) (details []ErrorDetail, more int) {
 	var p struct {
 		Detail json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(body, &p) != nil {
-		return nil
+		return nil, 0
 	}
-	var details []ErrorDetail
 	if json.Unmarshal(p.Detail, &details) == nil {
-		return details
+		more = max(len(details)-maxDetails, 0)
+		return shorten(details[:len(details)-more]), more
 	}
 	var msg string
 	if json.Unmarshal(p.Detail, &msg) == nil && msg != "" {
-		return []ErrorDetail{{Msg: msg}}
+		return shorten([]ErrorDetail{{Msg: msg}}), 0
 	}
-	return nil
+	return nil, 0
+}
+
+// shorten returns a copy of details without what is too long.
+func shorten(details []ErrorDetail) []ErrorDetail {
+	details = slices.Clone(details)
+	for i := range details {
+		d := &details[i]
+		d.Msg, d.Type = cut(d.Msg), cut(d.Type)
+		d.Loc = slices.Clone(d.Loc[:min(len(d.Loc), maxLocation)])
+		for i := range d.Loc {
+			d.Loc[i] = cut(d.Loc[i])
+		}
+	}
+	return details
+}
+
+// cut returns s, or its beginning and an ellipsis.
+func cut(s string) string {
+	if len(s) <= maxDetailText {
+		return s
+	}
+	return strings.ToValidUTF8(strings.Clone(s[:maxDetailText]), "") + "…"
 }

@@ -62,6 +62,20 @@ func TestErrorIs(t *testing.T) {
 	}
 }
 
+func TestManyDetails(t *testing.T) {
+	long := strings.Repeat("ä", 600)
+	c := newTestClient(t, answer(422, "application/json",
+		`{"detail":[{"loc":["body"],"msg":"`+long+`","type":"t"}`+strings.Repeat(`,{"msg":"m"}`, 99_999)+`]}`))
+	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+	var e *Error
+	if !errors.As(err, &e) || len(e.Details) != 100 || len(e.Details[0].Msg) > 510 || !strings.HasSuffix(e.Details[0].Msg, "ä…") {
+		t.Fatalf("not 100 details: %v", err)
+	}
+	if text := e.Error(); len(text) > 1000 || !strings.Contains(text, "ä… (t): m: m: m: m: and 99995 more") {
+		t.Errorf("%d bytes: %.2000s", len(text), text)
+	}
+}
+
 func TestErrorBodies(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contentType, body string

@@ -9,6 +9,8 @@
 // webhook's secret (specification, "Authentication"). The receiver verifies the bytes as they came, before it looks at
 // what they mean. The hash function is sha256 or sha512, by our own configuration: a request cannot choose it.
 // During a rotation of secrets, and when several webhooks deliver to one URL, give [NewVerifier] all the secrets.
+// A [Secret] prints and logs without its key, with one exception, which is fmt's: it calls no methods on what it finds
+// in unexported fields. Give a type that holds a Secret in such a field a Format or String method of its own.
 //
 // # Answers
 //
