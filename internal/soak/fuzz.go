@@ -41,10 +41,10 @@ type fuzzing struct{ dir, target string }
 func (f fuzzing) executions(long bool) int {
 	n := 2_000
 	if f.dir == "events" || f.dir == "internal/jsonscan" {
-		n = 100_000
+		n = 50_000
 	}
 	if long {
-		n *= 100
+		n *= 200
 	}
 	return n
 }

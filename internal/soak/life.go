@@ -56,10 +56,16 @@ func life(ctx context.Context, seed uint64) (lost []string, err error) {
 	defer srv.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	c, err := client.New(client.Config{
+	cfg := client.Config{
 		BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: &http.Client{Transport: transport},
 		Retry: client.RetryConfig{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
-	})
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Retry.MaxAttempts, cfg.Retry.Budget = 20, -1 // faults of chance do not end the reading
+	patient, err := client.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +87,7 @@ func life(ctx context.Context, seed uint64) (lost []string, err error) {
 	if err := importAll(ctx, c, list.ListID); err != nil {
 		return nil, err
 	}
-	lost = append(lost, readAll(ctx, c, list.ListID)...)
+	lost = append(lost, readAll(ctx, patient, list.ListID)...)
 	if err := srv.Drain(ctx); err != nil {
 		return nil, err
 	}

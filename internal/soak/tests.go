@@ -30,7 +30,7 @@ func testTrials() (trials []trial) {
 		},
 		{
 			name: "retries under random faults", dir: "client", tests: "^TestSeeds$",
-			short: []string{"-seeds=5000"}, long: []string{"-seeds=10000", "-test.count=10"}, tried: [2]string{"5,000 fault plans", "10,000 fault plans, 10 times"},
+			short: []string{"-seeds=2000"}, long: []string{"-seeds=10000", "-test.count=10"}, tried: [2]string{"2,000 fault plans", "10,000 fault plans, 10 times"},
 		},
 		{
 			name: "imports that crash and resume", dir: "client", tests: "^TestImport(Survives|Resumes|IsRetried|CancelledOnPlatform)$",
@@ -50,7 +50,7 @@ func testTrials() (trials []trial) {
 		},
 		{
 			name: "everything at once, with the race detector", dir: "mockserver", tests: "^TestStress$", race: true,
-			short: []string{"-stress=20s"}, long: []string{"-stress=30m"}, tried: [2]string{"64 goroutines for 20 s", "64 goroutines for 30 min"},
+			short: []string{"-stress=10s"}, long: []string{"-stress=30m"}, tried: [2]string{"64 goroutines for 10 s", "64 goroutines for 30 min"},
 		},
 	} {
 		trials = append(trials, trial{r.name, r.run})
