@@ -30,7 +30,7 @@ func testTrials() (trials []trial) {
 		},
 		{
 			name: "retries under random faults", dir: "client", tests: "^TestSeeds$",
-			short: []string{"-seeds=2000"}, long: []string{"-seeds=10000", "-test.count=10"}, tried: [2]string{"2,000 fault plans", "10,000 fault plans, 10 times"},
+			short: []string{"-seeds=10000"}, long: []string{"-seeds=10000", "-test.count=10"}, tried: [2]string{"10,000 fault plans", "10,000 fault plans, 10 times"},
 		},
 		{
 			name: "imports that crash and resume", dir: "client", tests: "^TestImport(Survives|Resumes|IsRetried|CancelledOnPlatform)$",
