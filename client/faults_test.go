@@ -206,9 +206,7 @@ func TestSeeds(t *testing.T) {
 
 // meetRandom returns how many faults there were.
 func meetRandom(t *testing.T, seed uint64) (hits int) {
-	p := newPlatform(t, func(cfg *mockserver.Config) {
-		cfg.SkipValidation, cfg.OnViolation = true, nil // the other tests have it
-	})
+	p := newPlatform(t)
 	defer p.Close()
 	fx := p.fixture()
 	random := rand.New(rand.NewPCG(seed, 1))

@@ -129,7 +129,7 @@ func newTrial() *trial {
 	ignore := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	t := &trial{
 		model: &model{suppressed: map[string]bool{}},
-		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}, SkipValidation: true}),
+		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
 	}
 	for range 2 {
 		_, body := t.call("POST", "/webhooks", `{"url":"http://hook.test/","events":`+show(eventNames())+`}`)

@@ -102,6 +102,7 @@ type Server struct {
 // New returns a server that listens nowhere: reach it by [Server.Transport],
 // or mount it as a handler. Close it when it is no longer needed.
 func New(cfg Config) *Server {
+	cfg = conform(cfg)
 	cfg.Tokens = tokens(cfg.Tokens)
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
@@ -122,6 +123,7 @@ func New(cfg Config) *Server {
 		ErrorHandlerFunc: answerParameterError,
 	})
 	s.routes.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
+		defer s.observe(exchangeOf(r.Context()), nil, r)()
 		answerUnrouted(s.routes, fallback, w, r)
 	})
 	s.control = sync.OnceValue(s.controlRoutes)
@@ -269,6 +271,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if err := s.authenticate(x, r); err != nil {
+		defer s.observe(x, nil, r)()
 		answerError(x, r, err)
 		return
 	}
@@ -335,19 +338,26 @@ func (s *Server) serveOperation(pattern string, next http.HandlerFunc, r *http.R
 
 // act carries out a request and answers it.
 func (s *Server) act(x *exchange, op *operation, next http.HandlerFunc, r *http.Request) {
-	if s.cfg.OnViolation != nil {
-		x.answer = new([]byte)
-		defer func() {
-			if err := op.validateResponse(r, x.Status, x.Header(), *x.answer); err != nil && r.Method != http.MethodHead {
-				s.cfg.OnViolation(err)
-			}
-		}()
-	}
+	defer s.observe(x, op, r)()
 	if err := s.admit(x, op, r); err != nil {
 		answerError(x, r, err)
 		return
 	}
 	next(x, r)
+}
+
+// observe keeps what is answered until the function that it returns holds it
+// against the contract. op is nil where a request reached no operation.
+func (s *Server) observe(x *exchange, op *operation, r *http.Request) func() {
+	if s.cfg.OnViolation == nil || r.Method == http.MethodHead {
+		return func() {}
+	}
+	x.answer = new([]byte)
+	return func() {
+		if err := loadContract().validateAnswer(op, r, x.Status, x.Header(), *x.answer); err != nil {
+			s.cfg.OnViolation(err)
+		}
+	}
 }
 
 // admit refuses what no operation should have to look at.

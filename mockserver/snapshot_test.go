@@ -283,7 +283,7 @@ func FuzzRestore(f *testing.F) {
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`)
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f.Fuzz(func(t *testing.T, in string) {
-		srv := mockserver.New(mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}})
+		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 		defer srv.Close()
 		p := platform{srv, t, srv.Token()}
 		if srv.Restore(strings.NewReader(in)) != nil {
@@ -311,8 +311,8 @@ func FuzzRestore(f *testing.F) {
 // half done: every snapshot can be restored.
 func TestSnapshotAmidChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	p := newPlatform(t, mockserver.Config{RecordEvents: true, OnViolation: func(error) {}, Targets: map[string]http.Handler{"app.test": receiver}})
-	done := make(chan struct{})
+	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	round, done := make(chan struct{}), make(chan struct{})
 	var busy sync.WaitGroup
 	for i := range 4 {
 		busy.Go(func() {
@@ -320,7 +320,7 @@ func TestSnapshotAmidChanges(t *testing.T) {
 				select {
 				case <-done:
 					return
-				default:
+				case round <- struct{}{}:
 				}
 				p.do("POST", "/webhooks", `{"url":"http://app.test/","events":["Contact.Added","Email.Opened"]}`)
 				list := p.do("POST", "/lists", `{"name":"x"}`).id("list_id")
@@ -333,7 +333,10 @@ func TestSnapshotAmidChanges(t *testing.T) {
 		})
 	}
 	other := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
-	for i := range 30 {
+	for i := range 60 {
+		for range 5 {
+			<-round // some have ended, and the last one is under way
+		}
 		saved := snapshotOf(t, p.Server)
 		if err := other.Restore(strings.NewReader(saved)); err != nil {
 			t.Fatal(err)

@@ -191,7 +191,19 @@ func bodyLoc(path ...string) []any {
 	return loc
 }
 
-// validateResponse holds an answer against the contract.
+// validateAnswer holds an answer against the contract. Where no operation
+// answered, it has to be an error as the contract describes errors.
+func (c *contract) validateAnswer(op *operation, r *http.Request, status int, header http.Header, body []byte) error {
+	if op != nil {
+		return op.validateResponse(r, status, header, body)
+	}
+	if err := fits(c.doc.Components.Schemas["Problem"], body); err != nil {
+		return fmt.Errorf("%s %s: response %d: %w", r.Method, r.URL.Path, status, err)
+	}
+	return nil
+}
+
+// validateResponse holds an operation's answer against the contract.
 func (o *operation) validateResponse(r *http.Request, status int, header http.Header, body []byte) error {
 	in := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: o.input(r, nil),
@@ -212,16 +224,19 @@ func (c *contract) validateEvent(name string, body []byte) error {
 	if item == nil || item.Post == nil || item.Post.RequestBody == nil {
 		return fmt.Errorf("event %s: the document does not describe it", name)
 	}
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	if err := decoder.Decode(&value); err != nil {
-		return fmt.Errorf("event %s: %w", name, err)
-	}
-	media := item.Post.RequestBody.Value.Content.Get("application/json")
-	if err := media.Schema.Value.VisitJSON(value, openapi3.MultiErrors()); err != nil {
+	if err := fits(item.Post.RequestBody.Value.Content.Get("application/json").Schema, body); err != nil {
 		return fmt.Errorf("event %s: %w", name, err)
 	}
 	return nil
+}
+
+// fits holds a JSON text against a schema.
+func fits(schema *openapi3.SchemaRef, text []byte) error {
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	return schema.Value.VisitJSON(value, openapi3.MultiErrors())
 }
 
 // allowed lists the methods that a path takes, for the header Allow; fallback

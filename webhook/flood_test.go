@@ -84,8 +84,7 @@ func TestFloodFromThePlatform(t *testing.T) {
 			Targets: map[string]http.Handler{host: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				receiver.ServeHTTP(w, r)
 			})},
-			RetrySchedule:  slices.Repeat([]time.Duration{time.Second}, 200),
-			SkipValidation: true,
+			RetrySchedule: slices.Repeat([]time.Duration{time.Second}, 200),
 		})
 		defer srv.Close()
 		var secrets []webhook.Secret
