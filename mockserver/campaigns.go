@@ -263,9 +263,13 @@ func (t *tx) arm(c *campaign) {
 	})
 }
 
-// campaignBatch is how many contacts a campaign is sent to at a time; between
-// batches others get their turn.
-const campaignBatch = 1000
+const (
+	// campaignBatch is how many contacts a campaign is sent to at a time.
+	campaignBatch = 1000
+	// campaignPause is before each batch: others get their turn, and whoever
+	// asks in time sees the campaign delivering.
+	campaignPause = time.Millisecond
+)
 
 // campaignRun returns what sends a campaign to the end. Of several calls, one does.
 // It ends when other records take the place of the campaign's, also if they have
@@ -294,6 +298,7 @@ func (p *platform) campaignRun(accountID int64, c *campaign) func() {
 				return
 			}
 			from = next
+			time.Sleep(campaignPause)
 		}
 	}
 }

@@ -50,6 +50,21 @@ func TestConformanceCampaigns(t *testing.T) {
 			w.get(f("/campaigns/%d", campaign)).is(200, `{"status":"delivered","…":0}`)
 			want(w, "recipients", w.recipients(), ada)
 		}},
+		{"delivering in between", "decision/17/status", func(w *world) {
+			list := w.list()
+			w.contact(list, ada)
+			campaign := w.campaign(list)
+			path := f("/campaigns/%d", campaign)
+			w.post(path+"/schedule", "").ok()
+			time.Sleep(500 * time.Microsecond)
+			w.get(path).is(200, `{"status":"delivering","…":0}`)
+			w.patch(path, `{"name":"Late"}`).problem(409, "invalid_state", "path.campaign_id")
+			w.post(path+"/schedule", "").problem(409, "invalid_state", "path.campaign_id")
+			want(w, "messages", len(w.srv.Outbox()), 0)
+			w.deliveries()
+			w.get(path).is(200, `{"status":"delivered","…":0}`)
+			want(w, "recipients", w.recipients(), ada)
+		}},
 		{"send later", "decision/17/scheduled_for decision/17/status events/Campaign.Scheduled", func(w *world) {
 			w.listen("Campaign.Sent", "Campaign.Scheduled")
 			list := w.list()
