@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,21 +98,6 @@ func (c *call) perform(ctx context.Context, x exchange) error {
 		return c.asError(err)
 	}
 	return x(ctx, c)
-}
-
-// encode makes the payload, once for all attempts.
-func (c *call) encode() error {
-	if c.err != nil || c.body == nil {
-		return c.err
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // templates are full of it
-	if err := enc.Encode(c.body); err != nil {
-		return err
-	}
-	c.payload = b.Bytes()
-	return nil
 }
 
 // asError returns err as an [*Error]. If it is none yet, nothing was sent, and

@@ -29,6 +29,9 @@ func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 // IsZero reports whether n is left out.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
+// given is what mistakes are looked for in.
+func (n Nullable[T]) given() any { return n.value }
+
 // Get returns the value, and whether there is one.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 

@@ -1,0 +1,107 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// encode makes the payload, once for all attempts.
+func (c *call) encode() error {
+	if c.err != nil || c.body == nil {
+		return c.err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // templates are full of it
+	err := enc.Encode(c.body)
+	if err != nil || suspicious(b.Bytes()) {
+		if bad := mistake("", reflect.ValueOf(c.body)); bad != nil {
+			return bad
+		}
+	}
+	c.payload = b.Bytes()
+	return err
+}
+
+// suspicious reports whether a payload has what encoding/json makes of a
+// mistake: it replaces invalid UTF-8, and a list that is missing becomes null.
+// Looking for mistakes in the body itself takes longer.
+func suspicious(payload []byte) bool {
+	return bytes.Contains(payload, []byte(`\ufffd`)) || bytes.Contains(payload, []byte(`:null`))
+}
+
+// mistake names the first place of a body that cannot be sent as it is, such as
+// "contacts.3.tags.0", and what is wrong with it.
+func mistake(place string, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return mistake(place, v.Elem())
+	case reflect.String:
+		if !utf8.ValidString(v.String()) {
+			return fmt.Errorf("%s: is not UTF-8", place)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := mistake(below(place, strconv.Itoa(i)), v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		members := v.Interface().(map[string]string)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if !utf8.ValidString(name) || !utf8.ValidString(members[name]) {
+				return fmt.Errorf("%s: is not UTF-8", below(place, strings.ToValidUTF8(name, "\ufffd")))
+			}
+		}
+	case reflect.Struct:
+		return mistakeWithin(place, v)
+	}
+	return nil
+}
+
+func mistakeWithin(place string, v reflect.Value) error {
+	if n, ok := v.Interface().(interface{ given() any }); ok {
+		return mistake(place, reflect.ValueOf(n.given()))
+	}
+	for i := range v.NumField() {
+		name, rules, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		at, member := below(place, name), v.Field(i)
+		if rules != "omitzero" && missing(member) {
+			return fmt.Errorf("%s: is missing", at)
+		}
+		if err := mistake(at, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing reports whether a member that has to be there is not. Empty texts
+// and lists are there; what they may be is the platform's to say.
+func missing(member reflect.Value) bool {
+	if member.Kind() == reflect.Slice {
+		return member.IsNil()
+	}
+	n, ok := member.Interface().(interface {
+		given() any
+		IsZero() bool
+	})
+	return ok && n.IsZero()
+}
+
+func below(place, name string) string {
+	if place == "" {
+		return name
+	}
+	return place + "." + name
+}

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What cannot be sent as it is stays here, and the error says where it is wrong.
+func TestBodyThatCannotBeSent(t *testing.T) {
+	const latin1 = "M\xfcller"
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
+	ctx := t.Context()
+	for want, send := range map[string]func() error{
+		"contacts.1.custom_attributes.0.value: is not UTF-8": func() error {
+			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{Contacts: []ImportContact{
+				{Email: "a@example.org"},
+				{Email: "b@example.org", CustomAttributes: []CustomAttribute{{Name: "name", Value: latin1}}},
+			}})
+			return err
+		},
+		"contacts: is missing": func() error {
+			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{})
+			return err
+		},
+		"tags: is missing": func() error {
+			return c.Contacts.Tag(ctx, 1, ContactTagging{ContactIDs: []int64{1}})
+		},
+		"events: is missing": func() error {
+			_, err := c.Webhooks.Create(ctx, WebhookCreate{URL: "https://example.org"})
+			return err
+		},
+		"custom_attributes.1.value: is missing": func() error {
+			_, err := c.Contacts.Update(ctx, 1, 1, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{"a", Null[string]()}, {Name: "b"}}})
+			return err
+		},
+		"content.text: is not UTF-8": func() error {
+			_, err := c.Templates.Update(ctx, 1, TemplateUpdate{Content: &TemplateContentUpdate{Text: Value(latin1)}})
+			return err
+		},
+		"custom_attributes.name: is not UTF-8": func() error {
+			_, err := c.Emails.Send(ctx, EmailSubmission{Email: "a@example.org", CustomAttributes: map[string]string{"name": latin1}})
+			return err
+		},
+		"email: is not UTF-8": func() error {
+			_, err := c.SuppressedEmails.Add(ctx, latin1)
+			return err
+		},
+	} {
+		err := send()
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, ErrValidation) || e.Attempts != 0 || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// What only looks like a mistake is sent as it is.
+func TestBodyThatLooksWrong(t *testing.T) {
+	const text = "\ufffd, \\ufffd and \":null"
+	sent := ""
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		sent = string(b)
+		answer(http.StatusOK, "application/json", "{}")(w, r)
+	})
+	update := TemplateUpdate{Name: Ptr(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
+	if _, err := c.Templates.Update(t.Context(), 1, update); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"content":{"text":null},"name":"` + "\ufffd" + `, \\ufffd and \":null"}`; strings.TrimSpace(sent) != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
