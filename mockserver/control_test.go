@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -487,6 +488,14 @@ func TestControlBodies(t *testing.T) {
 	req.Header.Set("Content-Type", "text/plain")
 	if a := p.send(req); a.status != 415 {
 		t.Errorf("text: %d", a.status)
+	}
+}
+
+func TestControlWithoutSlash(t *testing.T) {
+	w := httptest.NewRecorder()
+	newPlatform(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
+	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
+		t.Errorf("%d to %s", w.Code, to)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -248,8 +249,13 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, controlPrefix) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, controlPrefix):
 		s.control().ServeHTTP(w, r)
+		return
+	case r.URL.Path+"/" == controlPrefix: // typed by hand
+		to := url.URL{Path: controlPrefix, RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 		return
 	}
 	s.busy.start()
