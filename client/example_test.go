@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"strings"
 
 	"example.com/emailplatform/client"
@@ -106,6 +107,25 @@ func ExampleContacts_Import() {
 	// left out: line 4: email: is empty
 	// 1 imported, 1 rejected
 	// line 3: nobody: not an email address
+}
+
+func ExampleImportAddresses() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	customers := map[string]string{"ann@example.com": "Ann", "bob@example.com": "Bob"}
+	addresses := client.ImportAddresses(maps.Keys(customers)) // or slices.Values
+	report, err := c.Contacts.Import(ctx, list.ListID, addresses, client.ImportOptions{ImportTo: client.ImportToUnsubscribed})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Imported, "imported as unsubscribed")
+	// Output: 2 imported as unsubscribed
 }
 
 func ExampleError() {
