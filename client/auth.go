@@ -93,7 +93,7 @@ func (t *tokens) authorized(next exchange) exchange {
 			return err
 		}
 		if token, err = t.get(ctx, c.token); err != nil {
-			e.join(err)
+			e.join(redactError(err, c.token))
 			return e
 		}
 		if token == c.token {

@@ -65,12 +65,15 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return v, err
 }
 
-func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (T, error) {
+func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return v, nil
+	}
 	c := jsonscan.New(string(body))
 	c.Clone = true // or one string that is kept would keep a whole page
 	c.QuotedInts = true
-	v := read(c)
-	if err := c.End(); err != nil {
+	v = read(c)
+	if err := c.End(); err != nil { // not returned as it is: it is a pointer
 		return v, err
 	}
 	return v, nil
@@ -227,7 +230,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	switch {
 	case resp.StatusCode >= 400:
 		e.RetryAfter, e.refused = retryAfter(resp.Header)
-		e.Details, e.more = parseDetails(redactBytes(body, c.token))
+		e.Details, e.more = parseDetails(body, c.token)
 		if html {
 			e.note = errHTML.Error()
 		}
@@ -242,18 +245,18 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	case html && len(bytes.TrimSpace(body)) > 0:
 		e.badAnswer, e.cause = true, errHTML
 	default:
-		if c.decode == nil || len(bytes.TrimSpace(body)) == 0 {
+		if c.decode == nil {
 			return nil
 		}
-		err := c.decode(body)
+		err := c.decode(body) // also of nothing: an earlier attempt may have left something behind
 		if err == nil {
 			return nil
 		}
 		e.badAnswer, e.cause = true, redactError(err, c.token)
 		return e // without the body, which may hold a webhook's secret
 	}
-	body = redactBytes(body, c.token)
-	e.Body = bytes.Clone(body[:min(len(body), maxErrorBody)])
+	e.Body = []byte(redact(string(body), c.token))
+	e.Body = bytes.Clone(e.Body[:min(len(e.Body), maxErrorBody)])
 	return e
 }
 

@@ -76,10 +76,11 @@ type ErrorDetail struct {
 
 // String returns for example "body.email: not an email address (value_error)".
 func (d ErrorDetail) String() string {
-	s := d.Msg
-	if len(d.Loc) > 0 {
-		s = d.Loc.String() + ": " + s
+	s := d.Loc.String()
+	if s != "" && d.Msg != "" {
+		s += ": "
 	}
+	s += d.Msg
 	if d.Type != "" {
 		s += " (" + d.Type + ")"
 	}
@@ -94,10 +95,12 @@ type Location []string
 func (l Location) String() string { return strings.Join(l, ".") }
 
 // UnmarshalJSON implements [json.Unmarshaler]: strings and numbers are both
-// kept as text.
+// kept as text, and one that stands alone is a location of one member.
 func (l *Location) UnmarshalJSON(b []byte) error {
 	var raw []json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
+	if len(b) > 0 && (b[0] == '"' || '0' <= b[0] && b[0] <= '9') {
+		raw = []json.RawMessage{b}
+	} else if err := json.Unmarshal(b, &raw); err != nil {
 		return err
 	}
 	*l = nil
@@ -252,38 +255,47 @@ func (e *Error) join(err error) {
 	}
 }
 
-// parseDetails reads the platform's error format, and returns how many details
-// it leaves out. Another body has no details, which is no mistake.
-func parseDetails(body []byte) (details []ErrorDetail, more int) {
+// parseDetails reads the platform's error format without token, and returns how
+// many details it leaves out. Another body has no details, which is no mistake,
+// and what does not fit in a detail does not take the rest with it.
+func parseDetails(body []byte, token string) (details []ErrorDetail, more int) {
 	var p struct {
 		Detail json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(body, &p) != nil {
 		return nil, 0
 	}
-	if json.Unmarshal(p.Detail, &details) == nil {
-		more = max(len(details)-maxDetails, 0)
-		return shorten(details[:len(details)-more]), more
-	}
+	var each []json.RawMessage
 	var msg string
-	if json.Unmarshal(p.Detail, &msg) == nil && msg != "" {
-		return shorten([]ErrorDetail{{Msg: msg}}), 0
+	switch {
+	case json.Unmarshal(p.Detail, &each) == nil:
+		more = max(len(each)-maxDetails, 0)
+	case json.Unmarshal(p.Detail, &msg) == nil && msg != "":
+		each = []json.RawMessage{p.Detail}
 	}
-	return nil, 0
-}
-
-// shorten returns a copy of details without what is too long.
-func shorten(details []ErrorDetail) []ErrorDetail {
-	details = slices.Clone(details)
-	for i := range details {
-		d := &details[i]
-		d.Msg, d.Type = cut(d.Msg), cut(d.Type)
-		d.Loc = slices.Clone(d.Loc[:min(len(d.Loc), maxLocation)])
-		for i := range d.Loc {
-			d.Loc[i] = cut(d.Loc[i])
+	for _, text := range each[:len(each)-more] {
+		if d := parseDetail(text, token); d.Msg != "" || d.Type != "" || len(d.Loc) > 0 {
+			details = append(details, d)
 		}
 	}
-	return details
+	return details, more
+}
+
+// parseDetail reads one detail, or a text alone, and shortens what is too long.
+func parseDetail(text []byte, token string) (d ErrorDetail) {
+	if json.Unmarshal(text, &d.Msg) != nil {
+		var members struct{ Loc, Msg, Type json.RawMessage }
+		_ = json.Unmarshal(text, &members)
+		_ = json.Unmarshal(members.Loc, &d.Loc)
+		_ = json.Unmarshal(members.Msg, &d.Msg)
+		_ = json.Unmarshal(members.Type, &d.Type)
+	}
+	d.Msg, d.Type = cut(redact(d.Msg, token)), cut(redact(d.Type, token))
+	d.Loc = slices.Clone(d.Loc[:min(len(d.Loc), maxLocation)])
+	for i := range d.Loc {
+		d.Loc[i] = cut(redact(d.Loc[i], token))
+	}
+	return d
 }
 
 // cut returns s, or its beginning and an ellipsis.

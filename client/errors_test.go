@@ -32,6 +32,7 @@ func TestErrorIs(t *testing.T) {
 		"409":             {409, "", []error{ErrConflict}},
 		"policy":          {409, detail("policy_not_accepted"), []error{ErrConflict, ErrPolicyNotAccepted}},
 		"exists":          {409, detail("contact_exists"), []error{ErrConflict, ErrContactExists}},
+		"one is odd":      {409, `{"detail":[{"loc":"body","type":"policy_not_accepted"},{"loc":7,"type":7}]}`, []error{ErrConflict, ErrPolicyNotAccepted}},
 		"exists, but 422": {422, detail("contact_exists"), []error{ErrValidation, ErrContactExists}},
 		"413":             {413, "", []error{ErrTooLarge}},
 		"422":             {422, detail("missing"), []error{ErrValidation}},
@@ -83,6 +84,7 @@ func TestErrorBodies(t *testing.T) {
 		keeps             int    // bytes of the body
 	}{
 		"details":       {"application/json", `{"detail":[{"loc":["body",3,"email"],"msg":"wrong","type":"t"},{"msg":"too"}]}`, "body.3.email: wrong (t): too", 78},
+		"odd details":   {"application/json", `{"detail":[{"loc":"body","msg":"no"},{"loc":[{}],"msg":7,"type":"t"},"and",5,{"loc":-1,"type":"u"}]}`, "body: no: {} (t): and:  (u) [", 100},
 		"a string":      {"application/json", `{"detail":"Not allowed"}`, "422 Unprocessable Entity: Not allowed", 24},
 		"other JSON":    {"application/json", `{"message":"no"}`, "422 Unprocessable Entity [", 16},
 		"an array":      {"application/json", `[1]`, "422 Unprocessable Entity [", 3},

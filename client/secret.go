@@ -1,7 +1,7 @@
 package client
 
 import (
-	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,36 +25,91 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements [encoding.TextUnmarshaler]. It refuses what
+// MarshalText writes: a key that everybody knows is worse than none.
 func (s *Secret) UnmarshalText(b []byte) error {
+	if string(b) == redacted {
+		return errors.New("a secret that was left out when it was encoded")
+	}
 	*s = Secret(b)
 	return nil
 }
 
 func readSecret(c *jsonscan.Cursor) Secret { return Secret(c.String()) }
 
-// redact returns s without token.
+// redact returns s without token, however a server spells what it echoes: as it
+// is, escaped as in JSON, or escaped as in a URL.
 func redact(s, token string) string {
 	if token == "" {
 		return s
 	}
-	return strings.ReplaceAll(s, token, redacted)
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		n := spelled(s[i:], token)
+		if n == 0 {
+			i++
+			continue
+		}
+		b.WriteString(s[done:i])
+		b.WriteString(redacted)
+		i += n
+		done = i
+	}
+	if done == 0 {
+		return s
+	}
+	return b.String() + s[done:]
 }
 
-// redactBytes returns b without token.
-func redactBytes(b []byte, token string) []byte {
-	if token == "" {
-		return b
+// spelled returns how many bytes of s, from its beginning, spell token, or 0.
+func spelled(s, token string) int {
+	if strings.HasPrefix(s, token) {
+		return len(token)
 	}
-	return bytes.ReplaceAll(b, []byte(token), []byte(redacted))
+	n := 0
+	for i := range len(token) {
+		width := spelledByte(s[n:], token[i])
+		if width == 0 {
+			return 0
+		}
+		n += width
+	}
+	return n
+}
+
+// spelledByte returns how many bytes of s, from its beginning, spell c, or 0.
+func spelledByte(s string, c byte) int {
+	switch {
+	case s == "":
+		return 0
+	case len(s) >= 2 && s[0] == '\\' && s[1] == c:
+		return 2
+	case strings.HasPrefix(s, `\u00`) && isHex(s[4:], c):
+		return 6
+	case s[0] == '%' && isHex(s[1:], c):
+		return 3
+	case s[0] == c:
+		return 1
+	}
+	return 0
+}
+
+// isHex reports whether s begins with c as two hexadecimal digits.
+func isHex(s string, c byte) bool {
+	return len(s) >= 2 && strings.EqualFold(s[:2], hex.EncodeToString([]byte{c}))
 }
 
 // redactError returns err, or an error that shows err without token.
 func redactError(err error, token string) error {
-	if err == nil || token == "" || !strings.Contains(err.Error(), token) {
+	if err == nil {
+		return nil
+	}
+	text := redact(err.Error(), token)
+	if text == err.Error() {
 		return err
 	}
-	return &redactedError{text: redact(err.Error(), token), err: err}
+	return &redactedError{text: text, err: err}
 }
 
 // redactedError stands for an error whose text held a token.

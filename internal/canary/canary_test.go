@@ -18,9 +18,10 @@ import (
 	"testing"
 )
 
-// The planted secrets. Each is easily recognised and looks like a real one.
+// The planted secrets. Each is easily recognised and looks like a real one; the
+// token has what JSON and URLs escape.
 const (
-	canaryToken    = "canary-token-5hR8yq0ZlV3nT7w"
+	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
 	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"
 	canaryPassword = "canary-password-aW6e8Tg3"
 )
@@ -56,7 +57,7 @@ func forms(secret string) []string {
 	goNumbers := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}")
 	base := base64.RawStdEncoding.EncodeToString(b)
 	return []string{
-		secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
+		secret, strings.ReplaceAll(secret, "/", `\/`), strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
 		numbers, strings.ReplaceAll(numbers, " ", ","), goNumbers, base[:len(base)-1], base64.RawURLEncoding.EncodeToString(b)[:len(base)-1],
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,14 @@ func answers() map[string]http.HandlerFunc {
 			fmt.Fprintf(w, strings.ReplaceAll(text, "TOKEN", "%[1]s"), r.Header.Get("Authorization"))
 		}
 	}
+	escape := strings.NewReplacer("/", `\/`, "<", `\u003C`, "+", `\u002b`)
 	return map[string]http.HandlerFunc{
+		"JSON that escapes": func(w http.ResponseWriter, r *http.Request) {
+			token := r.Header.Get("Authorization")
+			w.Header().Set("X-Request-Id", url.QueryEscape(token))
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = fmt.Fprintf(w, `{"detail":[{"loc":["header","%[1]s"],"msg":"bad %[1]s","type":"%[1]s"}],"seen":"%[1]s"}`, escape.Replace(token))
+		},
 		"JSON that echoes":    say(422, "application/json", `{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
 		"HTML that echoes":    say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
 		"a refusal":           say(401, "text/plain", `no such token: TOKEN`),
@@ -181,6 +189,18 @@ func TestClientRefusals(t *testing.T) {
 	}})
 	_, err := source.Templates.Get(t.Context(), 1)
 	w.showError("a source of bad tokens", err)
+
+	srv := httptest.NewServer(answers()["a refusal"])
+	defer srv.Close()
+	asked := 0
+	renewing := newClient(w, client.Config{BaseURL: srv.URL, TokenSource: func(context.Context) (string, error) {
+		if asked++; asked > 1 {
+			return "", errors.New("cannot renew " + canaryToken)
+		}
+		return canaryToken, nil
+	}})
+	_, err = renewing.Templates.Get(t.Context(), 1)
+	w.showError("a source that cannot renew", err)
 
 	offline := newClient(w, client.Config{BaseURL: "http://127.0.0.1:1", Token: canaryToken, HTTPClient: &http.Client{Transport: talkative{}}})
 	for op, call := range calls(offline) {
