@@ -58,7 +58,8 @@ type CSVOptions struct {
 
 	// BadRow is called for a row that cannot be read. If it returns nil, the
 	// row is left out; else its error ends the source. Default: the source
-	// ends with the row's error.
+	// ends with the row's error. A quote that is not closed on its line ends
+	// the source in any case: the rows after it cannot be told apart.
 	BadRow func(*CSVError) error
 }
 
@@ -207,8 +208,11 @@ func (c *csvSource) record() ([]string, error) {
 		return record, nil
 	case err == io.EOF:
 		return nil, err
-	case errors.As(err, &parse):
+	case errors.As(err, &parse) && parse.Line == parse.StartLine:
 		return nil, &CSVError{Line: parse.StartLine, Err: parse.Err}
+	case errors.As(err, &parse): // nobody knows where the next row begins
+		c.failed = true
+		return nil, &CSVError{Line: parse.StartLine, Err: fmt.Errorf("%w; the quote takes in all up to line %d", parse.Err, parse.Line)}
 	}
 	c.failed = true
 	return nil, &CSVError{Line: c.line + 1, Err: err}
