@@ -46,7 +46,8 @@ type Config struct {
 
 	// Timeout bounds one attempt, from dialing to the last byte of the
 	// answer. Default 60 s; negative is no bound. Pauses and all attempts
-	// together are bounded by the context alone.
+	// together are bounded by the context alone. An attempt that takes longer
+	// fails with a context.DeadlineExceeded underneath.
 	Timeout time.Duration
 
 	// MaxResponseBytes is how large an answer may be, after decompression.

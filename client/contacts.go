@@ -62,7 +62,10 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 }
 
 // ImportBatch imports at most 1,000 contacts with one request. Importing the
-// same batch twice creates nothing twice. [Contacts.Import] takes any number.
+// same batch twice creates nothing twice. Contacts that are on the list already
+// are updated, and get the status that batch.ImportTo says: by default, somebody
+// who had unsubscribed is active again. Who complained or bounced does not become
+// active. [Contacts.Import] takes any number.
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
 	return do(ctx, s.x, importContactsRequest(listID, batch), readImportResult)
 }

@@ -24,7 +24,9 @@
 // # Errors
 //
 // Every call fails with an [*Error], which says what was tried, what the platform
-// answered and how often it was tried. What it means is asked with [errors.Is]:
+// answered and how often it was tried. The error of [Contacts.Import] alone is about
+// several calls, its source and its callbacks. What an error means is asked with
+// [errors.Is]:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
@@ -32,7 +34,9 @@
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// The context's error is underneath if the context ended the call. Any 2xx is a
+// The context's error is underneath if the context ended the call. An attempt that
+// took longer than [Config.Timeout] is a context.DeadlineExceeded as well: ask the
+// context which of the two it was. Any 2xx is a
 // success. An empty answer is the zero value, and members of an answer that this
 // package does not know are left out; [OnResponse] shows the answer as it came. An
 // answer that cannot be what the platform says, an [ErrBadAnswer], is one that is

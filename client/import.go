@@ -37,8 +37,8 @@ type ImportOptions struct {
 	// Checkpoint is called when the confirmed prefix has grown: the platform
 	// has answered for all of the first confirmed contacts of the source. Kept
 	// in a safe place, it is what Skip takes after a crash. Batches behind it
-	// may be confirmed too, at most Concurrency-1 when nothing fails; importing
-	// them again does no harm. An error ends the import.
+	// may be confirmed too, at most Concurrency-1 when nothing fails, and are
+	// then imported again. An error ends the import.
 	Checkpoint func(confirmed int64) error
 
 	// OnRejected gets the contacts that the platform does not take, as they
@@ -63,13 +63,13 @@ type ImportFailure struct {
 
 // Import puts any number of contacts on a list, in batches of 1,000. It reads
 // the source as it goes and keeps no more than the batches under way, so memory
-// does not depend on the number of contacts. Contacts that are on the list
-// already are updated, so importing one again does no harm; see
-// [Contacts.ImportBatch] for what becomes of each.
+// does not depend on the number of contacts. Importing one again creates nothing
+// twice, but who has unsubscribed in between is active again, unless ImportTo says
+// otherwise: resume soon. See [Contacts.ImportBatch] for what becomes of each.
 //
 // The report is never nil. The error is nil if the source was read to its end
 // and the platform answered for all of it, also if it rejected some contacts.
-// Else the error wraps all of: the source's error, which ends the import after
+// Else the error, which is not an [*Error] itself, wraps all of: the source's error, which ends the import after
 // what came before it was sent; the error of the first batch that failed; the
 // context's error. A cancelled context ends the import promptly, unless the source
 // is waiting for something else: what was under way is then unknown.

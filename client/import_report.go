@@ -21,10 +21,11 @@ const (
 	ImportImported
 	// ImportUpdated: it was on the list already, and was updated.
 	ImportUpdated
-	// ImportAccepted: it was imported or updated. The platform counts both,
-	// but does not say which is which when a batch has both, and counts a
-	// contact as updated that came to the list by an earlier attempt at the
-	// same batch whose answer was lost.
+	// ImportAccepted: the platform took its batch and did not reject it. It
+	// does not say whether a contact was imported or updated when a batch has
+	// both, and counts one as updated that came to the list by an earlier
+	// attempt at the same batch whose answer was lost. Counts that do not add
+	// up say nothing at all.
 	ImportAccepted
 	// ImportRejected: the platform does not take it. Correct it before giving
 	// it to a call again.
@@ -33,7 +34,7 @@ const (
 	// the next call.
 	ImportFailed
 	// ImportUnknown: its request failed, and it may be on the list or not.
-	// Give it to the next call; that does no harm.
+	// Give it to the next call; that creates nothing twice.
 	ImportUnknown
 )
 
@@ -53,7 +54,7 @@ func (s ImportStatus) confirmed() bool { return ImportSkipped <= s && s <= Impor
 type ImportCounts struct {
 	Imported int64 // were new to the list
 	Updated  int64 // were on the list already
-	Accepted int64 // are on the list; the answer did not say which of the two
+	Accepted int64 // were taken; the answer did not say which of the two
 	Rejected int64 // the platform does not take them
 	Failed   int64 // their request failed, and did nothing
 	Unknown  int64 // their request failed, and they may be on the list

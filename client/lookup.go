@@ -18,8 +18,9 @@ const maxRefusals = 60
 
 // Get looks a submitted email up. The platform allows one lookup a second for
 // each user and account: Get waits for its turn, first come first served, and
-// waits out a refusal that comes nevertheless, at most 60 times. A context
-// whose deadline would pass before the turn comes fails at once.
+// waits out a refusal that comes nevertheless, at most 60 times. A context that
+// ends before the turn comes ends the wait. Who is next in line and has a deadline
+// that is too early fails at once.
 // (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)

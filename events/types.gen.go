@@ -38,7 +38,7 @@ const (
 
 // ActionContext is the time and the place that the contact acted at; null values where they are not known.
 type ActionContext struct {
-	// The address of the contact.
+	// The IP address that the contact acted from.
 	IP Null[string] `json:"ip"`
 
 	// When it happened, in Unix seconds.
@@ -502,7 +502,7 @@ type MessageSender struct {
 
 // RecipientContext is the address and the user agent that the recipient acted from.
 type RecipientContext struct {
-	// The address of the recipient.
+	// The IP address that the recipient acted from.
 	IP string `json:"ip"`
 
 	// The user agent of the recipient.
