@@ -23,7 +23,8 @@
 //	405  not a POST
 //	413  the body is over Options.MaxBodyBytes, 1 MiB by default
 //	500  the function failed or panicked, or the store of handled events did
-//	503  the same event is being handled at this moment; with Retry-After
+//	503  the same event is being handled at this moment, or the sender hung up before the function was called;
+//	     with Retry-After
 //
 // An event is whatever names one: what else does not fit in its envelope or its data costs no event, and the function
 // finds it by [events.Event.Mismatch] and [events.Unknown].

@@ -117,6 +117,9 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 		return h.handle(ctx, d.Event)
 	})
 	o.Status, o.Duplicate, o.Err = status(ran, err), !ran && err == nil, err
+	if gone := r.Context().Err(); !ran && gone != nil && errors.Is(err, gone) {
+		o.Status = http.StatusServiceUnavailable // nothing failed here: the sender has hung up
+	}
 	return o
 }
 
