@@ -10,9 +10,9 @@ import (
 
 // checkpoint is how far an import has come, kept in a file.
 type checkpoint struct {
-	ListID    int64 `json:"list_id"`
-	Rows      int64 `json:"rows"` // of the whole file
-	Confirmed int64 `json:"confirmed"`
+	ListID    int64  `json:"list_id"`
+	SHA256    string `json:"sha256"` // of the whole file
+	Confirmed int64  `json:"confirmed"`
 }
 
 // load takes up the checkpoint of an earlier import, if there is one. It refuses
@@ -29,8 +29,8 @@ func (c *checkpoint) load(path string) error {
 	if err := json.Unmarshal(b, &old); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if old.ListID != c.ListID || old.Rows != c.Rows {
-		return fmt.Errorf("%s is about another import (list %d, %d rows): remove it to start anew", path, old.ListID, old.Rows)
+	if old.ListID != c.ListID || old.SHA256 != c.SHA256 {
+		return fmt.Errorf("%s is about another file, or another list than %d: remove it to start anew", path, c.ListID)
 	}
 	*c = old
 	return nil

@@ -37,8 +37,11 @@ func demonstrate(ctx context.Context) error {
 	}
 	first, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: " 48 %", stop: cancel}, list.ListID, name)
-	if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, list.ListID, name)
+	switch {
+	case err == nil:
+		return errors.New("the import was over before it could be stopped")
+	case !errors.Is(err, context.Canceled) || ctx.Err() != nil:
 		return err
 	}
 	fmt.Println("\nstopped, as Ctrl-C does; again:")

@@ -13,6 +13,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,11 +59,11 @@ func run(ctx context.Context, listID int64, args []string) error {
 
 // importFile imports the rows of a file that were not confirmed before.
 func importFile(ctx context.Context, c *client.Client, out io.Writer, listID int64, name string) error {
-	total, err := countRows(name) // also finds what is wrong before anything is sent
+	total, sum, err := survey(name) // also finds what is wrong before anything is sent
 	if err != nil {
 		return err
 	}
-	saved := checkpoint{ListID: listID, Rows: total}
+	saved := checkpoint{ListID: listID, SHA256: sum}
 	path := name + ".progress"
 	if err := saved.load(path); err != nil {
 		return err
@@ -97,21 +99,23 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, listID int
 	return removeCheckpoint(path)
 }
 
-// countRows returns how many contacts a file holds. Its error names the line.
-func countRows(name string) (n int64, err error) {
+// survey returns how many contacts a file holds, and a sum that no other file
+// has. Its error names the line.
+func survey(name string) (contacts int64, sum string, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
+	digest := sha256.New()
 	leaveOut := func(*client.CSVError) error { return nil }
-	for _, err := range client.ImportCSV(f, client.CSVOptions{BadRow: leaveOut}) {
+	for _, err := range client.ImportCSV(io.TeeReader(f, digest), client.CSVOptions{BadRow: leaveOut}) {
 		if err != nil {
-			return n, fmt.Errorf("%s: %w", name, err)
+			return 0, "", fmt.Errorf("%s: %w", name, err)
 		}
-		n++
+		contacts++
 	}
-	return n, nil
+	return contacts, hex.EncodeToString(digest.Sum(nil)), nil
 }
 
 // bar returns a line that overwrites itself.

@@ -70,7 +70,8 @@ func (s *Shop) Webhook(v *webhook.Verifier) http.Handler {
 	return webhook.NewHandler(v, s.handle, webhook.Options{})
 }
 
-// handle looks bounces up: those of the Email API do not say why.
+// handle looks bounces up: those of the Email API do not say why. Lookups are a
+// second apart, so the webhook's deliveries have to be as well.
 func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 	bounce, ok := ev.Data.(*events.EmailAPIBounce)
 	if !ok {
