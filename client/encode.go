@@ -67,7 +67,7 @@ func mistake(place string, v reflect.Value) error {
 }
 
 func mistakeWithin(place string, v reflect.Value) error {
-	if n, ok := v.Interface().(interface{ given() any }); ok {
+	if n, ok := reflect.TypeAssert[nullable](v); ok {
 		return mistake(place, reflect.ValueOf(n.given()))
 	}
 	for i := range v.NumField() {
@@ -92,10 +92,7 @@ func missing(member reflect.Value) bool {
 	if member.Kind() == reflect.Slice {
 		return member.IsNil()
 	}
-	n, ok := member.Interface().(interface {
-		given() any
-		IsZero() bool
-	})
+	n, ok := reflect.TypeAssert[nullable](member)
 	return ok && n.IsZero()
 }
 

@@ -29,6 +29,12 @@ func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 // IsZero reports whether n is left out.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
+// nullable is any Nullable.
+type nullable interface {
+	IsZero() bool
+	given() any
+}
+
 // given is what mistakes are looked for in.
 func (n Nullable[T]) given() any { return n.value }
 
