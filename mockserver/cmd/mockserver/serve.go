@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,7 +42,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.addr)
+	listener, err := hold(ctx, o.addr)
 	if err != nil {
 		return err
 	}
@@ -52,6 +51,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err := fill(srv, o); err != nil {
 		return err
 	}
+	listener.release()
 	log.welcome(srv, listener.Addr())
 	<-ctx.Done()
 	return stop(srv, o.state)

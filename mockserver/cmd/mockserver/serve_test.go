@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -247,6 +248,45 @@ func TestServeKeepsItsState(t *testing.T) {
 	}
 	if info, err := os.Stat(state); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the state, which holds secrets, is %v %v", info.Mode(), err)
+	}
+}
+
+// Who asks before the seed is sown waits for it.
+func TestServeAnswersOnceItIsFilled(t *testing.T) {
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	var contacts []string
+	for i := range 5000 {
+		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
+	}
+	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"-quiet", "-addr", address, "-seed", seed}, io.Discard) }()
+	for {
+		_, text, err := ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
+		if err == nil {
+			if !strings.Contains(text, `"count":5000`) {
+				t.Errorf("the first answer is %s", text)
+			}
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(time.Millisecond): // it does not listen yet
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
