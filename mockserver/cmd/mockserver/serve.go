@@ -42,6 +42,9 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
+	if err := savable(o.state); err != nil {
+		return err
+	}
 	listener, err := hold(ctx, o.addr)
 	if err != nil {
 		return err
@@ -94,13 +97,31 @@ func stop(srv *mockserver.Server, state string) error {
 	return errors.Join(late, save(srv, state))
 }
 
+// savable reports early what would keep the state from being saved in the end,
+// when all that it holds would be lost.
+func savable(name string) error {
+	if name == "" {
+		return nil
+	}
+	file, err := temporary(name)
+	if err != nil {
+		return fmt.Errorf("-state: %w", err)
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// temporary makes a file beside another, for the owner alone: it holds secrets.
+func temporary(name string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+}
+
 // save replaces the file in one step: whatever happens, a whole state is left.
 func save(srv *mockserver.Server, name string) error {
 	var body bytes.Buffer
 	if err := srv.Snapshot(&body); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // for the owner alone: it holds secrets
+	file, err := temporary(name)
 	if err != nil {
 		return err
 	}

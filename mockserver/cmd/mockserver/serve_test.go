@@ -308,8 +308,9 @@ func TestServeMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
 			defer cancel()
-			if err := run(ctx, args, io.Discard); err == nil {
-				t.Error("it was accepted")
+			out := &output{}
+			if err := run(ctx, args, out); err == nil || baseIn(out.String()) != "" {
+				t.Errorf("it was accepted: %v\n%s", err, out)
 			}
 		})
 	}
