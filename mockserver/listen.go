@@ -33,7 +33,7 @@ func Start(cfg Config) *Server {
 
 // StartOn returns a server that answers what the listener accepts, and closes
 // it in the end. If that is not a loopback address, the control routes need an
-// access token.
+// access token: give the Config one that nobody knows.
 func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{

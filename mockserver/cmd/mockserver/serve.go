@@ -45,7 +45,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err := savable(o.state); err != nil {
 		return err
 	}
-	listener, err := hold(ctx, o.addr)
+	listener, err := hold(ctx, o.addr, len(o.config.Tokens) == 0)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("mockserver", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&o.addr, "addr", "127.0.0.1:8026", "`address` to listen on")
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:8026", "`address` to listen on; one that is not loopback wants a -token")
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", func(text string) error {
 		token, err := parseToken(text, len(o.config.Tokens))
 		o.config.Tokens = append(o.config.Tokens, token)

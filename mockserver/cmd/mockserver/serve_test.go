@@ -130,7 +130,7 @@ func start(t *testing.T, args ...string) running {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, append(args, "-addr", "127.0.0.1:0"), out) }()
+	go func() { ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), out) }()
 	r := running{t: t, out: out, stop: func() error { cancel(); return <-ended }}
 	t.Cleanup(cancel)
 	for {
@@ -313,6 +313,28 @@ func TestServeMistakes(t *testing.T) {
 				t.Errorf("it was accepted: %v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// Where other machines can come in, the token that everybody knows keeps nobody out.
+func TestServeOffLoopback(t *testing.T) {
+	for _, address := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // ends what should not have begun
+		err := run(ctx, []string{"-addr", address}, io.Discard)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), "-token") {
+			t.Errorf("%s without a token: %v", address, err)
+		}
+	}
+	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
+	if status, _ := r.ask("GET", "/_mock/info", "dev-token", ""); status != 401 {
+		t.Errorf("with the default token: %d", status)
+	}
+	if status, text := r.ask("GET", "/_mock/info", "key", ""); status != 200 {
+		t.Errorf("with its own token: %d %s", status, text)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
 	}
 }
 
