@@ -36,10 +36,7 @@ func (s *Server) refuse(r *http.Request) *problem {
 		return fail(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
 	}
 	if !s.needsToken(r) {
-		if overNetwork(r) && !loopbackName(r.Host) {
-			return fail(http.StatusForbidden, "forbidden", "want a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
-		}
-		return nil
+		return misnamed(r)
 	}
 	if r.URL.Path == controlPrefix+"health" {
 		return nil
@@ -101,6 +98,15 @@ func (s *Server) needsToken(r *http.Request) bool {
 
 // overNetwork tells requests of an [http.Server] from those of the same process.
 func overNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
+
+// misnamed refuses a request to a loopback address by a name of another: a page
+// can make its own name point here, and its scripts could then read what they get.
+func misnamed(r *http.Request) *problem {
+	if overNetwork(r) && !loopbackName(r.Host) {
+		return fail(http.StatusForbidden, "forbidden", "want a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
+	}
+	return nil
+}
 
 func loopbackAddr(addr net.Addr) bool {
 	to, err := netip.ParseAddrPort(addr.String())

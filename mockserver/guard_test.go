@@ -81,6 +81,33 @@ func TestControlOnLoopback(t *testing.T) {
 	}
 }
 
+// A page whose name was made to point here does not get at the API either,
+// whose default token everybody knows.
+func TestAPIOnLoopback(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	for host, want := range map[string]int{"127.0.0.1": 200, "localhost:8026": 200, "[::1]": 200, "rebound.example": 403, "192.0.2.1": 403} {
+		res, body := askControl(t, "GET", srv.URL()+"/lists", "Host: "+host, "Authorization: Bearer "+srv.Token())
+		if res.StatusCode != want {
+			t.Errorf("%s: %d, want %d: %s", host, res.StatusCode, want, body)
+		}
+	}
+}
+
+// A server that is reached otherwise than by its own listener does not know its names.
+func TestAPIByAnyName(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{})
+	t.Cleanup(srv.Close)
+	outer := httptest.NewServer(srv)
+	t.Cleanup(outer.Close)
+	for name, url := range map[string]string{"mounted": outer.URL, "off loopback": startAnywhere(t)} {
+		res, body := askControl(t, "GET", url+"/lists", "Host: api.example.com", "Authorization: Bearer "+srv.Token())
+		if res.StatusCode == http.StatusForbidden {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+}
+
 // startAnywhere listens on all addresses.
 func startAnywhere(t *testing.T) (url string) {
 	t.Helper()

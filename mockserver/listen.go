@@ -21,8 +21,9 @@ type listening struct {
 // make long tests fail now and then.
 const headerTimeout = 10 * time.Minute
 
-// Start returns a server that listens on a free port of 127.0.0.1. It panics
-// if there is none.
+// Start returns a server that listens on a free port of 127.0.0.1 and can be
+// called by a loopback name alone, such as localhost. It panics if no port is
+// free.
 func Start(cfg Config) *Server {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

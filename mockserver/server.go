@@ -299,6 +299,11 @@ func (s *Server) tellRequest(r Request) {
 
 // authenticate finds out who asks (specification, "Authentication").
 func (s *Server) authenticate(x *exchange, r *http.Request) error {
+	if s.serve.loopback {
+		if p := misnamed(r); p != nil {
+			return p
+		}
+	}
 	if caller, ok := s.tokenOf(bearer(r)); ok {
 		x.caller, x.AccountID = caller, caller.AccountID
 		return nil
