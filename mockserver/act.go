@@ -170,7 +170,8 @@ func (s *Server) controlInfo(*http.Request) (any, error) {
 }
 
 // serveAsAccount answers as the API would answer a user of the account. What
-// the console looks at is neither disturbed nor logged.
+// the console looks at is neither disturbed nor logged. A template is rendered
+// as HTML, and is as hostile as a mail.
 func (s *Server) serveAsAccount(w http.ResponseWriter, r *http.Request) {
 	caller, err := s.userOf(r)
 	if err != nil {
@@ -186,6 +187,7 @@ func (s *Server) serveAsAccount(w http.ResponseWriter, r *http.Request) {
 		query.Del("user_id")
 		inner.URL.RawQuery = query.Encode()
 	}
+	w.Header().Set("Content-Security-Policy", inertPolicy)
 	x := &exchange{ResponseWriter: w, Request: Request{AccountID: caller.AccountID}, caller: caller, undisturbed: true}
 	s.serveAPI(x, inner)
 	if !reads(r) {

@@ -396,6 +396,20 @@ func TestControlAsAccount(t *testing.T) {
 	}
 }
 
+// A template that somebody opens here must not act on the routes around it.
+func TestControlRendersInert(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	id := p.must("POST", "/templates", `{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
+	a := p.must("GET", "/_mock/accounts/1/api/templates/"+id+"/render", nil)
+	if !strings.Contains(a.text, "<script>") {
+		t.Fatalf("rendered %s", a.text)
+	}
+	policy, sniff := a.header.Get("Content-Security-Policy"), a.header.Get("X-Content-Type-Options")
+	if policy != "sandbox; default-src 'none'" || sniff != "nosniff" {
+		t.Errorf("the policy is %q, and sniffing %q", policy, sniff)
+	}
+}
+
 func TestControlSend(t *testing.T) {
 	c := newControlled(t)
 	tests := []struct {

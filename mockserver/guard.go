@@ -12,6 +12,11 @@ import (
 // does not listen on loopback.
 const tokenCookie = "mock_token"
 
+// inertPolicy is for what somebody else wrote, should a browser show it as a
+// page: its scripts do not run, and its origin is not that of the control routes,
+// which they could otherwise call.
+const inertPolicy = "sandbox; default-src 'none'"
+
 // guarded lets those through to the control routes who may call them; see
 // control.go for the rules.
 func (s *Server) guarded(next http.Handler) http.Handler {

@@ -268,7 +268,7 @@ func (s *Server) serveDeliveryBody(w http.ResponseWriter, r *http.Request) {
 // writePlain answers with bytes of somebody else, as what no browser runs.
 func writePlain(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	w.Header().Set("Content-Security-Policy", inertPolicy)
 	_, _ = w.Write(body)
 }
 
