@@ -3,9 +3,7 @@ package mockserver
 import (
 	"context"
 	"fmt"
-	"html"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -189,23 +187,6 @@ func (m *message) headers(out Message) []Header {
 		headers = append(headers, Header(h))
 	}
 	return headers
-}
-
-// Links returns the targets of the links in the message's HTML.
-func (m Message) Links() []string {
-	var links []string
-	for rest := m.HTML; ; {
-		_, after, ok := strings.Cut(rest, `href="`)
-		if !ok {
-			return links
-		}
-		link, after, ok := strings.Cut(after, `"`)
-		if !ok {
-			return links
-		}
-		links = append(links, html.UnescapeString(link))
-		rest = after
-	}
 }
 
 // Attempt is one attempt to deliver an event.

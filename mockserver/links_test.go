@@ -1,0 +1,54 @@
+package mockserver_test
+
+import (
+	"html"
+	"slices"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+func TestLinks(t *testing.T) {
+	tests := []struct {
+		name, html string
+		want       []string
+	}{
+		{"none", `<p>Hello</p>`, nil},
+		{"double quotes", `<a href="https://x.example/a?b=1&amp;c=2">x</a>`, []string{"https://x.example/a?b=1&c=2"}},
+		{"single quotes", `<a href='https://x.example/"a"'>x</a>`, []string{`https://x.example/"a"`}},
+		{"no quotes", `<a href=https://x.example/a?b='c'>x</a>`, []string{"https://x.example/a?b='c'"}},
+		{"capitals and spaces", "<A\n CLASS=x\n HREF = \"https://x.example/up\" >x</A>", []string{"https://x.example/up"}},
+		{"several", `<a href="x:1">1</a><p><a class='b' href='x:2'/><a href=x:3>`, []string{"x:1", "x:2", "x:3"}},
+		{"the first of two targets", `<a href="x:1" href="x:2">`, []string{"x:1"}},
+		{"slashes between attributes", `<a/class="b"/href="x:1">`, []string{"x:1"}},
+		{"a resource", `<link href="style.css"><base href="x:1"><abbr href="x:2">`, nil},
+		{"another attribute", `<a data-href="nope" hrefx="nope" title="href=nope" name=href>`, nil},
+		{"a link in an attribute", `<a href="x:1" title="<a href='nope'>">`, []string{"x:1"}},
+		{"after the tag", `<a name="top"> href="nope"`, nil},
+		{"a comment", `<!-- <a href="nope"> --><a href="x:1"><!-- <a href="nope">`, []string{"x:1"}},
+		{"no target", `<a href><a href=""><a href= ><a href="x:1">`, []string{"x:1"}},
+		{"an open quote", `<a href="x:1">x</a><a href="nope`, []string{"x:1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := (mockserver.Message{HTML: tt.html}).Links(); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Text is no link and hides none, whatever it says.
+func FuzzLinks(f *testing.F) {
+	for _, text := range []string{"", "https://x.example/?a=1&b=2", `<a href="x">`, `'"><!--`, "\x00\n="} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_ = mockserver.Message{HTML: text}.Links() // it does not panic
+		escaped := html.EscapeString(text)
+		m := mockserver.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
+		if got := m.Links(); !slices.Equal(got, []string{"x:" + text}) {
+			t.Errorf("got %q of %s", got, m.HTML)
+		}
+	})
+}
