@@ -133,6 +133,7 @@ func TestControlLists(t *testing.T) {
 		{"/_mock/outbox?account_id=2", ""},
 		{"/_mock/outbox?status=bounced", ""},
 		{"/_mock/outbox?sent_by=email_api&limit=1", newest[0]},
+		{"/_mock/outbox?to=user1@example.org&before=" + newest[0], sent[1]},
 		{"/_mock/deliveries", "dlv-5 dlv-4 dlv-3 dlv-2 dlv-1"},
 		{"/_mock/deliveries?state=delivered&limit=1", "dlv-5"},
 		{"/_mock/deliveries?state=failed", ""},
@@ -144,6 +145,8 @@ func TestControlLists(t *testing.T) {
 		{"/_mock/requests?operation=createWebhook", "req-00000001"},
 		{"/_mock/requests?status=2xx&method=POST&search=createList", "req-00000002"},
 		{"/_mock/requests?status=500", ""},
+		{"/_mock/events?event=Contact.Added&before=evt-6", "evt-1"},
+		{"/_mock/requests?operation=createWebhook&before=req-00000002", "req-00000001"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {

@@ -71,6 +71,7 @@ func (q listQuery) allowsStatus(status int) bool {
 // row is a record that a list may show.
 type row struct {
 	id     string
+	wanted bool            // by the filters; a list may go on after one that is not
 	text   func() []string // what a search looks through
 	record func() any
 }
@@ -87,7 +88,7 @@ func (q listQuery) list(rows iter.Seq[row]) recordList {
 	out := recordList{Data: []any{}}
 	older := q.before == ""
 	for r := range rows {
-		if !q.finds(r) {
+		if !r.wanted || !q.finds(r) {
 			older = older || r.id == q.before
 			continue
 		}
@@ -136,7 +137,7 @@ func (s *Server) controlOutbox(r *http.Request) (any, error) {
 			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
 				q.allows("sent_by", string(m.SentBy))
 			text := func() []string { return []string{m.ID, m.To, m.subject(), m.From.Name, m.From.Email, m.Status} }
-			if wanted && !yield(row{m.ID, text, func() any { return m.glance() }}) {
+			if !yield(row{m.ID, wanted, text, func() any { return m.glance() }}) {
 				return
 			}
 		}
@@ -230,7 +231,7 @@ func (s *Server) controlDeliveries(r *http.Request) (any, error) {
 			text := func() []string {
 				return []string{delivery.ID, delivery.EventID, delivery.Event, delivery.URL, string(delivery.State), string(delivery.Body)}
 			}
-			if wanted && !yield(row{delivery.ID, text, func() any { return d.glanceLocked(delivery) }}) {
+			if !yield(row{delivery.ID, wanted, text, func() any { return d.glanceLocked(delivery) }}) {
 				return
 			}
 		}
@@ -290,7 +291,7 @@ func (s *Server) controlEvents(r *http.Request) (any, error) {
 		for _, e := range slices.Backward(d.events) {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
 			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, string(e.Body)} }
-			if wanted && !yield(row{e.ID, text, func() any { return eventSummary{FiredEvent: *e} }}) {
+			if !yield(row{e.ID, wanted, text, func() any { return eventSummary{FiredEvent: *e} }}) {
 				return
 			}
 		}
@@ -326,7 +327,7 @@ func (s *Server) controlRequests(r *http.Request) (any, error) {
 			text := func() []string {
 				return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
 			}
-			if wanted && !yield(row{e.ID, text, func() any { return requestSummary{Request: e} }}) {
+			if !yield(row{e.ID, wanted, text, func() any { return requestSummary{Request: e} }}) {
 				return
 			}
 		}
