@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ type Request struct {
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
-	maxRequestLog  = 32 << 20 // bytes of all bodies
+	maxRequestLog  = 32 << 20 // bytes of what clients sent and of the answers
 )
 
 type requestLog struct {
@@ -55,15 +56,22 @@ func (l *requestLog) add(r Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
+	// They are parts of the request's first line, of which there may be more.
+	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, r)
-	l.bytes += len(r.Body)
+	l.bytes += r.size()
 	for len(l.all) > maxRequests || l.bytes > maxRequestLog {
-		l.bytes -= len(l.all[0].Body)
+		l.bytes -= l.all[0].size()
 		l.all[0] = Request{}
 		l.all = l.all[1:]
 	}
+}
+
+// size is how many bytes of a request the client decides.
+func (r Request) size() int {
+	return len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
 }
 
 func (l *requestLog) clear() {
@@ -73,7 +81,7 @@ func (l *requestLog) clear() {
 }
 
 // Requests returns the requests that the API has answered, the oldest first:
-// the latest 10,000, and of their bodies the latest 32 MiB.
+// the latest 10,000, and no more than 32 MiB of them.
 func (s *Server) Requests() []Request {
 	s.requests.mu.Lock()
 	defer s.requests.mu.Unlock()

@@ -253,3 +253,24 @@ func TestSkipValidation(t *testing.T) {
 		}
 	}
 }
+
+// The log of requests is bounded, whatever part of them is large.
+func TestRequestsAreBounded(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	large := strings.Repeat("x", 1<<20)
+	for range 40 {
+		p.do("GET", "/?x="+large, nil)
+	}
+	p.do("GET", "/"+large, nil)
+	kept := p.Requests()
+	bytes := 0
+	for _, r := range kept {
+		bytes += len(r.Path) + len(r.Query)
+	}
+	if bytes > 32<<20 || len(kept) < 25 {
+		t.Errorf("%d requests of %d bytes are kept", len(kept), bytes)
+	}
+	if last := kept[len(kept)-1]; last.Path != "/"+large {
+		t.Errorf("the last one has a path of %d bytes", len(last.Path))
+	}
+}
