@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/mail"
 	"slices"
 	"strings"
 	"testing"
@@ -285,6 +286,38 @@ func TestControlHeadersStayHeaders(t *testing.T) {
 	source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
 	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") || strings.Count(source, "--part-of-the-message") != 3 {
 		t.Errorf("the source is\n%s", source)
+	}
+}
+
+// What a mail program reads of the source is whom the message is from.
+func TestControlSourceNamesAddresses(t *testing.T) {
+	p := newPlatform(t, mockserver.Config{})
+	for name, want := range map[string]string{
+		"Zoë":                "=?utf-8?q?Zo=C3=AB?= <s@example.com>",
+		"Shop, \"the\" Shop": `"Shop, \"the\" Shop" <s@example.com>`,
+		"":                   "s@example.com",
+		"👩\u200d💻 Zoë":       "",
+	} {
+		id := p.must("POST", "/emails", map[string]any{
+			"email": "a@example.org", "sender": map[string]any{"email": "s@example.com", "name": name},
+			"content":            map[string]any{"subject": "x", "text": "x"},
+			"additional_headers": []any{map[string]any{"name": "Reply-To", "value": "Zoë <r@example.com>, b@example.com"}},
+		}).id("id")
+		source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
+		m, err := mail.ReadMessage(strings.NewReader(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, err := mail.ParseAddress(m.Header.Get("From"))
+		if err != nil || from.Name != name || from.Address != "s@example.com" {
+			t.Errorf("%q: read as %v %v", name, from, err)
+		}
+		if got := m.Header.Get("From"); want != "" && got != want {
+			t.Errorf("%q: From is %s, want %s", name, got, want)
+		}
+		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" || to[1].Address != "b@example.com" {
+			t.Errorf("Reply-To is %v %v", to, err)
+		}
 	}
 }
 

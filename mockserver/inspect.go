@@ -179,7 +179,8 @@ func (m *message) rendered() Message {
 func (m *message) headers(out Message) []Header {
 	from := out.FromEmail
 	if out.FromName != "" {
-		from = fmt.Sprintf("%q <%s>", out.FromName, out.FromEmail)
+		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(out.FromName) // %q would escape letters too
+		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
 	}
 	headers := []Header{
 		{"Date", out.Time.Format(time.RFC1123Z)},

@@ -5,6 +5,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/mail"
+	"net/textproto"
 	"regexp"
 	"strings"
 	"unicode"
@@ -59,7 +61,7 @@ func (s *Server) serveMailSource(w http.ResponseWriter, r *http.Request) {
 func (m Message) source() string {
 	var b strings.Builder
 	for _, h := range m.Headers {
-		fmt.Fprintf(&b, "%s: %s\n", oneLine(h.Name), mime.QEncoding.Encode("utf-8", oneLine(h.Value)))
+		fmt.Fprintf(&b, "%s: %s\n", oneLine(h.Name), h.encoded())
 	}
 	b.WriteString("MIME-Version: 1.0\n")
 	const boundary = "part-of-the-message"
@@ -79,6 +81,26 @@ func (m Message) source() string {
 		fmt.Fprintf(&b, "\n--%s--\n", boundary)
 	}
 	return b.String()
+}
+
+// encoded is the value in ASCII. Of an address that is the name alone: one within
+// an encoded word is no address any more (RFC 2047, section 5).
+func (h Header) encoded() string {
+	value := oneLine(h.Value)
+	encoded := mime.QEncoding.Encode("utf-8", value)
+	switch textproto.CanonicalMIMEHeaderKey(h.Name) {
+	case "From", "Sender", "Reply-To", "To", "Cc":
+		addresses, err := mail.ParseAddressList(value)
+		if err != nil || encoded == value {
+			return encoded
+		}
+		parts := make([]string, len(addresses))
+		for i, address := range addresses {
+			parts[i] = address.String()
+		}
+		return strings.Join(parts, ", ")
+	}
+	return encoded
 }
 
 // oneLine keeps a value from becoming a header field of its own.
