@@ -47,7 +47,7 @@ type seedList struct {
 //
 // All members may be left out; without account_id it is the account of the first
 // token. The items are bodies of the API and are checked like them, with a list
-// or template of the same file by its name, and the status of contacts as an
+// or template of the same object by its name, and the status of contacts as an
 // import takes it. Webhooks come last, so that none hears of the seed itself.
 // The first mistake ends it; the error says where it is, and what was added
 // before it stays.
@@ -165,10 +165,13 @@ func (w *sower) sowSuppressed(in seed) error {
 
 func (w *sower) sowWorkflows(in seed) error {
 	for i, item := range in.Workflows {
-		active := item["active"]
+		active, isBool := item["active"].(bool)
+		if !isBool && item["active"] != nil {
+			return fmt.Errorf("workflows[%d]: active: want true or false", i)
+		}
 		delete(item, "active")
 		made, err := w.postNamed("/workflows", item)
-		if err == nil && active == true {
+		if err == nil && active {
 			_, err = w.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil)
 		}
 		if err != nil {
@@ -216,7 +219,7 @@ func named(item map[string]any, what string, ids map[string]any) error {
 	}
 	id := ids[fmt.Sprint(name)]
 	if id == nil {
-		return fmt.Errorf("%s: the file has none named %q", what, name)
+		return fmt.Errorf("%s: the object has none named %q", what, name)
 	}
 	delete(item, what)
 	item[what+"_id"] = id
