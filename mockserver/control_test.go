@@ -451,19 +451,19 @@ func TestControlSend(t *testing.T) {
 	tests := []struct {
 		name, body string
 		status     int
-		event      string
+		want       string // the event, or where the mistake is
 	}{
 		{"to a webhook", `{"webhook_id":"` + c.hook + `","body":{"event":"Email.Bounced","id":"e-1"}}`, 200, "Email.Bounced"},
 		{"to a URL", `{"url":"http://app.test/other","secret":"s","hash_function":"sha512","body":{"event":"Made.Up"}}`, 200, "Made.Up"},
 		{"no event at all", `{"webhook_id":"` + c.hook + `","body":[1]}`, 200, ""},
-		{"no body", `{"webhook_id":"` + c.hook + `"}`, 422, ""},
-		{"an unknown webhook", `{"webhook_id":"99","body":{}}`, 404, ""},
-		{"nowhere", `{"body":{}}`, 422, ""},
-		{"both", `{"webhook_id":"` + c.hook + `","url":"http://app.test/","secret":"s","body":{}}`, 422, ""},
-		{"no secret", `{"url":"http://app.test/","body":{}}`, 422, ""},
-		{"a blank secret", `{"url":"http://app.test/","secret":" ","body":{}}`, 422, ""},
-		{"an unknown function", `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, 422, ""},
-		{"no URL", `{"url":"app.test","secret":"s","body":{}}`, 422, ""},
+		{"no body", `{"webhook_id":"` + c.hook + `"}`, 422, "[body body]"},
+		{"an unknown webhook", `{"webhook_id":"99","body":{}}`, 404, "[body webhook_id]"},
+		{"nowhere", `{"body":{}}`, 422, "[body webhook_id]"},
+		{"both", `{"webhook_id":"` + c.hook + `","url":"http://app.test/","secret":"s","body":{}}`, 422, "[body webhook_id]"},
+		{"no secret", `{"url":"http://app.test/","body":{}}`, 422, "[body secret]"},
+		{"a blank secret", `{"url":"http://app.test/","secret":" ","body":{}}`, 422, "[body secret]"},
+		{"an unknown function", `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, 422, "[body hash_function]"},
+		{"no URL", `{"url":"app.test","secret":"s","body":{}}`, 422, "[body url]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -472,11 +472,14 @@ func TestControlSend(t *testing.T) {
 				t.Fatalf("got %d %s", a.status, a.text)
 			}
 			if tt.status != 200 {
+				if _, loc := a.detail(); loc != tt.want {
+					t.Errorf("it says %s, want %s", a.text, tt.want)
+				}
 				return
 			}
 			c.must("POST", "/_mock/wait?drain=true", nil)
 			d := c.must("GET", "/_mock/deliveries/"+a.id("id"), nil)
-			if d.object["state"] != "delivered" || d.object["event"] != tt.event || d.object["signature"] == "" {
+			if d.object["state"] != "delivered" || d.object["event"] != tt.want || d.object["signature"] == "" {
 				t.Errorf("the delivery is %s", d.text)
 			}
 		})
@@ -530,6 +533,15 @@ func TestControlBodies(t *testing.T) {
 	large := `{"body":"` + strings.Repeat("x", 10<<20) + `"}`
 	if a := p.do("POST", "/_mock/faults", large); a.status != 413 {
 		t.Errorf("over 10 MiB: %d", a.status)
+	}
+	for _, route := range []string{"POST /_mock/faults", "POST /_mock/seed", "PUT /_mock/state"} {
+		method, path, _ := strings.Cut(route, " ")
+		for _, body := range []string{`{`, `nothing`, `{"accounts":[}`} {
+			a := p.do(method, path, body)
+			if kind, loc := a.detail(); a.status != 400 || kind != "json_invalid" || loc != "[body]" {
+				t.Errorf("%s of %s: %d %s", route, body, a.status, a.text)
+			}
+		}
 	}
 	req, err := http.NewRequestWithContext(t.Context(), "POST", p.URL()+"/_mock/faults", strings.NewReader(`{"action":"reset"}`))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"example.com/emailplatform/webhook"
 )
@@ -87,6 +88,10 @@ func (s *Server) controlSend(r *http.Request) (any, error) {
 		return nil, fail(http.StatusUnprocessableEntity, "missing", "required", "body", "body")
 	case (in.WebhookID == "") == (in.URL == ""):
 		return nil, invalid("want either webhook_id, or url and secret", "body", "webhook_id")
+	case in.URL != "" && !absoluteHTTP(in.URL):
+		return nil, invalid("want an absolute http or https URL", "body", "url")
+	case in.URL != "" && strings.TrimSpace(in.Secret) == "":
+		return nil, invalid("want the secret to sign with", "body", "secret")
 	}
 	var id string
 	if in.WebhookID != "" {
@@ -94,7 +99,7 @@ func (s *Server) controlSend(r *http.Request) (any, error) {
 			return nil, notFound("webhook", in.WebhookID, "body", "webhook_id")
 		}
 	} else if id, err = s.SendEventTo(in.URL, webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, in.Body); err != nil {
-		return nil, invalid("want an absolute http or https URL, a secret, and sha256 or sha512", "body", "url")
+		return nil, invalid("want sha256 or sha512", "body", "hash_function")
 	}
 	return s.deliveryRecord(id)
 }

@@ -2,6 +2,8 @@ package mockserver
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -18,7 +20,7 @@ func (s *Server) stateRoutes(route func(string, func(*http.Request) (any, error)
 	})
 	route("PUT state", func(r *http.Request) (any, error) {
 		if err := s.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
-			return nil, invalid(strings.TrimPrefix(err.Error(), "mockserver: restore: "), "body")
+			return nil, documentProblem(err, "mockserver: restore: ")
 		}
 		return nil, nil
 	})
@@ -28,9 +30,20 @@ func (s *Server) stateRoutes(route func(string, func(*http.Request) (any, error)
 	})
 	route("POST seed", func(r *http.Request) (any, error) {
 		if err := s.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
-			return nil, invalid(strings.TrimPrefix(err.Error(), "mockserver: seed: "), "body")
+			return nil, documentProblem(err, "mockserver: seed: ")
 		}
 		s.platform.changes.tell(changeRecords, nil)
 		return nil, nil
 	})
+}
+
+// documentProblem answers a state or a seed with a mistake, one that is no JSON
+// as everywhere else.
+func documentProblem(err error, prefix string) *problem {
+	msg := strings.TrimPrefix(err.Error(), prefix)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fail(http.StatusBadRequest, "json_invalid", msg, "body")
+	}
+	return invalid(msg, "body")
 }
