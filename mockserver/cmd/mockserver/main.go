@@ -1,8 +1,9 @@
 // Command mockserver runs the platform in memory, with a web console at /_mock/.
 //
-//	mockserver [serve] [flags]                  runs it; -h lists the flags
+//	mockserver [serve] [flags]                  runs it
 //	mockserver trigger EVENT [flags]            sends an event, signed, to a receiver; needs no server
 //	mockserver verify --secret S --signature X  says whether the signature of the body on standard input is right, or why not
+//	mockserver help [trigger|verify]            lists the flags
 package main
 
 import (
@@ -33,6 +34,8 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
+		case "help":
+			return run(ctx, append(args[1:], "-h"), out)
 		case "serve":
 			args = args[1:]
 		case "trigger":

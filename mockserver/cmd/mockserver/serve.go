@@ -18,6 +18,14 @@ import (
 	"example.com/emailplatform/mockserver/console"
 )
 
+const serveUsage = `Runs the platform in memory, with a web console at /_mock/.
+
+  mockserver [serve] [flags]    runs it until a signal ends it
+  mockserver trigger            sends an event, signed, to a receiver; -h says more
+  mockserver verify             says whether a signature is right, or why not; -h says more
+
+`
+
 // grace is how long requests and deliveries under way may take after a signal.
 const grace = 5 * time.Second
 
@@ -139,6 +147,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("mockserver", flag.ContinueOnError)
 	flags.SetOutput(out)
+	flags.Usage = func() { _, _ = io.WriteString(out, serveUsage); flags.PrintDefaults() }
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8026", "`address` to listen on; one that is not loopback wants a -token")
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", func(text string) error {
 		token, err := parseToken(text, len(o.config.Tokens))
@@ -153,7 +162,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		return err
 	})
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
-	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "how one lookup a second is counted: gap, bucket or `calendar`")
+	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
 	if err := flags.Parse(args); err != nil {

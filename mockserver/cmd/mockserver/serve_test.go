@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -96,6 +98,28 @@ func TestParseMistakes(t *testing.T) {
 				t.Error("it was accepted")
 			}
 		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for args, want := range map[string][]string{
+		"-h":            {"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit how\n", "gap, bucket or calendar (default gap)"},
+		"help":          {"mockserver trigger", "mockserver verify", "-seed file"},
+		"serve --help":  {"mockserver trigger", "-seed file"},
+		"help serve":    {"mockserver trigger", "-seed file"},
+		"help trigger":  {"Sends an event", "-variant shape"},
+		"help verify":   {"the signature of a delivery", "-signature value"},
+		"trigger -help": {"Sends an event", "-variant shape"},
+	} {
+		var out strings.Builder
+		if err := run(t.Context(), strings.Fields(args), &out); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s: %v", args, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: no %q in\n%s", args, part, &out)
+			}
+		}
 	}
 }
 
