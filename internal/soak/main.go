@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -58,14 +59,13 @@ func run(ctx context.Context) (lost bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	trials = append(trials, fuzzing...)
+	if trials, err = holding(append(trials, fuzzing...), *only); err != nil {
+		return false, err
+	}
 
 	var rows []string
 	start := time.Now()
 	for _, t := range trials {
-		if !strings.Contains(t.name, *only) {
-			continue
-		}
 		began := time.Now()
 		fmt.Fprintf(os.Stderr, "%s …", t.name)
 		r, err := t.run(ctx, *long)
@@ -83,6 +83,16 @@ func run(ctx context.Context) (lost bool, err error) {
 	printTable(os.Stdout, rows)
 	fmt.Printf("\n%d trials in %v\n", len(rows), time.Since(start).Round(time.Second))
 	return lost, nil
+}
+
+// holding returns the trials whose names hold a text. That there is none must not
+// look like nothing was lost.
+func holding(trials []trial, text string) ([]trial, error) {
+	found := slices.DeleteFunc(trials, func(t trial) bool { return !strings.Contains(t.name, text) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("-only: no trial's name holds %q", text)
+	}
+	return found, nil
 }
 
 func nothing(n int) string {

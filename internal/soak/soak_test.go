@@ -41,6 +41,18 @@ func TestTrialsRun(t *testing.T) {
 	}
 }
 
+func TestTrialsAreChosen(t *testing.T) {
+	two := func() []trial { return []trial{{name: "import, close"}, {name: "lookups"}} }
+	for text, want := range map[string]int{"": 2, "look": 1} {
+		if got, err := holding(two(), text); err != nil || len(got) != want {
+			t.Errorf("%q: %d trials, %v, want %d", text, len(got), err, want)
+		}
+	}
+	if got, err := holding(two(), "typo"); err == nil {
+		t.Errorf("a text that no name holds: %v", got)
+	}
+}
+
 func TestFuzzTargetsAreFound(t *testing.T) {
 	trials, err := fuzzTrials("../..")
 	if err != nil {
