@@ -3,7 +3,6 @@ package mockserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -24,7 +23,7 @@ func (p *platform) ImportContacts(ctx context.Context, r api.ImportContactsReque
 		return nil, invalid("want active, unsubscribed or deleted", "body", "import_to")
 	}
 	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
-	entries := readEntries(r.Body.Contacts, &out)
+	entries := readEntries(r.Body.Contacts, exchangeOf(ctx).badEntries, &out)
 	return do(ctx, p, func(t *tx) (api.ImportContactsResponseObject, error) {
 		l, err := t.list(r.ListID)
 		if err != nil {
@@ -41,63 +40,34 @@ func (p *platform) ImportContacts(ctx context.Context, r api.ImportContactsReque
 	})
 }
 
-// readEntries decodes the entries and reports the bad ones.
-func readEntries(raw []json.RawMessage, out *api.ImportContacts200JSONResponse) []api.ImportContact {
+// readEntries decodes the entries and reports the bad ones; of some the
+// contract knows already.
+func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse) []api.ImportContact {
 	entries := make([]api.ImportContact, 0, len(raw))
 	for i, b := range raw {
 		var entry api.ImportContact
-		d := checkEntry(b, &entry)
-		if d == nil {
+		d, bad := known[i]
+		switch err := json.Unmarshal(b, &entry); {
+		case bad:
+		case err != nil:
+			d, bad = entryDetail(i, err), true
+		case !validAddress(entry.Email):
+			d, bad = detail("value_error", "not an email address", "body", "contacts", i, "email"), true
+		}
+		if !bad {
 			entries = append(entries, entry)
 			continue
 		}
-		out.Errors = append(out.Errors, api.ImportError{
-			Index: int64(i),
-			Email: entry.Email,
-			Loc:   append([]any{"body", "contacts", i}, d.Loc...),
-			Msg:   d.Msg,
-			Type:  d.Type,
-		})
+		out.Errors = append(out.Errors, api.ImportError{Index: int64(i), Email: entry.Email, Loc: d.Loc, Msg: d.Msg, Type: d.Type})
 	}
 	return entries
 }
 
-// checkEntry decodes one entry and returns its first mistake, if it has one;
-// loc is relative to the entry.
-func checkEntry(b []byte, entry *api.ImportContact) *api.ProblemDetail {
-	d := func(kind, msg string, loc ...any) *api.ProblemDetail {
-		found := detail(kind, msg, loc...)
-		return &found
-	}
-	if err := json.Unmarshal(b, entry); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return d("value_error", misfit(wrong), misfitLoc(wrong)[1:]...)
-		}
-		return d("value_error", err.Error())
-	}
-	if entry.Email == "" {
-		return d("missing", "required", "email")
-	}
-	if !validAddress(entry.Email) {
-		return d("value_error", "not an email address", "email")
-	}
-	for i, a := range entry.CustomAttributes {
-		if a.Name == "" {
-			return d("missing", "required", "custom_attributes", i, "name")
-		}
-	}
-	for i, tag := range entry.Tags {
-		if tag == "" {
-			return d("value_error", "must not be empty", "tags", i)
-		}
-	}
-	for i, interest := range entry.Interests {
-		if interest == "" {
-			return d("value_error", "must not be empty", "interests", i)
-		}
-	}
-	return nil
+// entryDetail tells of an entry that does not fit; with validation on, that has
+// been found before.
+func entryDetail(i int, err error) api.ProblemDetail {
+	p := bodyProblem(err).details[0]
+	return detail("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
 // importContact adds or updates one contact and reports whether it is new.

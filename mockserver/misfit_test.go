@@ -19,9 +19,9 @@ func TestMistakesAreToldPlainly(t *testing.T) {
 			loc, want                string
 			skip                     bool // the validator finds it, and has its own words
 		}{
-			{"an entry that is a number", "POST", contacts + "/import", `{"contacts":[1]}`, "[body contacts 0]", "want an object, not a number", false},
-			{"an address that is a number", "POST", contacts + "/import", `{"contacts":[{"email":5}]}`, "[body contacts 0 email]", "want a string, not a number", false},
-			{"tags that are an object", "POST", contacts + "/import", `{"contacts":[{"email":"a@example.org","tags":{}}]}`, "[body contacts 0 tags]", "want an array, not an object", false},
+			{"an entry that is a number", "POST", contacts + "/import", `{"contacts":[1]}`, "[body contacts 0]", "want an object, not a number", true},
+			{"an address that is a number", "POST", contacts + "/import", `{"contacts":[{"email":5}]}`, "[body contacts 0 email]", "want a string, not a number", true},
+			{"tags that are an object", "POST", contacts + "/import", `{"contacts":[{"email":"a@example.org","tags":{}}]}`, "[body contacts 0 tags]", "want an array, not an object", true},
 			{"a body that is an array", "POST", "/lists", `[]`, "[body]", "want an object, not an array", true},
 			{"a name that is true", "POST", "/lists", `{"name":true}`, "[body name]", "want a string, not true or false", true},
 			{"an id that is a fraction", "POST", "/campaigns", `{"name":"C","list_id":1.5}`, "[body list_id]", "want an integer, not 1.5", true},

@@ -212,6 +212,8 @@ type exchange struct {
 	caller Token
 	answer *[]byte // collects the answer's body, if somebody validates it
 
+	badEntries map[int]api.ProblemDetail // of an import, by their index
+
 	undisturbed bool // by faults
 }
 
@@ -385,7 +387,8 @@ func (s *Server) admit(x *exchange, op *operation, r *http.Request) error {
 	if s.cfg.SkipValidation {
 		return nil
 	}
-	return op.validateRequest(r, body)
+	x.badEntries, err = op.validateRequest(r, body)
+	return err
 }
 
 // readBody reads the JSON that an operation takes; any other body is left alone.

@@ -66,14 +66,8 @@ func newOperation(doc *openapi3.T, path, method string, item *openapi3.PathItem,
 	return o
 }
 
-// input describes a request to the validator. The body is taken from body, so
-// that the request's own can still be read.
-func (o *operation) input(r *http.Request, body []byte) *openapi3filter.RequestValidationInput {
-	r = r.WithContext(r.Context())
-	r.Body, r.ContentLength = http.NoBody, int64(len(body))
-	if len(body) > 0 {
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	}
+// input describes a request to the validator, without its body.
+func (o *operation) input(r *http.Request) *openapi3filter.RequestValidationInput {
 	params := make(map[string]string, len(o.pathParams))
 	for _, name := range o.pathParams {
 		params[name] = r.PathValue(name)
@@ -84,6 +78,7 @@ func (o *operation) input(r *http.Request, body []byte) *openapi3filter.RequestV
 		Route:      &o.route,
 		Options: &openapi3filter.Options{
 			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+			ExcludeRequestBody:    true,
 			IncludeResponseStatus: true,
 			MultiError:            true,
 			SkipSettingDefaults:   true,
@@ -91,21 +86,43 @@ func (o *operation) input(r *http.Request, body []byte) *openapi3filter.RequestV
 	}
 }
 
-// validateRequest holds a request against the contract.
-func (o *operation) validateRequest(r *http.Request, body []byte) error {
-	err := openapi3filter.ValidateRequest(r.Context(), o.input(r, body))
-	if err == nil {
-		return nil
+// validateRequest holds a request against the contract. An import is accepted
+// without its bad entries: the first mistake of each is returned by its index
+// and is none of the request.
+func (o *operation) validateRequest(r *http.Request, body []byte) (entries map[int]api.ProblemDetail, err error) {
+	var details []api.ProblemDetail
+	if err := openapi3filter.ValidateRequest(r.Context(), o.input(r)); err != nil {
+		details = parameterDetails(err)
 	}
-	details := o.details(err)
-	if len(details) == 0 {
-		return nil
+	details = append(details, o.bodyDetails(body)...)
+	if o.id == "importContacts" {
+		details, entries = apartEntries(details)
 	}
-	return &problem{status: http.StatusUnprocessableEntity, details: details}
+	if len(details) > 0 {
+		return nil, &problem{status: http.StatusUnprocessableEntity, details: details}
+	}
+	return entries, nil
 }
 
-// details turns the validator's findings into the API's error format.
-func (o *operation) details(err error) []api.ProblemDetail {
+// apartEntries takes what is about single entries of an import out of details.
+func apartEntries(details []api.ProblemDetail) (rest []api.ProblemDetail, entries map[int]api.ProblemDetail) {
+	entries = map[int]api.ProblemDetail{}
+	for _, d := range details {
+		if len(d.Loc) < 3 || d.Loc[1] != "contacts" {
+			rest = append(rest, d)
+			continue
+		}
+		index, _ := d.Loc[2].(int)
+		if _, known := entries[index]; !known {
+			entries[index] = d
+		}
+	}
+	return rest, entries
+}
+
+// parameterDetails turns the validator's findings about parameters into the
+// API's error format.
+func parameterDetails(err error) []api.ProblemDetail {
 	var found openapi3.MultiError
 	if !errors.As(err, &found) {
 		found = openapi3.MultiError{err}
@@ -113,13 +130,10 @@ func (o *operation) details(err error) []api.ProblemDetail {
 	var details []api.ProblemDetail
 	for _, err := range found {
 		var at *openapi3filter.RequestError
-		switch {
-		case !errors.As(err, &at):
-			details = append(details, detail("value_error", err.Error(), "body"))
-		case at.Parameter != nil:
+		if errors.As(err, &at) && at.Parameter != nil {
 			details = append(details, parameterDetail(at))
-		default:
-			details = append(details, o.bodyDetails(at.Err)...)
+		} else {
+			details = append(details, detail("value_error", err.Error(), "query"))
 		}
 	}
 	return details
@@ -139,29 +153,34 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 	return detail(kind, msg, at.Parameter.In, at.Parameter.Name)
 }
 
-func (o *operation) bodyDetails(err error) []api.ProblemDetail {
-	var details []api.ProblemDetail
-	for _, found := range schemaErrors(nil, err) {
-		if d, ok := o.bodyDetail(found); ok {
-			details = append(details, d)
-		}
+// bodyDetails holds a body, which must be JSON, against the contract. What is
+// misspelt comes first, as it explains why something else is missing.
+func (o *operation) bodyDetails(body []byte) []api.ProblemDetail {
+	if len(body) == 0 {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	_ = decoder.Decode(&value) // whoever read the body saw to it that it is JSON
+	schema := o.route.Operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+	details := misspelt(schema, value, "body")
+	for _, found := range schemaErrors(nil, schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())) {
+		details = append(details, o.bodyDetail(found))
 	}
 	return details
 }
 
-// bodyDetail turns a finding about the body. It leaves out those about single
-// entries of an import, which is accepted without them.
-func (o *operation) bodyDetail(found *openapi3.SchemaError) (api.ProblemDetail, bool) {
+// bodyDetail turns a finding about the body into the API's error format.
+func (o *operation) bodyDetail(found *openapi3.SchemaError) api.ProblemDetail {
 	loc := bodyLoc(found.JSONPointer()...)
 	switch {
-	case o.id == "importContacts" && len(loc) > 2 && loc[1] == "contacts":
-		return api.ProblemDetail{}, false
 	case o.id == "importContacts" && found.SchemaField == "maxItems":
-		return detail("too_many_contacts", "at most "+strconv.Itoa(maxImport)+" contacts in one import", loc...), true
+		return detail("too_many_contacts", "at most "+strconv.Itoa(maxImport)+" contacts in one import", loc...)
 	case found.SchemaField == "required":
-		return detail("missing", "required", loc...), true
+		return detail("missing", "required", loc...)
 	}
-	return detail("value_error", found.Reason, loc...), true
+	return detail("value_error", found.Reason, loc...)
 }
 
 func schemaErrors(into []*openapi3.SchemaError, err error) []*openapi3.SchemaError {
@@ -206,10 +225,10 @@ func (c *contract) validateAnswer(op *operation, r *http.Request, status int, he
 // validateResponse holds an operation's answer against the contract.
 func (o *operation) validateResponse(r *http.Request, status int, header http.Header, body []byte) error {
 	in := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: o.input(r, nil),
+		RequestValidationInput: o.input(r),
 		Status:                 status,
 		Header:                 header,
-		Options:                o.input(r, nil).Options,
+		Options:                o.input(r).Options,
 		Body:                   io.NopCloser(bytes.NewReader(body)),
 	}
 	if err := openapi3filter.ValidateResponse(context.WithoutCancel(r.Context()), in); err != nil {
