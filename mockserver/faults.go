@@ -221,10 +221,11 @@ type faultPlan struct {
 	close   context.CancelFunc
 	rules   atomic.Int64 // how many: no rules cost no lock
 
-	mu     sync.Mutex
-	seed   uint64
-	lastID int
-	plan   []*FaultRule
+	mu      sync.Mutex
+	seed    uint64
+	lastID  int
+	streams int // of chance that the plan has begun, one for each rule
+	plan    []*FaultRule
 }
 
 func newFaultPlan(seed uint64, log *slog.Logger, changed *changes) *faultPlan {
@@ -255,7 +256,7 @@ func (p *faultPlan) add(faults []Fault) ([]FaultRule, error) {
 	for _, f := range faults {
 		p.lastID++
 		rule := &FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}
-		p.beginLocked(rule, p.lastID)
+		p.beginLocked(rule)
 		if f.Probability > 0 {
 			p.log.Info("a fault by chance", "rule", rule.ID, "seed", p.seed)
 		}
@@ -267,18 +268,22 @@ func (p *faultPlan) add(faults []Fault) ([]FaultRule, error) {
 	return added, nil
 }
 
-func (p *faultPlan) beginLocked(rule *FaultRule, stream int) {
+// beginLocked gives a rule the next stream of chance. It goes by how many rules
+// the plan has had since it was empty, not by the rule's id, so that the same
+// rules meet the same chance whatever plans there were before.
+func (p *faultPlan) beginLocked(rule *FaultRule) {
+	p.streams++
 	rule.Calls, rule.Hits = 0, 0
-	rule.random = rand.New(rand.NewPCG(p.seed, uint64(stream))) //nolint:gosec // it is meant to be repeated
+	rule.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 }
 
 // reseed begins all counts anew.
 func (p *faultPlan) reseed(seed uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seed = chooseSeed(seed)
-	for i, rule := range p.plan {
-		p.beginLocked(rule, i+1)
+	p.seed, p.streams = chooseSeed(seed), 0
+	for _, rule := range p.plan {
+		p.beginLocked(rule)
 	}
 	p.changes.tell(changeFault, nil)
 	return p.seed
@@ -314,6 +319,9 @@ func (p *faultPlan) remove(id string) int {
 	defer p.mu.Unlock()
 	before := len(p.plan)
 	p.plan = slices.DeleteFunc(p.plan, func(r *FaultRule) bool { return id == "" || r.ID == id })
+	if len(p.plan) == 0 {
+		p.streams = 0
+	}
 	p.rules.Store(int64(len(p.plan)))
 	p.changes.tell(changeFault, nil)
 	return before - len(p.plan)

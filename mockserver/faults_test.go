@@ -410,6 +410,43 @@ func TestFaultSeed(t *testing.T) {
 	}
 }
 
+// A plan that is cleared leaves nothing to the next one: with the seed that was
+// logged, its rules hit the same again.
+func TestFaultSeedAfterClearing(t *testing.T) {
+	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
+	defer srv.Close()
+	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
+	run := func() string {
+		p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5}, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Probability: 0.5})
+		var got strings.Builder
+		for range 32 {
+			fmt.Fprintf(&got, "%d ", p.status("GET", "/lists", ""))
+		}
+		return got.String()
+	}
+	first := run()
+	for _, tt := range []struct {
+		name  string
+		clear func()
+	}{
+		{"cleared", srv.ClearFaults},
+		{"reset", srv.Reset},
+		{"removed one by one", func() {
+			for _, rule := range srv.Faults() {
+				if err := srv.RemoveFault(rule.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
+		{"seeded anew and cleared", func() { srv.SeedFaults(42); srv.ClearFaults() }},
+	} {
+		tt.clear()
+		if again := run(); again != first {
+			t.Errorf("%s: got %s, want %s", tt.name, again, first)
+		}
+	}
+}
+
 func TestFaultMistakes(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()

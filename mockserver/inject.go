@@ -55,7 +55,9 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules. What they delay or hold already goes on.
+// ClearFaults removes all rules: those that are injected next have the chances
+// that the first ones of a new server with this seed have. What the old ones
+// delay or hold already goes on.
 func (s *Server) ClearFaults() { s.platform.faults.remove("") }
 
 // FaultSeed returns the seed of all probabilities. A run with the same seed,
@@ -77,7 +79,8 @@ func (s *Server) FailNextMessage(text string) {
 	_, _ = s.platform.faults.add([]Fault{{Action: FaultInternalError, Body: text, Times: 1}}) // has no mistake
 }
 
-// SetLookupLimit says how the limit of lookups is counted from now on.
+// SetLookupLimit says how the limit of lookups is counted from now on, until
+// [Server.Reset].
 func (s *Server) SetLookupLimit(limit LookupLimit) {
 	s.platform.mu.Lock()
 	defer s.platform.mu.Unlock()

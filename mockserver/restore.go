@@ -33,9 +33,11 @@ func (s *Server) Restore(r io.Reader) error {
 }
 
 // Reset forgets everything: the state, the journals, the log of requests and
-// the fault plan. Only tokens and configuration stay. Ids begin anew.
+// the fault plan. Only tokens and configuration stay, with the limit of lookups
+// as it was configured, and the seed of the fault plan. Ids begin anew.
 func (s *Server) Reset() {
 	s.ClearFaults()
+	s.SetLookupLimit(s.cfg.Lookups)
 	s.requests.clear()
 	// Nothing in an empty state could be wrong; a closed server has none to lose.
 	_ = s.platform.replace(newRecords(), &snapshot{})

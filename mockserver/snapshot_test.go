@@ -197,7 +197,11 @@ func TestReset(t *testing.T) {
 	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
 		t.Fatal(err)
 	}
+	p.SetLookupLimit(mockserver.LookupBucket)
 	p.must("DELETE", "/_mock/state", nil)
+	if limit := p.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "gap" {
+		t.Errorf("the lookup limit is %v, want the configured gap", limit)
+	}
 	empty := newPlatform(t, mockserver.Config{})
 	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {
 		t.Errorf("left: %s", got)
