@@ -216,6 +216,9 @@ func (q *queue) take(now time.Time) *Delivery {
 	next := (*from)[0]
 	(*from)[0] = nil
 	*from = (*from)[1:]
+	if q.held == next {
+		q.held = nil // nothing overtakes it any more
+	}
 	if q.hook.RateLimit > 0 {
 		q.starts = append(q.starts, now)
 		q.starts = q.starts[max(0, len(q.starts)-int(q.hook.RateLimit)):]

@@ -576,3 +576,46 @@ func TestFaultDeliveries(t *testing.T) {
 		})
 	}
 }
+
+// What was held back and then attempted is a delivery like any other: if it
+// fails, it keeps to the schedule of retries, whatever comes after it.
+func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		redeliver bool // rather than when it has been held long enough
+		want      []time.Duration
+	}{
+		{"attempted in its time", false, []time.Duration{time.Second, 2 * time.Second, 7 * time.Second, 37 * time.Second, 157 * time.Second}},
+		{"asked for again", true, []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+				p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
+				p.webhook("SuppressedEmail.Added")
+				if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
+					t.Fatal(err)
+				}
+				start := time.Now()
+				p.must("POST", "/suppressed-emails", `{"email":"held@example.org"}`)
+				if tt.redeliver {
+					if err := p.Redeliver("dlv-1"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(45 * time.Second) // it waits for its last retry
+				p.must("POST", "/suppressed-emails", `{"email":"next@example.org"}`)
+				if err := p.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var got []time.Duration
+				for _, a := range p.Deliveries()[0].Attempts {
+					got = append(got, a.Time.Sub(start))
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("attempts at %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}

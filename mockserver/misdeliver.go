@@ -29,7 +29,7 @@ func (d *deliverer) queueLocked(q *queue, delivery *Delivery) {
 			q.pending = append(q.pending, delivery)
 		}
 	}
-	if held != nil && slices.Contains(q.retries, held) {
+	if held != nil {
 		q.remove(held)
 		q.pending = append(q.pending, held)
 	}
@@ -50,6 +50,9 @@ func (q *queue) later(delivery *Delivery, at time.Time) {
 // remove takes a delivery out of its queue, wherever in it that is.
 func (q *queue) remove(delivery *Delivery) {
 	is := func(other *Delivery) bool { return other == delivery }
+	if q.held == delivery {
+		q.held = nil
+	}
 	q.pending = slices.DeleteFunc(q.pending, is)
 	q.retries = slices.DeleteFunc(q.retries, is)
 	delivery.NextAttempt = time.Time{}
