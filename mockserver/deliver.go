@@ -196,8 +196,8 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	if len(q.pending) == 0 {
 		wait = q.retries[0].NextAttempt.Sub(now)
 	}
-	if limit := int(q.hook.RateLimit); limit > 0 && len(q.starts) >= limit {
-		free := q.starts[len(q.starts)-limit].Add(q.hook.period())
+	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
+		free := q.starts[int64(len(q.starts))-limit].Add(q.hook.period())
 		wait = max(wait, free.Sub(now))
 	}
 	return max(0, wait), true
@@ -219,11 +219,17 @@ func (q *queue) take(now time.Time) *Delivery {
 	if q.held == next {
 		q.held = nil // nothing overtakes it any more
 	}
-	if q.hook.RateLimit > 0 {
-		q.starts = append(q.starts, now)
-		q.starts = q.starts[max(0, len(q.starts)-int(q.hook.RateLimit)):]
-	}
+	q.count(now)
 	return next
+}
+
+// count counts an attempt against the rate limit. What is kept are as many as
+// the limit looks back at, which may be more than an int can hold.
+func (q *queue) count(start time.Time) {
+	if q.hook.RateLimit > 0 {
+		q.starts = append(q.starts, start)
+		q.starts = q.starts[max(0, int64(len(q.starts))-q.hook.RateLimit):]
+	}
 }
 
 // run works a queue off until it has nothing to do now.

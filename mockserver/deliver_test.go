@@ -192,6 +192,30 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what
+// an int has on some machines.
+func TestRateLimitBeyondInt(t *testing.T) {
+	h := &hookServer{}
+	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	p.must("POST", "/webhooks", map[string]any{
+		"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
+	})
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
+		t.Fatal(err)
+	}
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.bodies) != 2 {
+		t.Errorf("%d deliveries, want 2", len(h.bodies))
+	}
+}
+
 // TestRateLimitOfRetries counts attempts, not events, and never more than the
 // limit in any window.
 func TestRateLimitOfRetries(t *testing.T) {

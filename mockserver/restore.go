@@ -139,15 +139,18 @@ func (q *queue) restoreLimit(journal []*Delivery) {
 	if q.hook.RateLimit == 0 {
 		return
 	}
+	var starts []time.Time
 	for _, delivery := range journal {
 		for _, a := range delivery.Attempts {
 			if delivery.webhookID == q.hook.ID {
-				q.starts = append(q.starts, a.Time)
+				starts = append(starts, a.Time)
 			}
 		}
 	}
-	slices.SortFunc(q.starts, time.Time.Compare)
-	q.starts = q.starts[max(0, len(q.starts)-int(q.hook.RateLimit)):]
+	slices.SortFunc(starts, time.Time.Compare)
+	for _, start := range starts {
+		q.count(start)
+	}
 }
 
 // forget leaves a queue with nothing to do, for good.
