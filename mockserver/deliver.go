@@ -243,7 +243,7 @@ func (d *deliverer) run(q *queue) {
 		if next == nil {
 			break
 		}
-		next.State, next.NextAttempt, q.inFlight = DeliveryInFlight, time.Time{}, next
+		next.State, next.NextAttempt, next.started, q.inFlight = DeliveryInFlight, time.Time{}, now, next
 		attempt := Attempt{Time: now, Manual: next.manual}
 		d.tellLocked(next)
 		d.mu.Unlock()
@@ -273,7 +273,7 @@ func (d *deliverer) attempt(delivery *Delivery, a *Attempt) {
 // settleLocked notes how an attempt went and what comes next.
 func (d *deliverer) settleLocked(q *queue, delivery *Delivery, a Attempt) {
 	delivery.Attempts = append(delivery.Attempts, a)
-	delivery.manual = false
+	delivery.manual, delivery.started = false, time.Time{}
 	delivery.tries++
 	switch {
 	case a.Status >= 200 && a.Status <= 299:

@@ -225,9 +225,10 @@ type Delivery struct {
 	Fault       string        `json:"fault,omitzero"`        // the id of the fault that hit it
 
 	webhookID int64
-	duplicate bool // deliver it once more
-	tries     int  // since the delivery was made or asked for again
-	manual    bool // the next attempt was asked for
+	duplicate bool      // deliver it once more
+	tries     int       // since the delivery was made or asked for again
+	manual    bool      // the next attempt was asked for
+	started   time.Time // the attempt under way, if one is
 }
 
 // Deliveries returns what was delivered to webhooks or is to be, in the order

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,21 +112,48 @@ func (d *deliverer) replace(accounts map[int64]*account, from *snapshot) {
 	for _, saved := range from.Deliveries {
 		d.restoreLocked(saved)
 	}
+	slices.SortStableFunc(from.Deliveries, func(a, b deliverySnapshot) int { return cmp.Compare(a.Place, b.Place) })
+	for _, saved := range from.Deliveries {
+		d.resumeLocked(saved)
+	}
 	for _, q := range d.order {
 		q.restoreLimit(d.journal)
 		d.startLocked(q)
 	}
 }
 
+// restoreLocked puts a delivery into the journal. Nobody knows how an attempt
+// ended that was under way, but it was made, and counts.
 func (d *deliverer) restoreLocked(saved deliverySnapshot) {
 	delivery := saved.Delivery
-	delivery.tries, delivery.duplicate = saved.Tries, saved.Duplicate
+	delivery.tries, delivery.duplicate, delivery.manual = saved.Tries, saved.Duplicate, saved.Manual
 	delivery.webhookID, _ = strconv.ParseInt(delivery.WebhookID, 10, 64) // 0 is that of no webhook
+	if len(saved.Bytes) > 0 {
+		delivery.Body = saved.Bytes
+	}
+	if !saved.Started.IsZero() {
+		delivery.Attempts = append(delivery.Attempts, Attempt{Time: saved.Started, Error: cutShort, Manual: delivery.manual})
+		delivery.manual = false
+	}
 	d.journal = append(d.journal, delivery)
 	d.byID[delivery.ID] = delivery
+}
+
+// cutShort is what became of an attempt that was under way.
+const cutShort = "the state was saved before there was an answer"
+
+// resumeLocked puts what is still to be delivered into its queue. What went to
+// no webhook has none, as snapshots do not hold its secret.
+func (d *deliverer) resumeLocked(saved deliverySnapshot) {
+	delivery := saved.Delivery
 	q := d.queues[delivery.webhookID]
 	switch {
-	case q == nil || delivery.State != DeliveryQueued && delivery.State != DeliveryInFlight && delivery.State != DeliveryRetrying:
+	case delivery.State != DeliveryQueued && delivery.State != DeliveryInFlight && delivery.State != DeliveryRetrying:
+	case q == nil:
+		delivery.State, delivery.NextAttempt = DeliveryFailed, time.Time{}
+		if saved.Started.IsZero() {
+			delivery.Attempts = append(delivery.Attempts, Attempt{Time: time.Now(), Error: cutShort})
+		}
 	case delivery.NextAttempt.IsZero():
 		delivery.State = DeliveryQueued
 		q.pending = append(q.pending, delivery)

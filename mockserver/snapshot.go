@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
+	"unicode/utf8"
 )
 
 // snapshotVersion changes with the format of snapshots.
@@ -47,15 +49,21 @@ type messageSnapshot struct {
 
 type deliverySnapshot struct {
 	*Delivery
-	Tries     int  `json:"tries"`
-	Duplicate bool `json:"duplicate,omitzero"`
+	Bytes     []byte    `json:"body_base64,omitzero"` // the body, if it is no text
+	Tries     int       `json:"tries"`
+	Duplicate bool      `json:"duplicate,omitzero"`
+	Manual    bool      `json:"manual,omitzero"`  // the next attempt was asked for
+	Started   time.Time `json:"started,omitzero"` // the attempt under way
+	Place     int       `json:"place,omitzero"`   // in the webhook's queue, from 1
 }
 
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
 // still to be delivered, and the secrets of webhooks, so keep it like one. The
 // fault plan and the log of requests are not part of it. It may be called at
-// any time; what is being attempted counts as still to be delivered.
+// any time. What is being attempted counts as still to be delivered, and its
+// attempt as made; only what [Server.SendEventTo] has under way has failed after
+// a restore, because its secret is not part of the snapshot.
 func (s *Server) Snapshot(w io.Writer) error {
 	body, err := s.platform.snapshot()
 	if err != nil {
@@ -80,11 +88,34 @@ func (p *platform) snapshot() ([]byte, error) {
 	d := p.deliver
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, delivery := range d.journal {
-		out.Deliveries = append(out.Deliveries, deliverySnapshot{delivery, delivery.tries, delivery.duplicate})
-	}
+	out.Deliveries = d.snapshotLocked()
 	out.Events, out.LastEvent = d.events, d.lastEvent
 	return json.MarshalIndent(out, "", " ")
+}
+
+func (d *deliverer) snapshotLocked() []deliverySnapshot {
+	places := map[*Delivery]int{}
+	for _, q := range d.order {
+		for i, delivery := range q.pending {
+			places[delivery] = i + 1
+		}
+	}
+	var out []deliverySnapshot
+	for _, delivery := range d.journal {
+		saved := deliverySnapshot{
+			Delivery:  delivery,
+			Tries:     delivery.tries,
+			Duplicate: delivery.duplicate,
+			Manual:    delivery.manual,
+			Started:   delivery.started,
+			Place:     places[delivery],
+		}
+		if !utf8.Valid(delivery.Body) {
+			saved.Bytes = delivery.Body
+		}
+		out = append(out, saved)
+	}
+	return out
 }
 
 func (a *account) snapshot() accountSnapshot {

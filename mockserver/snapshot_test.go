@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 func snapshotOf(t *testing.T, srv *mockserver.Server) string {
@@ -149,6 +151,129 @@ func quotedJSON(s string) []byte {
 		panic(err)
 	}
 	return out
+}
+
+// A body that is no text keeps its bytes, which its signature is of.
+func TestSnapshotKeepsBytes(t *testing.T) {
+	const body = "\xff\xfe caf\xe9"
+	h := &hookServer{}
+	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	hook := strings.TrimPrefix(p.webhook("Email.Opened"), "/webhooks/")
+	id, err := p.SendEvent(hook, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Redeliver(id); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.bodies) != 2 || h.bodies[1] != body || h.sigs[1] != h.sigs[0] {
+		t.Errorf("delivered %q, want %q twice with one signature", h.bodies, body)
+	}
+}
+
+// slow is a receiver that takes five seconds.
+func slow() map[string]http.Handler {
+	return map[string]http.Handler{"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Second) })}
+}
+
+// An attempt that is under way at a snapshot has been made: it counts against
+// the rate limit, and the delivery is attempted again when that allows it.
+func TestSnapshotAmidAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+		start := time.Now()
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		time.Sleep(time.Second)
+		for range 2 { // a snapshot of what was restored says the same
+			if err := p.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d := p.Deliveries()[0]
+		var at []time.Duration
+		for _, a := range d.Attempts {
+			at = append(at, a.Time.Sub(start))
+		}
+		if want := []time.Duration{0, time.Hour}; !slices.Equal(at, want) || d.State != mockserver.DeliveryDelivered {
+			t.Errorf("%s after attempts at %v, want %v", d.State, at, want)
+		} else if d.Attempts[0].Error != "the state was saved before there was an answer" {
+			t.Errorf("the first attempt: %+v", d.Attempts[0])
+		}
+	})
+}
+
+// What goes to no webhook and is under way at a snapshot has failed after a
+// restore, and says why.
+func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		for range 2 { // one is attempted, the other in the queue behind it
+			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		q := newPlatform(t, mockserver.Config{})
+		if err := q.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Wait(t.Context()); err != nil { // for the receiver to end
+			t.Fatal(err)
+		}
+		for _, d := range q.Deliveries() {
+			if d.State != mockserver.DeliveryFailed || len(d.Attempts) != 1 || d.Attempts[0].Error != "the state was saved before there was an answer" {
+				t.Errorf("%s is %s after %+v", d.ID, d.State, d.Attempts)
+			}
+		}
+	})
+}
+
+// A delivery that was asked for again keeps its place at the end of the queue.
+func TestSnapshotKeepsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{}
+		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"minute"}`)
+		for _, name := range []string{"a", "b", "c"} {
+			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Redeliver("dlv-1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, body := range h.bodies {
+			_, address, _ := strings.Cut(body, `"email":"`)
+			order = append(order, address[:1])
+		}
+		if want := []string{"a", "b", "c", "a"}; !slices.Equal(order, want) {
+			t.Errorf("delivered %v, want %v", order, want)
+		}
+		if attempts := p.Deliveries()[0].Attempts; len(attempts) != 2 || !attempts[1].Manual {
+			t.Errorf("the attempt that was asked for does not say so: %+v", attempts)
+		}
+	})
 }
 
 // A campaign that is scheduled for later is sent after a restore; so is the
