@@ -447,3 +447,28 @@ func TestCloseInFlight(t *testing.T) {
 		}
 	})
 }
+
+// Drain has nothing to wait for once the server is closed: what is left is lost,
+// and it says so at once.
+func TestDrainOfAClosedServer(t *testing.T) {
+	for name, start := range map[string]func(func()){
+		"closed before": func(closeIt func()) { closeIt() },
+		"closed while":  func(closeIt func()) { go closeIt() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+			p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
+			p.webhook(events.NameSuppressedEmailAdded)
+			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+			if err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			start(p.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if err := p.Drain(ctx); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") || !strings.Contains(err.Error(), "the server is closed") {
+				t.Errorf("got %v, want what is left and that the server is closed", err)
+			}
+		})
+	}
+}

@@ -278,8 +278,8 @@ func (s *Server) Wait(ctx context.Context) error {
 
 // Drain returns when every delivery has been delivered or given up, however
 // long its retries and rate limits take. Deliveries to archived webhooks do not
-// count: nothing happens to them. It fails if ctx ends first, saying what is
-// left.
+// count: nothing happens to them. It fails, saying what is left, if ctx ends
+// first or the server is closed.
 func (s *Server) Drain(ctx context.Context) error {
 	for {
 		if err := s.Wait(ctx); err != nil {
@@ -292,6 +292,9 @@ func (s *Server) Drain(ctx context.Context) error {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
+		case <-s.platform.deliver.ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("mockserver: drain: %s are lost: %w", what, errClosed)
 		case <-ctx.Done():
 			timer.Stop()
 			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), ctx.Err())

@@ -30,7 +30,10 @@ func (s *Server) Restore(r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
-	return s.platform.replace(restored, &in)
+	if err := s.platform.replace(restored, &in); err != nil {
+		return fmt.Errorf("mockserver: restore: %w", err)
+	}
+	return nil
 }
 
 // Reset forgets everything: the state, the journals, the log of requests and
@@ -44,7 +47,7 @@ func (s *Server) Reset() {
 	_ = s.platform.replace(newRecords(), &snapshot{})
 }
 
-var errClosed = errors.New("mockserver: the server is closed")
+var errClosed = errors.New("the server is closed")
 
 // replace puts records in the place of those that there are.
 func (p *platform) replace(with records, from *snapshot) error {

@@ -53,7 +53,9 @@ type Config struct {
 	RetrySchedule []time.Duration
 	// Targets answers deliveries in process: the handler is called for every
 	// webhook URL with that host (with its port, if the URL has one), and no
-	// socket is opened.
+	// socket is opened. When an attempt has taken too long, or the server is
+	// closed, the request's context ends; a handler that goes on then is waited
+	// for by nobody, and outlives even Close.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. Without it they go to
 	// loopback addresses alone. Private, link-local and other special addresses
@@ -155,7 +157,8 @@ func tokens(given []Token) []Token {
 }
 
 // Close ends what is under way and leaves nothing behind: no goroutine, no
-// timer, no connection. Deliveries that have not been made are lost. It may be
+// timer, no connection, unless a handler of [Config.Targets] does not heed its
+// request's context. Deliveries that have not been made are lost. It may be
 // called more than once.
 func (s *Server) Close() {
 	s.close.Do(func() {
