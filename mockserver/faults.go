@@ -71,7 +71,7 @@ const (
 type Fault struct {
 	// Operation is an operationId of the API's document, such as submitEmail.
 	Operation string `json:"operation,omitzero"`
-	// Method is a method of HTTP.
+	// Method is a method of HTTP that an operation takes, in whatever case.
 	Method string `json:"method,omitzero"`
 	// Path is a path of which each segment that is * or in braces stands for any
 	// one: /lists/*/contacts.

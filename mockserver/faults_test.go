@@ -459,6 +459,7 @@ func TestFaultMistakes(t *testing.T) {
 		{"no action", mockserver.Fault{}, "action"},
 		{"an unknown action", mockserver.Fault{Action: "explode"}, "action"},
 		{"an unknown operation", mockserver.Fault{Action: status, Operation: "sendEmail"}, "operation"},
+		{"a method that no operation takes", mockserver.Fault{Action: status, Method: "PSOT"}, "method"},
 		{"two ways to choose", mockserver.Fault{Action: status, Nth: 1, Every: 2}, "probability: want one of"},
 		{"a negative number", mockserver.Fault{Action: status, Nth: -1}, "nth"},
 		{"a probability over 1", mockserver.Fault{Action: status, Probability: 1.5}, "probability"},

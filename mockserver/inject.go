@@ -24,6 +24,9 @@ func (s *Server) inject(faults []Fault) ([]FaultRule, error) {
 		if f.Operation != "" && !slices.Contains(Operations(), f.Operation) {
 			errs = append(errs, &faultError{"operation", fmt.Sprintf("%q is unknown", f.Operation)})
 		}
+		if f.Method != "" && !loadContract().takes(f.Method) {
+			errs = append(errs, &faultError{"method", fmt.Sprintf("no operation takes %q", f.Method)})
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

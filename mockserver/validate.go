@@ -274,6 +274,20 @@ func allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
 	return methods
 }
 
+// takes reports whether an operation takes a method, in whatever case. What can
+// be read is also answered to HEAD.
+func (c *contract) takes(method string) bool {
+	if strings.EqualFold(method, http.MethodHead) {
+		return true
+	}
+	for _, op := range c.operations {
+		if strings.EqualFold(method, op.route.Method) {
+			return true
+		}
+	}
+	return false
+}
+
 // Operations returns the operationIds of the API's document, sorted.
 func Operations() []string {
 	var ids []string
