@@ -251,3 +251,22 @@ func TestDeprecatedEmails(t *testing.T) {
 		t.Errorf("the Email API knows it: %d", a.status)
 	}
 }
+
+// What the console looks up is neither limited nor counted: the application's
+// own next lookup is answered.
+func TestLookupLimitOfTheConsole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{})
+		path := "/v2/emails/" + p.email("a@example.org")
+		for range 2 {
+			if a := p.do("GET", "/_mock/accounts/1/api"+path, nil); a.status != 200 {
+				t.Errorf("by the console: %d %s, want 200", a.status, a.text)
+			}
+		}
+		for i, want := range []int{200, 429} {
+			if a := p.do("GET", path, nil); a.status != want {
+				t.Errorf("lookup %d by the application: %d %s, want %d", i+1, a.status, a.text, want)
+			}
+		}
+	})
+}

@@ -217,7 +217,7 @@ type exchange struct {
 
 	badEntries map[int]api.ProblemDetail // of an import, by their index
 
-	undisturbed bool // by faults
+	undisturbed bool // by faults and the limit of lookups: nobody's own request
 }
 
 type exchangeKey struct{}
