@@ -52,8 +52,8 @@ type Config struct {
 	// Nil is DefaultRetrySchedule; empty is no second attempt.
 	RetrySchedule []time.Duration
 	// Targets answers deliveries in process: the handler is called for every
-	// webhook URL with that host (with its port, if the URL has one), and no
-	// socket is opened. When an attempt has taken too long, or the server is
+	// webhook URL with that host (with its port, unless it is that of the
+	// scheme), and no socket is opened. When an attempt has taken too long, or the server is
 	// closed, the request's context ends; a handler that goes on then is waited
 	// for by nobody, and outlives even Close.
 	Targets map[string]http.Handler

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -22,7 +23,7 @@ const (
 // target is the way to the receivers of deliveries: handlers of this process,
 // or guarded connections.
 type target struct {
-	handlers map[string]http.Handler
+	handlers map[string]http.Handler // by host, in lower case
 	network  *http.Transport
 }
 
@@ -30,8 +31,12 @@ func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
 	dialer := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		return mayDial(address, allowPublic)
 	}}
+	lower := make(map[string]http.Handler, len(handlers))
+	for host, handler := range handlers {
+		lower[strings.ToLower(host)] = handler
+	}
 	return &target{
-		handlers: handlers,
+		handlers: lower,
 		network: &http.Transport{
 			DialContext:            dialer.DialContext,
 			DisableCompression:     true,
@@ -55,7 +60,7 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 	}
 	req.Header = header
 	var via http.RoundTripper = t.network
-	if handler := t.handlers[req.URL.Host]; handler != nil {
+	if handler := t.handler(req.URL); handler != nil {
 		via = handlerTransport{handler}
 	}
 	response, err := via.RoundTrip(req)
@@ -68,6 +73,21 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 		problem = describe(err)
 	}
 	return response.StatusCode, string(read), problem
+}
+
+// handler returns the handler of this process for a URL, or nil. The port of the
+// scheme may be named or left out, here and there.
+func (t *target) handler(to *url.URL) http.Handler {
+	host, port := strings.ToLower(to.Host), to.Port()
+	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
+	if port != "" && port != usual {
+		return t.handlers[host]
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
+	if handler := t.handlers[name]; handler != nil {
+		return handler
+	}
+	return t.handlers[name+":"+usual]
 }
 
 func describe(err error) string {
@@ -102,12 +122,16 @@ func mayDial(address string, allowPublic bool) error {
 
 // special reports whether an address is in a block of the IANA special-purpose
 // registries that package netip has no word for: shared, reserved and
-// documentation addresses, and those that embed an IPv4 address.
+// documentation addresses, and those that embed an IPv4 address. Of IPv6, only
+// 2000::/3 holds public addresses at all.
 func special(addr netip.Addr) bool {
+	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
+		return true
+	}
 	for _, block := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16",
+		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 	} {
 		if netip.MustParsePrefix(block).Contains(addr) {
 			return true

@@ -1,6 +1,45 @@
 package mockserver
 
-import "testing"
+import (
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+// A host is the same in any case, and with the port of the scheme or without.
+func TestTargetsByHost(t *testing.T) {
+	handler := http.NotFoundHandler()
+	for _, row := range []struct {
+		host, url string
+		found     bool
+	}{
+		{"hook.test", "http://hook.test/", true},
+		{"hook.test", "http://Hook.Test/", true},
+		{"Hook.Test", "http://hook.test/", true},
+		{"hook.test", "http://hook.test:80/", true},
+		{"hook.test", "http://hook.test:/", true},
+		{"hook.test", "https://hook.test:443/", true},
+		{"hook.test:80", "http://hook.test/", true},
+		{"hook.test:443", "https://hook.test/", true},
+		{"hook.test:8080", "http://HOOK.test:8080/", true},
+		{"[::1]", "http://[::1]:80/", true},
+		{"[::1]:80", "http://[::1]/", true},
+		{"hook.test", "http://hook.test:8080/", false},
+		{"hook.test", "http://hook.test:443/", false},
+		{"hook.test", "https://hook.test:80/", false},
+		{"hook.test:443", "http://hook.test/", false},
+		{"hook.test", "http://other.test/", false},
+	} {
+		to, err := url.Parse(row.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := newTarget(map[string]http.Handler{row.host: handler}, false).handler(to) != nil
+		if found != row.found {
+			t.Errorf("%s for the host %s: found %v, want %v", row.url, row.host, found, row.found)
+		}
+	}
+}
 
 func TestMayDial(t *testing.T) {
 	for _, row := range []struct {
@@ -33,6 +72,15 @@ func TestMayDial(t *testing.T) {
 		{"[64:ff9b::a00:1]:80", false, false},
 		{"[2002:a00:1::]:80", false, false},
 		{"[2001:0:1::1]:80", false, false},
+		{"[2001:db8::1]:80", false, false},
+		{"[2001:db8::1%25eth0]:80", false, false},
+		{"[3fff::1]:80", false, false},
+		{"[64:ff9b:1::1]:80", false, false},
+		{"[100::1]:80", false, false},
+		{"[100:0:0:1::1]:80", false, false},
+		{"[5f00::1]:80", false, false},
+		{"[fec0::1]:80", false, false},
+		{"[4000::1]:80", false, false},
 		{"app.test:80", false, false},
 		{"nonsense", false, false},
 	} {
