@@ -137,6 +137,11 @@ func TestFaultAnswers(t *testing.T) {
 			500, "Content-Type: application/json", "{}", false,
 		},
 		{
+			"a status without a body",
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"},
+			204, "Content-Type: application/json", "", false,
+		},
+		{
 			"a page of a portal with status 200",
 			mockserver.Fault{Action: mockserver.FaultNotJSON},
 			200, "Content-Type: text/html; charset=utf-8", "<html>", false,
@@ -181,6 +186,9 @@ func TestFaultAnswers(t *testing.T) {
 				}
 				if res.Header.Get("X-Request-Id") == "" {
 					p.Error("no X-Request-Id")
+				}
+				if tt.status == http.StatusNoContent && body != "" {
+					p.Errorf("an answer without a body has %q", body)
 				}
 				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
 					p.Errorf("%d bytes, want %d", len(body), size)

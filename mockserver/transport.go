@@ -81,10 +81,18 @@ func (w *responder) Write(b []byte) (int, error) {
 	switch {
 	case w.request.Method == http.MethodHead:
 		return len(b), nil
+	case w.bodyless():
+		return 0, http.ErrBodyNotAllowed
 	case w.pipe != nil:
 		return w.pipe.Write(b)
 	}
 	return w.buffer.Write(b)
+}
+
+// bodyless reports whether answers with the status have no body, whatever the
+// handler writes.
+func (w *responder) bodyless() bool {
+	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
 }
 
 // Flush implements [http.Flusher].
@@ -132,7 +140,7 @@ func (w *responder) finish() {
 // rest is the buffered body; one shorter than its Content-Length ends unexpectedly.
 func (w *responder) rest() io.Reader {
 	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
-	if err == nil && length > w.buffer.Len() && w.request.Method != http.MethodHead {
+	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {
 		return io.MultiReader(&w.buffer, brokenReader{})
 	}
 	return &w.buffer
@@ -144,10 +152,10 @@ func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func (w *responder) hand(body io.ReadCloser) {
 	length := int64(-1)
-	if w.pipe == nil {
+	if w.pipe == nil || w.bodyless() {
 		length = int64(w.buffer.Len())
 	}
-	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
+	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && !w.bodyless() {
 		length = n
 	}
 	w.ready <- &http.Response{

@@ -23,6 +23,20 @@ func TestHandlerTransport(t *testing.T) {
 		"request": func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.RequestURI+" "+r.PathValue("x")+" "+r.Header.Get("X-Test"))
 		},
+		"no content with a body": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "5")
+			w.WriteHeader(http.StatusNoContent)
+			_, _ = io.WriteString(w, "hello")
+		},
+		"not modified with a body": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotModified)
+			_, _ = io.WriteString(w, "hello")
+		},
+		"no content, flushed": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNoContent)
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, "hello")
+		},
 		"late header": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusOK)
 			w.Header().Set("X-Late", "1")
@@ -63,6 +77,7 @@ func TestHandlerTransport(t *testing.T) {
 type seen struct {
 	failed, short bool
 	status        int
+	length        int64 // as announced
 	body, late    string
 }
 
@@ -79,7 +94,7 @@ func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	return seen{status: res.StatusCode, body: string(body), short: errors.Is(err, io.ErrUnexpectedEOF), late: res.Header.Get("X-Late")}
+	return seen{status: res.StatusCode, length: res.ContentLength, body: string(body), short: errors.Is(err, io.ErrUnexpectedEOF), late: res.Header.Get("X-Late")}
 }
 
 // TestHandlerTransportCancel gives up a handler that hangs, and tells it.
