@@ -149,6 +149,7 @@ func TestSenderHangsUpAfterHandling(t *testing.T) {
 		if err := newRequest(t, eventBody).Write(conn); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // until it is being handled
 		_ = conn.Close()
 		synctest.Wait()
 		if got := deliver(t, p, eventBody); got != http.StatusNoContent {
