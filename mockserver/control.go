@@ -34,8 +34,8 @@ import (
 //	GET    /_mock/stream                        server-sent events, see below
 //	POST   /_mock/wait                          204 when every queue is idle, with ?drain=true when all is delivered or given up;
 //	                                            504 after ?timeout_ms= (10 s if not given)
-//	*      /_mock/accounts/{account_id}/api/…   the API, as the account's first user (or ?user_id=), without a token, faults, the limit of lookups and
-//	                                            the request log: lists, contacts, suppressed addresses, webhooks, templates …
+//	*      /_mock/accounts/{account_id}/api/…   the API, as the account's first user (or ?user_id=), without a token, faults, the
+//	                                            limit of lookups and the request log: lists, contacts, suppressed addresses, webhooks, templates …
 //
 //	GET    /_mock/outbox                        messages that were sent; also ?account_id= ?to= ?status= ?sent_by=
 //	GET    /_mock/outbox/{id}                   with text, html, headers, links and the events about it; also one that was refused

@@ -42,10 +42,10 @@
 // # What the specification leaves open
 //
 // A deleted contact can still be read, with the status deleted, but no longer be
-// changed: 404. The deprecated POST /emails refuses nobody. An import describes a
-// contact that complained or bounced, and leaves its status as it is. A campaign
-// skips who is not active and who is suppressed. A template that is deleted
-// leaves its content to the campaigns and workflows that name it.
+// changed: 404. The deprecated POST /emails refuses nobody. An import makes no
+// contact active whose status is spam or bounced. A campaign skips who is not active
+// and who is suppressed. A template that is deleted leaves its content to the
+// campaigns and workflows that name it.
 //
 // A PATCH that would leave a scheduled campaign incomplete, or on a list whose
 // policy is not accepted, is answered 409 and changes nothing. POST /v2/emails

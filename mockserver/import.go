@@ -70,10 +70,9 @@ func entryDetail(i int, err error) api.ProblemDetail {
 	return detail("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
-// importContact adds or updates one contact and reports whether it is new. Who
-// complained or whose address bounced stays so, or a second import could make
-// active what the first had made unsubscribed. An import that unsubscribes or
-// deletes fires nothing.
+// importContact adds or updates one contact and reports whether it is new.
+// Nobody whose status is spam or bounced becomes active by an import. An import
+// that unsubscribes or deletes does so to everybody, and fires nothing.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string) bool {
 	c := l.contacts.at(entry.Email)
 	isNew := c == nil
@@ -82,9 +81,10 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string) bool
 	}
 	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
 	switch {
-	case c.Status == status, c.Status == statusSpam, c.Status == statusBounced:
+	case c.Status == status:
 	case status != statusActive:
 		l.contacts.setStatus(c, status)
+	case c.Status == statusSpam || c.Status == statusBounced:
 	default:
 		if !isNew && c.Status != statusPending {
 			c.Added = t.nextID()

@@ -56,7 +56,7 @@ func (l *requestLog) add(r Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
-	// They are parts of the request's first line, of which there may be more.
+	// They share the memory of the whole request line, which is not counted.
 	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()

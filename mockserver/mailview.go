@@ -83,8 +83,8 @@ func (m Message) source() string {
 	return b.String()
 }
 
-// encoded is the value in ASCII. Of an address that is the name alone: one within
-// an encoded word is no address any more (RFC 2047, section 5).
+// encoded is the value in ASCII. Of an address it encodes the name alone: within
+// an encoded word it would be no address any more (RFC 2047, section 5).
 func (h Header) encoded() string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)

@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,20 +14,21 @@ import (
 // because it compares names without case. The API knows no such members, and who
 // sends them should hear of it here.
 func misspelt(schema *openapi3.Schema, value any, loc ...any) (found []api.ProblemDetail) {
-	at := func(place any) []any { return append(slices.Clone(loc), place) }
 	switch value := value.(type) {
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if member := schema.Properties[name]; member != nil {
-				found = append(found, misspelt(member.Value, value[name], at(name)...)...)
+		for name, member := range value {
+			if known := schema.Properties[name]; known != nil {
+				found = append(found, misspelt(known.Value, member, append(loc, name)...)...)
 			} else if right := calledLike(schema, name); right != "" {
-				found = append(found, detail("value_error", fmt.Sprintf("no such member: it is called %q", right), at(name)...))
+				at := append(slices.Clone(loc), name) // loc is shared by all that is found
+				found = append(found, detail("value_error", fmt.Sprintf("no such member: it is called %q", right), at...))
 			}
 		}
+		slices.SortStableFunc(found, func(a, b api.ProblemDetail) int { return strings.Compare(fmt.Sprint(a.Loc...), fmt.Sprint(b.Loc...)) })
 	case []any:
 		for i, item := range value {
 			if schema.Items != nil {
-				found = append(found, misspelt(schema.Items.Value, item, at(i)...)...)
+				found = append(found, misspelt(schema.Items.Value, item, append(loc, i)...)...)
 			}
 		}
 	}

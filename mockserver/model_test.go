@@ -129,7 +129,7 @@ func (m *model) importOne(l *modelList, email, status string) bool {
 		m.activate(l, m.add(l, email))
 	case isNew:
 		m.add(l, email).status = status
-	case c.status == status || c.status == "spam" || c.status == "bounced":
+	case c.status == status:
 	case status != "active": // silently
 		c.status = status
 	case c.status == "pending":

@@ -154,9 +154,6 @@ func (d *deliverer) resumeLocked(saved deliverySnapshot) {
 	case delivery.State != DeliveryQueued && delivery.State != DeliveryInFlight && delivery.State != DeliveryRetrying:
 	case q == nil:
 		delivery.State, delivery.NextAttempt = DeliveryFailed, time.Time{}
-		if saved.Started.IsZero() {
-			delivery.Attempts = append(delivery.Attempts, Attempt{Time: time.Now(), Error: cutShort})
-		}
 	case delivery.NextAttempt.IsZero():
 		delivery.State = DeliveryQueued
 		q.pending = append(q.pending, delivery)

@@ -53,9 +53,9 @@ type Config struct {
 	RetrySchedule []time.Duration
 	// Targets answers deliveries in process: the handler is called for every
 	// webhook URL with that host (with its port, unless it is that of the
-	// scheme), and no socket is opened. When an attempt has taken too long, or the server is
-	// closed, the request's context ends; a handler that goes on then is waited
-	// for by nobody, and outlives even Close.
+	// scheme), and no socket is opened. When an attempt has taken too long, or
+	// the server is closed, the request's context ends; a handler that goes on
+	// then is waited for by nobody, and outlives even Close.
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. Without it they go to
 	// loopback addresses alone. Private, link-local and other special addresses

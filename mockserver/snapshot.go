@@ -62,8 +62,8 @@ type deliverySnapshot struct {
 // still to be delivered, and the secrets of webhooks, so keep it like one. The
 // fault plan and the log of requests are not part of it. It may be called at
 // any time. What is being attempted counts as still to be delivered, and its
-// attempt as made; only what [Server.SendEventTo] has under way has failed after
-// a restore, because its secret is not part of the snapshot.
+// attempt as made; only what [Server.SendEventTo] has still to deliver has failed
+// after a restore, because its secret is not part of the snapshot.
 func (s *Server) Snapshot(w io.Writer) error {
 	body, err := s.platform.snapshot()
 	if err != nil {

@@ -80,8 +80,8 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 func (t *target) handler(to *url.URL) http.Handler {
 	host, port := strings.ToLower(to.Host), to.Port()
 	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
-	if port != "" && port != usual {
-		return t.handlers[host]
+	if handler := t.handlers[host]; handler != nil || port != "" && port != usual {
+		return handler
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
 	if handler := t.handlers[name]; handler != nil {

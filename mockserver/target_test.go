@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -37,6 +38,12 @@ func TestTargetsByHost(t *testing.T) {
 		found := newTarget(map[string]http.Handler{row.host: handler}, false).handler(to) != nil
 		if found != row.found {
 			t.Errorf("%s for the host %s: found %v, want %v", row.url, row.host, found, row.found)
+		}
+	}
+	both := newTarget(map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}, false)
+	for host, exact := range both.handlers {
+		if got := both.handler(&url.URL{Scheme: "http", Host: host}); fmt.Sprintf("%T", got) != fmt.Sprintf("%T", exact) {
+			t.Errorf("%s: got the handler of another host", host)
 		}
 	}
 }

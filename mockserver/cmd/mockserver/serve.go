@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,13 @@ type options struct {
 	config            mockserver.Config
 }
 
+// tokenIsKnown reports whether the default token opens the platform.
+func (o options) tokenIsKnown() bool {
+	return len(o.config.Tokens) == 0 || slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool {
+		return t.Token == mockserver.DefaultToken
+	})
+}
+
 // serve runs the platform until ctx ends.
 func serve(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args, out)
@@ -53,7 +61,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err := savable(o.state); err != nil {
 		return err
 	}
-	listener, err := hold(ctx, o.addr, len(o.config.Tokens) == 0)
+	listener, err := hold(ctx, o.addr, o.tokenIsKnown())
 	if err != nil {
 		return err
 	}

@@ -350,6 +350,9 @@ func TestServeOffLoopback(t *testing.T) {
 			t.Errorf("%s without a token: %v", address, err)
 		}
 	}
+	if err := run(t.Context(), []string{"-addr", "0.0.0.0:0", "-token", "key", "-token", "dev-token:ann@example.com"}, io.Discard); err == nil {
+		t.Error("the default token was taken off loopback")
+	}
 	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
 	if status, _ := r.ask("GET", "/_mock/info", "dev-token", ""); status != 401 {
 		t.Errorf("with the default token: %d", status)
