@@ -86,8 +86,9 @@ func isMismatch(err error) bool {
 	return errors.As(err, &bad) && !bad.Syntax
 }
 
-// perform performs an operation and has decode take the answer, unless it is
-// empty. Every error is an [*Error].
+// perform performs an operation and has decode take the answer, which may be
+// empty, and once more that of the next attempt if decode refuses the first.
+// Every error is an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
 	c := &call{request: r, decode: decode}
 	return c.perform(ctx, x)

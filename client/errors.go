@@ -44,7 +44,8 @@ const (
 const maxErrorBody = 4 << 10
 
 // Error is how every call fails, but for [Contacts.Import], which may fail for
-// several reasons. It is always a pointer; get it with [errors.As]. It holds no token. It may be shared, and must not be changed.
+// several reasons. It is always a pointer; get it with [errors.As]. It holds no
+// token. It may be shared, and must not be changed.
 type Error struct {
 	Op         string        // the operation, such as "createTemplate"
 	Method     string        // the HTTP method

@@ -63,16 +63,18 @@ type ImportFailure struct {
 
 // Import puts any number of contacts on a list, in batches of 1,000. It reads
 // the source as it goes and keeps no more than the batches under way, so memory
-// does not depend on the number of contacts. Importing one again creates nothing
-// twice, but who has unsubscribed in between is active again, unless ImportTo says
-// otherwise: resume soon. See [Contacts.ImportBatch] for what becomes of each.
+// does not depend on the number of contacts. Importing a contact again creates
+// nothing twice, but makes active again anybody who has unsubscribed in the
+// meantime, unless ImportTo says otherwise: resume soon. See
+// [Contacts.ImportBatch] for what becomes of each.
 //
 // The report is never nil. The error is nil if the source was read to its end
 // and the platform answered for all of it, also if it rejected some contacts.
-// Else the error, which is not an [*Error] itself, wraps all of: the source's error, which ends the import after
-// what came before it was sent; the error of the first batch that failed; the
-// context's error. A cancelled context ends the import promptly, unless the source
-// is waiting for something else: what was under way is then unknown.
+// Else the error, which is not an [*Error] itself, wraps all of: the source's
+// error, which ends the import after what came before it was sent; the error of
+// the first batch that failed; the context's error. A cancelled context ends the
+// import promptly, unless the source is waiting for something else: what was
+// under way is then unknown.
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}

@@ -58,8 +58,8 @@ type CSVOptions struct {
 
 	// BadRow is called for a row that cannot be read. If it returns nil, the
 	// row is left out; else its error ends the source. Default: the source
-	// ends with the row's error. A quote that is not closed on its line ends
-	// the source in any case: the rows after it cannot be told apart.
+	// ends with the row's error. A quoted field of several lines that does
+	// not end as it should ends the source in any case: it may have taken in rows.
 	BadRow func(*CSVError) error
 }
 
@@ -208,7 +208,7 @@ func (c *csvSource) record() ([]string, error) {
 		return record, nil
 	case err == io.EOF:
 		return nil, err
-	case errors.As(err, &parse) && parse.Line == parse.StartLine:
+	case errors.As(err, &parse) && (parse.Line == parse.StartLine || !errors.Is(err, csv.ErrQuote)):
 		return nil, &CSVError{Line: parse.StartLine, Err: parse.Err}
 	case errors.As(err, &parse): // nobody knows where the next row begins
 		c.failed = true

@@ -479,6 +479,7 @@ func TestImportCSV(t *testing.T) {
 		"too many fields":  {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
 		"bare quote":       {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
 		"open quote":       {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
+		"bad after lines":  {"email,n,m\na@x,\"1\n2\",b\"c\nd@x,3,4\n", CSVOptions{BadRow: skipRow}, "4:d@x{n=3m=4}[] "},
 		"quote over lines": {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{BadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field; the quote takes in all up to line 5`},
 		"not UTF-8":        {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
 		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; perhaps a quote is not closed"},

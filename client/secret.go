@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"strings"
 
@@ -38,7 +39,7 @@ func (s *Secret) UnmarshalText(b []byte) error {
 func readSecret(c *jsonscan.Cursor) Secret { return Secret(c.String()) }
 
 // redact returns s without token, however a server spells what it echoes: as it
-// is, escaped as in JSON, or escaped as in a URL.
+// is, or escaped as in JSON, in a URL or in HTML.
 func redact(s, token string) string {
 	if token == "" {
 		return s
@@ -89,6 +90,10 @@ func spelledByte(s string, c byte) int {
 		return 6
 	case s[0] == '%' && isHex(s[1:], c):
 		return 3
+	case s[0] == '&':
+		if end := strings.IndexByte(s[:min(len(s), 10)], ';') + 1; html.UnescapeString(s[:end]) == string(c) {
+			return end
+		}
 	case s[0] == c:
 		return 1
 	}

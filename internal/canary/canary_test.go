@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"html/template"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -57,7 +59,7 @@ func forms(secret string) []string {
 	goNumbers := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}")
 	base := base64.RawStdEncoding.EncodeToString(b)
 	return []string{
-		secret, strings.ReplaceAll(secret, "/", `\/`), strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
+		secret, strings.ReplaceAll(secret, "/", `\/`), html.EscapeString(secret), template.HTMLEscapeString(secret), strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
 		numbers, strings.ReplaceAll(numbers, " ", ","), goNumbers, base[:len(base)-1], base64.RawURLEncoding.EncodeToString(b)[:len(base)-1],
 	}
 }

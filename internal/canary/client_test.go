@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -65,6 +66,7 @@ func answers() map[string]http.HandlerFunc {
 			fmt.Fprintf(w, strings.ReplaceAll(text, "TOKEN", "%[1]s"), r.Header.Get("Authorization"))
 		}
 	}
+	page := template.Must(template.New("").Parse(`<p>No such token: {{.}}</p>`))
 	escape := strings.NewReplacer("/", `\/`, "<", `\u003C`, "+", `\u002b`)
 	return map[string]http.HandlerFunc{
 		"JSON that escapes": func(w http.ResponseWriter, r *http.Request) {
@@ -72,6 +74,11 @@ func answers() map[string]http.HandlerFunc {
 			w.Header().Set("X-Request-Id", url.QueryEscape(token))
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			_, _ = fmt.Fprintf(w, `{"detail":[{"loc":["header","%[1]s"],"msg":"bad %[1]s","type":"%[1]s"}],"seen":"%[1]s"}`, escape.Replace(token))
+		},
+		"HTML that escapes": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusUnauthorized)
+			_ = page.Execute(w, r.Header.Get("Authorization"))
 		},
 		"JSON that echoes":    say(422, "application/json", `{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
 		"HTML that echoes":    say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
