@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -28,9 +27,14 @@ func DiagnoseSignature(secret webhook.Secret, body []byte, signature string) str
 	if reason := misshapen(secret, body, signature); reason != "" {
 		return reason
 	}
+	raw, _ := hex.DecodeString(signature)
+	unhexed := base64.StdEncoding.EncodeToString(raw)
 	for _, m := range mistakes(secret, body) {
-		if signs(m.secret, m.body, signature) {
+		switch {
+		case signs(m.secret, m.body, signature):
 			return m.reason
+		case signs(m.secret, m.body, unhexed):
+			return m.reason + " It is also in hexadecimal: encode it as base64."
 		}
 	}
 	if signature == hex.EncodeToString(plainSum(body)) || signature == base64.StdEncoding.EncodeToString(plainSum(body)) {
@@ -69,6 +73,9 @@ func misshapen(secret webhook.Secret, body []byte, signature string) string {
 	}
 	if _, value, ok := strings.Cut(signature, "="); ok && (strings.HasPrefix(signature, "sha256=") || strings.HasPrefix(signature, "sha512=")) {
 		return misshapenOr(secret, body, value, "The right value behind a prefix: the platform sends none.")
+	}
+	if _, value, ok := strings.Cut(signature, ":"); ok {
+		return misshapenOr(secret, body, strings.TrimSpace(value), "The right value behind the name of its header.")
 	}
 	return ""
 }
@@ -114,43 +121,6 @@ func mistakes(secret webhook.Secret, body []byte) []mistake {
 	}
 	for _, again := range reencoded(body) {
 		out = append(out, mistake{secret, again, "Computed over JSON that was decoded and encoded again: use the bytes as they came."})
-	}
-	return out
-}
-
-// reencoded is a JSON body as the encoders of some languages write it again.
-func reencoded(body []byte) [][]byte {
-	var out [][]byte
-	var sorted any
-	if json.Unmarshal(body, &sorted) != nil {
-		return nil
-	}
-	var compact, two, four bytes.Buffer
-	if json.Compact(&compact, body) == nil && json.Indent(&two, body, "", "  ") == nil && json.Indent(&four, body, "", "    ") == nil {
-		out = append(out, compact.Bytes(), spaced(compact.Bytes()), two.Bytes(), four.Bytes())
-	}
-	if again, err := json.Marshal(sorted); err == nil {
-		out = append(out, again, spaced(again))
-	}
-	return out
-}
-
-// spaced puts a space behind each comma and colon, as Python does.
-func spaced(compact []byte) []byte {
-	out := make([]byte, 0, len(compact)*5/4)
-	inString, escaped := false, false
-	for _, c := range compact {
-		out = append(out, c)
-		switch {
-		case escaped:
-			escaped = false
-		case inString && c == '\\':
-			escaped = true
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ',' || c == ':'):
-			out = append(out, ' ')
-		}
 	}
 	return out
 }

@@ -45,6 +45,8 @@ func TestDiagnoseSignature(t *testing.T) {
 		{"encoded again with sorted members", webhook.Sign(secret, sorted), "encoded again"},
 		{"encoded again with spaces", webhook.Sign(secret, []byte(`{"z": 1, "event": "Email.Bounced", "text": "a, b: \"c\""}`)), "encoded again"},
 		{"indented", webhook.Sign(secret, []byte("{\n  \"z\": 1,\n  \"event\": \"Email.Bounced\",\n  \"text\": \"a, b: \\\"c\\\"\"\n}")), "encoded again"},
+		{"other hash in hexadecimal", inHex(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body)), "sha512"},
+		{"behind its header", "X-Service-Signature: " + right, "name of its header"},
 		{"plain hash", base64.StdEncoding.EncodeToString(plainSum(body)), "without the secret"},
 		{"other secret", webhook.Sign(key("east"), body), "None of the usual"},
 		{"garbage", "garbage", "None of the usual"},
@@ -62,6 +64,30 @@ func TestDiagnoseSignature(t *testing.T) {
 				t.Errorf("reason %q tells the secret or the signature", got)
 			}
 		})
+	}
+}
+
+func inHex(signature string) string {
+	raw, _ := base64.StdEncoding.DecodeString(signature)
+	return hex.EncodeToString(raw)
+}
+
+// What encoders of other languages make of an event as this server writes it.
+func TestDiagnoseOtherEncoders(t *testing.T) {
+	secret := webhook.Secret{Key: "s"}
+	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)
+	for name, again := range map[string]string{
+		"JSON.stringify":                   `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
+		"JSON.stringify, two spaces":       "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
+		"json.dumps":                       `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
+		"json.dumps, sorted":               `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
+		"json_encode":                      `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00","n":[1,{}]}`,
+		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
+		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀","url":"https://x.example/?a=1\u0026b=2"}`,
+	} {
+		if got := DiagnoseSignature(secret, body, webhook.Sign(secret, []byte(again))); !strings.Contains(got, "encoded again") {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 
