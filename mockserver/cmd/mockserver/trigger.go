@@ -79,15 +79,15 @@ func parseTrigger(args []string, out io.Writer) (triggering, error) {
 	flags.StringVar(&t.url, "url", "", "`URL` of the receiver")
 	secretFlags(flags, &t.secret)
 	flags.BoolVar(&t.list, "list", false, "list all events and their variants")
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the event comes first, and flag stops at what is none
-		t.event, args = args[0], args[1:]
-	}
-	if err := flags.Parse(args); err != nil {
-		return t, err
-	}
+	err := flags.Parse(args)
 	rest := flags.Args()
-	if t.event == "" && len(rest) > 0 {
-		t.event, rest = rest[0], rest[1:]
+	if err == nil && len(rest) > 0 { // the event; flag stops there
+		t.event = rest[0]
+		err = flags.Parse(rest[1:])
+		rest = flags.Args()
+	}
+	if err != nil {
+		return t, err
 	}
 	switch {
 	case len(rest) > 0:

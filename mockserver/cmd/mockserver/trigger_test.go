@@ -29,7 +29,7 @@ func TestTriggerSends(t *testing.T) {
 	server := httptest.NewServer(got)
 	defer server.Close()
 	var out strings.Builder
-	err := run(t.Context(), []string{"trigger", "Email.Bounced", "--variant", "workflow", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S"}, &out)
+	err := run(t.Context(), []string{"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S"}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
