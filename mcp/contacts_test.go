@@ -77,7 +77,7 @@ func TestListPages(t *testing.T) {
 		{"the largest page", args{"per_page": 100, "page": 2}, "c100@example.com", 100, 230, 3.0, "Page 2: 100 of 230 in all; for more call again with page 3"},
 		{"the last page", args{"per_page": 100, "page": 3}, "c200@example.com", 30, 230, nil, "Page 3: 30 of 230 in all; this is the last page."},
 		{"a last page that is full", args{"per_page": 46, "page": 5}, "c184@example.com", 46, 230, nil, "this is the last page"},
-		{"a page past the end", args{"page": 9}, "", 0, 230, nil, "Page 9: 0 of 230 in all; this is the last page."},
+		{"a page past the end", args{"page": 9}, "", 0, 230, nil, "Page 9 is past the end; the last page of 230 in all is page 5."},
 		{"sorted", args{"sort": "email:desc", "per_page": 1}, "c229@example.com", 1, 230, 2.0, "Page 1: 1 of 230"},
 		{"filtered", args{"filter": "tag:odd", "per_page": 100}, "c001@example.com", 100, 115, 2.0, "100 of 115"},
 		{"nobody", args{"filter": "email:nobody@example.com"}, "", 0, 0, nil, "Page 1: 0 of 0 in all; this is the last page."},

@@ -77,6 +77,11 @@ func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput
 
 // summary returns for example "Page 3: 23 of 123 in all; this is the last page".
 func (p pageOutput) summary(shown int) string {
+	if p.Count != nil && *p.Count > 0 {
+		if last := (*p.Count-1)/p.PerPage + 1; p.Page > last {
+			return fmt.Sprintf("Page %d is past the end; the last page of %d in all is page %d", p.Page, *p.Count, last)
+		}
+	}
 	s := fmt.Sprintf("Page %d: %d", p.Page, shown)
 	if p.Count != nil {
 		s += fmt.Sprintf(" of %d in all", *p.Count)

@@ -55,7 +55,21 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	if err := s.check(); err != nil {
 		return s, err
 	}
-	return s.withEnvironment(getenv), nil
+	s = s.withEnvironment(getenv)
+	return s, s.complete()
+}
+
+// complete says what is missing, in the words of the settings.
+func (s settings) complete() error {
+	switch {
+	case s.demo:
+		return nil
+	case s.baseURL == "":
+		return errors.New("which platform? Set EMAILPLATFORM_BASE_URL, or give -base-url, or -demo to try it")
+	case s.http == "" && s.token == "":
+		return errors.New("EMAILPLATFORM_TOKEN is not set")
+	}
+	return nil
 }
 
 // check refuses flags that do not go together.

@@ -164,10 +164,10 @@ func TestFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"nothing", nil, "BaseURL: is missing"},
-		{"no token", []string{"-base-url", "https://api.example.com"}, "the access token is empty"},
+		{"nothing", nil, "Set EMAILPLATFORM_BASE_URL"},
+		{"no token", []string{"-base-url", "https://api.example.com"}, "EMAILPLATFORM_TOKEN is not set"},
 		{"a base URL that is none", []string{"-base-url", "api.example.com", "-token", "t"}, "want an absolute http or https URL"},
-		{"HTTP without a base URL", []string{"-http", "127.0.0.1:0"}, "BaseURL: is missing"},
+		{"HTTP without a base URL", []string{"-http", "127.0.0.1:0"}, "Set EMAILPLATFORM_BASE_URL"},
 		{"a token for HTTP", []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"}, "each caller sends its own"},
 		{"a demo of another platform", []string{"-demo", "-base-url", "https://api.example.com"}, "leave out -base-url"},
 		{"open to the network", []string{"-demo", "-http", ":8808"}, "name the server with -allow-host"},
