@@ -7,11 +7,12 @@
 // A hard bounce says that the mailbox does not exist; writing there again harms
 // the sender's reputation. Soft bounces (a full mailbox, a busy server) are left
 // alone. -dry-run only prints. Running it again does no harm. Without the two
-// variables it cleans a small list of the platform in memory.
+// variables and -list it cleans a small list of the platform in memory.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ import (
 
 func main() {
 	var j job
-	flag.Int64Var(&j.listID, "list", 0, "the `id` of the list")
+	flag.Int64Var(&j.listID, "list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
 	flag.StringVar(&j.action, "action", "tag", "what to do: tag or unsubscribe")
 	flag.StringVar(&j.tag, "tag", "bounced-hard", "the tag that the action tag adds")
 	flag.BoolVar(&j.dryRun, "dry-run", false, "only print what would be done")
@@ -44,6 +45,9 @@ func run(ctx context.Context, j job) error {
 		return fmt.Errorf("-action: want tag or unsubscribe, not %q", j.action)
 	}
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
+	if cfg.BaseURL == "" && j.listID != 0 {
+		return errors.New("EMAILPLATFORM_BASE_URL is not set")
+	}
 	if cfg.BaseURL == "" {
 		platform, listID, err := startDemo(ctx)
 		if err != nil {

@@ -7,7 +7,7 @@
 // The header row names the column "email"; "tags" may hold tags, and every
 // other column is a custom attribute. Bad rows are reported with their line and
 // left out. Ctrl-C stops the import; what the platform has confirmed by then
-// stands in contacts.csv.progress. Without the two variables it runs on the
+// stands in contacts.csv.progress. Without any of this it runs on the
 // platform in memory, with a file of 25,000 rows, and stops itself once.
 package main
 
@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	listID := flag.Int64("list", 0, "the `id` of the list")
+	listID := flag.Int64("list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *listID, flag.Args())
@@ -44,10 +44,12 @@ func main() {
 
 func run(ctx context.Context, listID int64, args []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
-	if cfg.BaseURL == "" {
+	switch {
+	case cfg.BaseURL == "" && listID == 0 && len(args) == 0:
 		return demonstrate(ctx)
-	}
-	if len(args) != 1 || listID == 0 {
+	case cfg.BaseURL == "":
+		return errors.New("EMAILPLATFORM_BASE_URL is not set")
+	case len(args) != 1 || listID == 0:
 		return errors.New("want -list ID and one file")
 	}
 	c, err := client.New(cfg)

@@ -3,13 +3,14 @@
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/list-export -list 81 -filter status:active -attributes first_name,city > contacts.csv
 //
-// Any number of contacts takes the same memory. Without the two variables it
-// exports a small list of the platform in memory.
+// Any number of contacts takes the same memory. Without the two variables and
+// -list it exports a small list of the platform in memory.
 package main
 
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 )
 
 func main() {
-	listID := flag.Int64("list", 0, "the `id` of the list")
+	listID := flag.Int64("list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
 	filter := flag.String("filter", "", "which contacts, for example `status:active`")
 	attributes := flag.String("attributes", "", "custom attributes to export, `name,name`")
 	flag.Parse()
@@ -42,6 +43,9 @@ func splitNames(s string) []string {
 
 func run(ctx context.Context, listID int64, filter string, attributes []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
+	if cfg.BaseURL == "" && listID != 0 {
+		return errors.New("EMAILPLATFORM_BASE_URL is not set")
+	}
 	if cfg.BaseURL == "" {
 		demo := startDemo()
 		defer demo.Close()
