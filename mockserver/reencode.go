@@ -8,14 +8,12 @@ import (
 	"unicode/utf16"
 )
 
-// spelling is how an encoder writes strings.
+// spelling is how an encoder writes strings: JavaScript's, Python's, and PHP's,
+// which has settings for both.
 type spelling struct {
 	ascii   bool // what is not ASCII is escaped
 	slashes bool // slashes are escaped
 }
-
-// spellings are those of JavaScript, Python and PHP; PHP has settings for both.
-var spellings = []spelling{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}}
 
 // reencoded is a JSON body as the encoders of some languages write it again: in
 // its order or sorted, with their escapes, and laid out in their ways.
@@ -31,7 +29,7 @@ func reencoded(body []byte) (out [][]byte) {
 	}
 	for _, text := range [][]byte{compact.Bytes(), sorted} {
 		out = append(out, layouts(text)...)
-		for _, s := range spellings {
+		for _, s := range []spelling{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
 			out = append(out, layouts(s.respell(text))...)
 		}
 	}
