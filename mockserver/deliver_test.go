@@ -310,6 +310,50 @@ func TestRedeliver(t *testing.T) {
 	})
 }
 
+// A delivery that is asked for again may have more attempts than before: its
+// retries begin anew. One to a URL without a webhook has none.
+func TestMostAttempts(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		send func(p platform)
+		want string // at each attempt, and at the end
+	}{
+		{"a webhook", func(p platform) {
+			p.webhook(events.NameSuppressedEmailAdded)
+			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		}, "[0 of 3 1 of 3 2 of 3 3 of 6 4 of 6 5 of 6 6 of 6]"},
+		{"a URL", func(p platform) {
+			p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
+		}, "[0 of 1 1 of 2 2 of 2]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var p platform
+				var seen []string
+				look := func() {
+					d := p.must("GET", "/_mock/deliveries/dlv-1", nil).object
+					seen = append(seen, fmt.Sprintf("%d of %v", len(d["attempts"].([]any)), d["max_attempts"]))
+				}
+				h := &hookServer{answer: func(int) int { look(); return 500 }}
+				p = newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
+				tt.send(p)
+				if err := p.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Redeliver("dlv-1"); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Drain(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if look(); fmt.Sprint(seen) != tt.want {
+					t.Errorf("got %v, want %s", seen, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestSubscriptions sends an event to the webhooks that asked for it, of the
 // account where it happened.
 func TestSubscriptions(t *testing.T) {

@@ -216,6 +216,17 @@ func (d *deliverer) glanceLocked(delivery *Delivery) deliverySummary {
 	return out
 }
 
+// mostLocked returns how many attempts a delivery will have had at the most.
+// Those before it was last asked for do not count against the schedule.
+func (d *deliverer) mostLocked(delivery *Delivery) int {
+	done := len(delivery.Attempts)
+	most := done - delivery.tries + 1
+	if q := d.queues[delivery.webhookID]; q == nil || !q.once {
+		most += len(d.schedule)
+	}
+	return max(most, done) // a duplicate has one more
+}
+
 func (s *Server) controlDeliveries(r *http.Request) (any, error) {
 	q, err := listQueryOf(r)
 	if err != nil {
@@ -250,7 +261,7 @@ func (s *Server) deliveryRecord(id string) (*deliveryRecord, error) {
 	if delivery == nil {
 		return nil, notFound("delivery", id, "path", "id")
 	}
-	out := &deliveryRecord{deliverySummary: d.glanceLocked(delivery), Body: delivery.Body, MaxAttempts: len(d.schedule) + 1}
+	out := &deliveryRecord{deliverySummary: d.glanceLocked(delivery), Body: delivery.Body, MaxAttempts: d.mostLocked(delivery)}
 	if q := d.queues[delivery.webhookID]; q != nil {
 		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
 	}
