@@ -212,20 +212,31 @@ export function useRecord(path, summary) {
   return got.path === path ? got : {};
 }
 
+/** @param {string} path */
+const once = path => call('GET', path);
+
+/** All pages of a list of the API. @param {string} path without a query @returns {Promise<{data: any[]}>} */
+export async function everyPage(path) {
+  const most = 100, data = [];
+  for (let page = 1; data.length === (page - 1) * most; page++) data.push(...(await once(`${path}?per_page=${most}&page=${page}`)).data);
+  return { data };
+}
+
 /**
  * What a route answers, asked for again when something of these kinds changed;
  * without kinds only when reload is called.
  * @template T
  * @param {string} path nothing is asked for if it is empty
  * @param {string[]} kinds
+ * @param {(path: string) => Promise<T>} [get] how it is asked for
  * @returns {{data?: T, error?: string, reload: () => void}}
  */
-export function useAnswer(path, kinds) {
+export function useAnswer(path, kinds, get = once) {
   const [got, setGot] = useState(/** @type {{path: string, data?: T, error?: string}} */ ({ path: '' }));
   const now = useRef(path);
   now.current = path;
   const load = () => {
-    if (path) call('GET', path).then(
+    if (path) get(path).then(
       data => { if (now.current === path) setGot({ path, data }); },
       e => { if (now.current === path) setGot({ path, error: e.message }); });
   };

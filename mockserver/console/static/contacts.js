@@ -1,8 +1,8 @@
 // Contacts: the lists of the account and who is on them.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { call, useAnswer, useRested } from './api.js';
+import { h, useState } from './vendor/preact.js';
+import { call, everyPage, useAnswer, useRested } from './api.js';
 import { go } from './place.js';
-import { Copy, Heading, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, when } from './ui.js';
+import { Copy, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut, when } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -33,42 +33,48 @@ function filterOf(q, status) {
 
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
 export function Contacts({ id, tab }) {
-  useWorld();
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[]}>>} */ (useAnswer(ofAccount('/lists?per_page=100'), ['records']));
+  const { account } = useWorld();
+  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage));
   const lists = data?.data ?? [];
-  const list = lists.find(l => String(l.list_id) === id) ?? lists[0];
-  if (error) return h(Split, { title: 'Contacts', open: false, home: '#/contacts', tools: null, list: empty('warn', 'No answer', error), detail: null });
-  if (data && !list) {
-    return h(Split, { title: 'Contacts', open: false, home: '#/contacts', tools: null, detail: null,
-      list: empty('people', 'No list yet', 'Create one with POST /lists, accept its policy, and add contacts to it.') });
-  }
-  return list ? h(Members, { key: list.list_id, list, lists, contact: tab, reload }) : null;
+  const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
+  if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
+  if (!data && !error) return null;
+  const why = error ? empty('warn', 'No answer', error)
+    : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
+    : empty('people', 'No list yet', 'Create one with POST /lists, accept its policy, and add contacts to it.');
+  return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
+
+/** @param {List[]} lists @param {List} [list] the one that is shown */
+const pickList = (lists, list) => h(Select, {
+  label: 'List', value: list ? String(list.list_id) : '', onChange: v => go(`#/contacts/${v}`),
+  options: [...(list ? [] : [/** @type {[string, string]} */ (['', 'Choose a list'])]), ...lists.map(l => /** @type {[string, string]} */ ([String(l.list_id), `${l.name} (${l.list_id})`]))],
+});
 
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
   const [q, setQ] = useState('');
   const [status, setStatus] = useState('');
   const [sort, setSort] = useState('');
-  const [page, setPage] = useState(1);
   const filter = filterOf(useRested(q.trim()), status);
-  useEffect(() => setPage(1), [filter, sort]);
-  const query = new URLSearchParams({ page: String(page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
+  const pages = usePages(`${filter} ${sort}`, perPage);
+  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
   const { data, error } = /** @type {ReturnType<typeof useAnswer<Page>>} */ (useAnswer(ofAccount(`/lists/${list.list_id}/contacts?${query}`), ['records']));
   const count = data?.pagination?.count;
+  const ranOut = useRanOut(pages, data);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: `#/contacts/${list.list_id}`,
     side: list.policy_accepted ? chip('ok', 'check', 'policy accepted') : button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy'),
     tools: div({ class: 'tools' },
-      h(Select, { label: 'List', value: String(list.list_id), onChange: v => go(`#/contacts/${v}`), options: lists.map(l => [String(l.list_id), `${l.name} (${l.list_id})`]) }),
-      h(Search, { value: q, onInput: setQ, label: 'Address, tag:…, interest:…' }),
+      pickList(lists, list),
+      h(Search, { value: q, onInput: v => { setQ(v); setStatus(''); }, label: 'Address, tag:…, interest:…' }),
       div({ class: 'pair' },
         h(Select, { label: 'Status', value: status, onChange: v => { setStatus(v); setQ(''); }, options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: setSort, options: sorts }))),
     list: error ? empty('warn', 'No answer', error)
-      : data && !data.data.length ? empty('people', filter ? 'Nobody like that' : 'Nobody on this list', filter ? 'An address is compared as a whole, a tag as well.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
-      : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), h(Pager, { page, count: count ?? 0, onPage: setPage })],
+      : data && !data.data.length && !ranOut ? empty('people', filter ? 'Nobody like that' : 'Nobody on this list', filter ? 'An address is compared as a whole, a tag as well.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
+      : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });
 }
@@ -81,16 +87,6 @@ const row = (c, list, current) => li({ key: c.id },
 
 /** @param {Contact} c */
 const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attributes?.find(x => x.name === n)?.value).filter(Boolean).join(' ');
-
-/** @param {{page: number, count: number, onPage: (page: number) => void}} props */
-function Pager({ page, count, onPage }) {
-  const last = Math.max(1, Math.ceil(count / perPage));
-  if (last === 1) return null;
-  return div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
-    button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => onPage(page - 1) }, icon('back'), 'Previous'),
-    span({ class: 'num dim' }, `${page} of ${last.toLocaleString('en')}`),
-    button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => onPage(page + 1) }, 'Next', icon('next')));
-}
 
 /** @param {{list: List, id: string}} props */
 function Opened({ list, id }) {

@@ -1,22 +1,35 @@
 // Suppressed: addresses that nothing is sent to.
-import { h, useEffect, useState } from './vendor/preact.js';
+import { h, useState } from './vendor/preact.js';
 import { call, useAnswer, useRested } from './api.js';
-import { Field, Page, attempt, empty, icon, tags, when } from './ui.js';
+import { Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut, when } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
 /** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Answer */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
 const perPage = 100;
 
+/** An address, and the patterns that match it. @param {string} address */
+function forms(address) {
+  const at = address.indexOf('@');
+  return at < 0 || address.includes('*') ? [address] : [address, '*' + address.slice(at), address.slice(0, at) + '@*'];
+}
+
+/** What suppresses an address: the API finds one entry at a time. @param {string} address @returns {Promise<Answer>} */
+async function matching(address) {
+  const found = await Promise.all(forms(address).map(form => call('GET', ofAccount('/suppressed-emails?filter=email:' + encodeURIComponent(form)))));
+  return { data: found.flatMap(f => f.data) };
+}
+
 export function Suppressed() {
   useWorld();
   const [q, setQ] = useState('');
   const [email, setEmail] = useState('');
-  const [page, setPage] = useState(1);
   const filter = useRested(q.trim());
-  useEffect(() => setPage(1), [filter]);
-  const query = new URLSearchParams({ page: String(page), per_page: String(perPage), with_count: 'true', ...(filter && { filter: 'email:' + filter }) });
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<Answer>>} */ (useAnswer(ofAccount('/suppressed-emails?' + query), ['records', 'message']));
+  const pages = usePages(filter, perPage);
+  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' });
+  const path = ofAccount(filter ? '/suppressed-emails?filter=email:' + encodeURIComponent(filter) : '/suppressed-emails?' + query);
+  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<Answer>>} */ (useAnswer(path, ['records', 'message'], filter ? () => matching(filter) : undefined));
+  const ranOut = useRanOut(pages, data);
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
   const add = async (/** @type {Event} */ e) => {
     e.preventDefault();
@@ -27,21 +40,18 @@ export function Suppressed() {
   return h(Page, {
     title: 'Suppressed', count,
     children: [
-      p({ class: 'lead' }, 'Nothing is sent to these addresses, whatever list they are on. Hard bounces, spam reports and unsubscribes from all email end up here.'),
+      p({ class: 'lead' }, 'Nothing is sent to these addresses, whatever list they are on. Who reports spam or unsubscribes from all email ends up here, and what you add. A bounce does not.'),
       div({ class: 'formrow' },
         form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address or a pattern', value: email, onInput: setEmail, hint: 'someone@example.org or *@example.org' }),
           button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add')),
-        h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'the whole address' })),
+        h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
       error ? empty('warn', 'No answer', error)
-        : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'Nobody is suppressed', filter ? 'Addresses are compared as a whole.' : 'Let a recipient unsubscribe from all email in the inbox, or add an address above.')
+        : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
+        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'Nobody is suppressed', filter ? 'Neither this address nor a pattern that matches it is on the list. Addresses are compared as a whole.' : 'Let a recipient unsubscribe from all email in the inbox, or add an address above.')
         : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),
           tbody(data.data.map(s => tr({ key: s.email }, td(span({ class: 'mono' }, s.email)), td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
             td({ class: 'end' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove')))))),
-      count > perPage && div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
-        button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) }, icon('back'), 'Previous'),
-        span({ class: 'num dim' }, `${page} of ${Math.ceil(count / perPage)}`),
-        button({ type: 'button', class: 'button', disabled: page * perPage >= count, onClick: () => setPage(page + 1) }, 'Next', icon('next'))),
+      h(Pager, { pages, count }),
     ],
   });
 }

@@ -1,6 +1,6 @@
 // Send event: any event, edited at will, signed and sent to a webhook or a URL.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, everyPage, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
 import { Choice, Field, Page, Select, attempt, chip, code, icon, tags } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
@@ -28,7 +28,7 @@ const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 export function Trigger({ id }) {
   useWorld();
   const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
-  const hooks = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks?per_page=100'), ['records'])).data?.data ?? [];
+  const hooks = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage)).data?.data ?? [];
   const [chosen, setChosen] = useState('');
   const [text, setText] = useState('');
   const samples = data?.data ?? [];

@@ -228,6 +228,44 @@ export function Toasts() {
   return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(t.text), t.link && a({ href: t.link[1] }, t.link[0])));
 }
 
+/** How many pages a list has. @param {number} count @param {number} perPage */
+const pagesOf = (count, perPage) => Math.max(1, Math.ceil(count / perPage));
+
+/**
+ * The page of a list that is looked at: the first when something else is asked for.
+ * @param {string} asked
+ * @param {number} perPage
+ */
+export function usePages(asked, perPage) {
+  const [page, setPage] = useState(1);
+  useEffect(() => setPage(1), [asked]);
+  return { page, setPage, perPage };
+}
+
+/**
+ * Whether the page that is looked at ran out, which leads to the last one that is left.
+ * @param {ReturnType<typeof usePages>} pages
+ * @param {{data: unknown[], pagination?: {count?: number}}} [got]
+ */
+export function useRanOut({ page, setPage, perPage }, got) {
+  const out = !!got && !got.data.length && page > 1;
+  useEffect(() => { if (out) setPage(Math.min(page - 1, pagesOf(got?.pagination?.count ?? 0, perPage))); }, [out, got]);
+  return out;
+}
+
+/** @param {{pages: ReturnType<typeof usePages>, count: number}} props */
+export function Pager({ pages: { page, setPage, perPage }, count }) {
+  const last = pagesOf(count, perPage);
+  if (last === 1) return null;
+  return div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
+    button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) }, icon('back'), 'Previous'),
+    span({ class: 'num dim' }, `${page} of ${last.toLocaleString('en')}`),
+    button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) }, 'Next', icon('next')));
+}
+
+/** A word as a shell takes it literally. @param {string} s */
+export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
+
 /** @param {number} ns */
 export const took = ns => ns < 1e6 ? `${Math.max(1, Math.round(ns / 1e3))} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`;
 

@@ -1,6 +1,6 @@
 // The webhooks of the account: what they hear, and whether they are archived.
 import { h } from './vendor/preact.js';
-import { call, useAnswer } from './api.js';
+import { call, everyPage, useAnswer } from './api.js';
 import { Copy, Heading, attempt, chip, empty, icon, tags } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
@@ -8,7 +8,7 @@ const { article, button, div, header, li, p, span, strong, ul } = tags;
 
 export function Webhooks() {
   useWorld();
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks?per_page=100'), ['records']));
+  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage));
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!data.data.length) return empty('hook', 'No webhook yet', 'Create one with POST /webhooks: the events that it hears are delivered to it, and listed here.');

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/client"
+)
+
+// pick chooses an option of a select by its label.
+func (p *page) pick(label, value string) {
+	p.Helper()
+	const js = `(([label, value]) => {
+		const e = [...document.querySelectorAll('.pick')].find(e => e.textContent.startsWith(label))?.querySelector('select');
+		if (!e || ![...e.options].some(o => o.value === value)) return false;
+		e.value = value;
+		return e.dispatchEvent(new Event('change', { bubbles: true }));
+	})([%q, %q])`
+	p.until(fmt.Sprintf(js, label, value))
+}
+
+// rows waits until a list has so many.
+func (p *page) rows(n int) {
+	p.Helper()
+	p.until(fmt.Sprintf(`document.querySelectorAll('.rows a, .page tbody tr').length === %d`, n))
+}
+
+// A page that runs out gives way to the one before it.
+func TestLastPageRunsOut(t *testing.T) {
+	w := newWorld(t)
+	for i := range 101 {
+		_, err := w.sdk.SuppressedEmails.Add(t.Context(), fmt.Sprintf("s%d@example.org", i))
+		w.check(err)
+	}
+	p := open(t, w.srv.URL(), "#/suppressed", desk)
+	p.rows(100)
+	p.click("button", "Next")
+	p.rows(1)
+	p.click("button", "Remove")
+	p.rows(100)
+
+	var contacts []client.ContactCreate
+	for i := range 51 {
+		contacts = append(contacts, reader(fmt.Sprintf("c%d@example.org", i), "C"))
+	}
+	list := w.list("Readers", contacts...)
+	p.goTo("#/contacts")
+	p.pick("Status", "active")
+	p.rows(50)
+	p.click("button", "Next")
+	p.rows(1)
+	w.ask("POST", fmt.Sprintf("/lists/%d/contacts/%s/unsubscribe", list.ListID, strings.TrimPrefix(eval[string](p, `document.querySelector('.rows a').hash`), fmt.Sprintf("#/contacts/%d/", list.ListID))), "")
+	p.rows(50)
+}
+
+// Only one of search and status filters, and it is the one that is shown.
+func TestSearchClearsStatus(t *testing.T) {
+	w := newWorld(t)
+	w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"))
+	p := open(t, w.srv.URL(), "#/contacts", desk)
+	p.rows(2)
+	p.pick("Status", "bounced")
+	p.says(".list", "Nobody like that")
+	p.fill("#filter", "ada@example.org")
+	p.rows(1)
+	p.until(`[...document.querySelectorAll('.pick select')].every(e => e.value !== 'bounced')`)
+}
+
+func TestListsBeyondAPage(t *testing.T) {
+	w := newWorld(t)
+	var last client.List
+	for i := range 101 {
+		last = w.list(fmt.Sprintf("List %d", i+1))
+	}
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ListID), desk)
+	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ListID))
+	p.goTo("#/contacts/9999")
+	p.says(".list", "No such list")
+	p.pick("List", fmt.Sprint(last.ListID))
+	p.says(".list", "Nobody on this list")
+}
+
+func TestFindSuppressedByPattern(t *testing.T) {
+	w := newWorld(t)
+	for _, email := range []string{"*@blocked.example", "ada@example.org"} {
+		_, err := w.sdk.SuppressedEmails.Add(t.Context(), email)
+		w.check(err)
+	}
+	p := open(t, w.srv.URL(), "#/suppressed", desk)
+	p.rows(2)
+	p.fill(".formrow > .pick input", "x@blocked.example")
+	p.rows(1)
+	p.says(".table", "*@blocked.example")
+	p.fill(".formrow > .pick input", "x@elsewhere.example")
+	p.says(".page", "Not suppressed")
+}
