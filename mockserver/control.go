@@ -25,7 +25,8 @@ import (
 // ?search= (all of the words, without case), ?limit= (200 if not given, at most
 // 1000) and ?before= (an id: what is older than it) and answers, newest first,
 // {"data":[…],"total":n,"more":bool}: total is what matches the search, more
-// says that older records follow. Lists hold summaries; a record by its id holds
+// says that older records follow. ?account_id= finds also what belongs to no
+// account, such as a request without a known token. Lists hold summaries; a record by its id holds
 // everything.
 //
 //	GET    /_mock/health                        {"status":"ok"}

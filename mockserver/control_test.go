@@ -146,6 +146,10 @@ func TestControlLists(t *testing.T) {
 		{"/_mock/requests?operation=createWebhook", "req-00000001"},
 		{"/_mock/requests?status=2xx&method=POST&search=createList", "req-00000002"},
 		{"/_mock/requests?status=500", ""},
+		{"/_mock/requests?account_id=2", ""},
+		{"/_mock/requests?account_id=1&operation=createWebhook", "req-00000001"},
+		{"/_mock/deliveries?account_id=2", ""},
+		{"/_mock/events?account_id=2", ""},
 		{"/_mock/events?event=Contact.Added&before=evt-6", "evt-1"},
 		{"/_mock/requests?operation=createWebhook&before=req-00000002", "req-00000001"},
 	}

@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 // pick chooses an option of a select by its label.
@@ -94,4 +96,44 @@ func TestFindSuppressedByPattern(t *testing.T) {
 	p.says(".table", "*@blocked.example")
 	p.fill(".formrow > .pick input", "x@elsewhere.example")
 	p.says(".page", "Not suppressed")
+}
+
+// The chosen account's records are shown, and those of no account.
+func TestAccounts(t *testing.T) {
+	w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+	one, two := w.sdk, w.as("two")
+	submit := func(sdk *client.Client, subject string) {
+		w.sdk = sdk
+		w.send("ada@example.org", subject, order)
+	}
+	for _, sdk := range []*client.Client{one, two} {
+		w.sdk = sdk
+		w.subscribe("/hook", "Contact.Added")
+		w.list("Readers", reader("ada@example.org", "Ada"))
+	}
+	submit(one, "From the first")
+	submit(two, "From the second")
+	nobody, err := http.Get(w.srv.URL() + "/lists")
+	w.check(err)
+	w.check(nobody.Body.Close())
+
+	p := open(t, w.srv.URL(), "", desk)
+	p.says(".rows", "From the first")
+	p.rows(1)
+	p.pick("Account", "2")
+	p.says(".rows", "From the second")
+	p.rows(1)
+	submit(one, "Not to be seen")
+	submit(two, "To be seen") // without a reload
+	p.says(".rows", "To be seen")
+	p.rows(2)
+	for _, tt := range []struct {
+		place string
+		rows  int
+	}{{"Deliveries", 1}, {"Events", 1}, {"Requests", 7}} {
+		p.goTo("#/" + strings.ToLower(tt.place))
+		p.says("h1", tt.place)
+		p.rows(tt.rows)
+	}
+	p.says(".rows", "401")
 }

@@ -24,20 +24,26 @@ type world struct {
 	hook     client.Webhook
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, tokens ...mockserver.Token) *world {
 	t.Helper()
 	w := &world{T: t}
 	w.srv = mockserver.Start(mockserver.Config{
-		Console: console.Handler(), RecordEvents: true, FaultSeed: 1204,
+		Console: console.Handler(), RecordEvents: true, FaultSeed: 1204, Tokens: tokens,
 		RetrySchedule: []time.Duration{30 * time.Minute, 2 * time.Hour, 12 * time.Hour},
 	})
 	t.Cleanup(w.srv.Close)
-	sdk, err := client.New(client.Config{BaseURL: w.srv.URL(), Token: w.srv.Token()})
-	w.check(err)
-	w.sdk = sdk
+	w.sdk = w.as(w.srv.Token())
 	w.receiver = httptest.NewServer(http.HandlerFunc(w.receive))
 	t.Cleanup(w.receiver.Close)
 	return w
+}
+
+// as is a client with another token.
+func (w *world) as(token string) *client.Client {
+	w.Helper()
+	sdk, err := client.New(client.Config{BaseURL: w.srv.URL(), Token: token})
+	w.check(err)
+	return sdk
 }
 
 func (w *world) receive(out http.ResponseWriter, _ *http.Request) {

@@ -157,7 +157,9 @@ const pageSize = 200, kept = 400;
  * @returns {Loaded<T> & {older: () => void}}
  */
 export function useList(path, kind, filter, also = []) {
-  const query = new URLSearchParams(Object.entries(filter).filter(([, v]) => v)).toString();
+  const asked = Object.entries(filter).filter(([, v]) => v);
+  const query = new URLSearchParams(asked).toString();
+  const searches = asked.some(([name]) => name !== 'account_id'); // whose a record is can be told here
   const key = path + '?' + query;
   const [got, set] = useState(/** @type {Loaded<T>} */ ({ key, rows: null, total: 0, more: false, error: '' }));
   const now = useRef(key);
@@ -167,14 +169,17 @@ export function useList(path, kind, filter, also = []) {
     e => { if (now.current === key) set(old => ({ ...old, key, error: e.message })); });
   const soon = useSoon(load, 250);
   useChanges(changes => {
-    const mine = changes.filter(c => c.kind === kind && c.record).map(c => c.record);
+    const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
     if (changes.some(anew)) load();
-    else if ((mine.length && query) || changes.some(c => also.includes(c.kind))) soon();
+    else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
     else if (mine.length) set(old => old.rows ? latest(mine).reduce(put, /** @type {any} */ (old)) : old);
   });
   useEffect(() => { load(); }, [key]);
   return { ...got, older: () => load(got.rows?.at(-1)?.id) };
 }
+
+/** Whether a record is the account's, or nobody's. @param {{account_id?: number}} record @param {string} [account] any if empty */
+const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
 
 /** The last state of each record, in the order of their first. @template {{id: string}} T @param {T[]} records */
 const latest = records => [...new Map(records.map(r => [r.id, r])).values()];

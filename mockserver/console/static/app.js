@@ -42,11 +42,12 @@ function Live() {
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
 
-/** Whose records are shown, where there is a choice. */
-function Accounts() {
+/** Whose records are shown, where there is a choice. @param {{place: string}} props */
+function Accounts({ place }) {
   const { info, account } = useWorld();
   if (!info || info.accounts.length < 2) return null;
-  return h(Select, { label: 'Account', value: account, onChange: choose, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
+  const change = (/** @type {string} */ v) => { choose(v); go(`#/${place}`); }; // what is open is of the other account
+  return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
 }
 
 /** @type {[string[], string][]} */
@@ -126,7 +127,7 @@ function App() {
     nav({ 'aria-label': 'Places' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
       ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
-      div({ class: 'feet' }, h(Accounts, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
+      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
     main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab, query })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));

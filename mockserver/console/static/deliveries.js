@@ -4,8 +4,8 @@ import { call, useList, useRecord, useRested } from './api.js';
 import { Signature } from './signature.js';
 import { Webhooks } from './webhooks.js';
 import { go } from './place.js';
-import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, rows, tags, took, when } from './ui.js';
-import { useWorld } from './world.js';
+import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
+import { accountFilter, useWorld } from './world.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
@@ -54,7 +54,7 @@ export function Deliveries({ id, tab, query }) {
   const [only, setOnly] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only }, ['records']));
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only, account_id: accountFilter() }, ['records']));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',
@@ -131,5 +131,4 @@ export function Body({ raw, bytes }) {
   ];
 }
 
-const quote = (/** @type {string} */ s) => `'${s.replaceAll("'", `'\\''`)}'`;
 const curl = (/** @type {FullDelivery} */ d) => `curl -X POST ${quote(d.url)} -H 'Content-Type: application/json' -H ${quote('X-Service-Signature: ' + d.signature)} --data-binary ${quote(d.body)}`;

@@ -3,7 +3,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { useAnswer, useList, useRecord, useRested } from './api.js';
 import { Body, Track, state } from './deliveries.js';
 import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags, when } from './ui.js';
-import { useWorld } from './world.js';
+import { accountFilter, useWorld } from './world.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
 
@@ -23,7 +23,7 @@ export function Events({ id, query }) {
   const [event, setEvent] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search, event }));
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search, event, account_id: accountFilter() }));
   return h(Split, {
     title: 'Events', count: list.total, open: !!id, home: '#/events',
     tools: [h(Search, { value: q, onInput: setQ, label: 'Search address, id, body' }),

@@ -4,7 +4,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
 import { Choice, Copy, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
-import { useWorld } from './world.js';
+import { accountFilter, useWorld } from './world.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
 
@@ -35,10 +35,11 @@ const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Inbox({ id, tab, query }) {
+  useWorld();
   const [q, setQ] = useState(query ?? '');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search }));
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search, account_id: accountFilter() }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: '#/inbox',

@@ -3,6 +3,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { mistakes, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
 import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags, took, when } from './ui.js';
+import { accountFilter, useWorld } from './world.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;
 
@@ -20,11 +21,12 @@ const row = (r, current) => li({ key: r.id, class: r.fresh ? 'fresh' : '' },
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Requests({ id, tab, query }) {
+  useWorld();
   const [q, setQ] = useState(query ?? '');
   const [status, setStatus] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search, status }));
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search, status, account_id: accountFilter() }));
   return h(Split, {
     title: 'Requests', count: list.total, open: !!id, home: '#/requests',
     tools: [h(Search, { value: q, onInput: setQ, label: 'Search path, operation, status, body' }),

@@ -44,5 +44,8 @@ export function useWorld() {
   return world;
 }
 
+/** What a list of records is filtered by where there is a choice of accounts; else nothing. */
+export const accountFilter = () => (world.info?.accounts.length ?? 0) > 1 ? world.account : '';
+
 /** The address of a route of the API itself, as the account that is looked at sees it. @param {string} path */
 export const ofAccount = path => world.account && `/accounts/${world.account}/api${path}`;
