@@ -124,7 +124,7 @@ func (s *Server) controlWait(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) controlInfo(*http.Request) (any, error) {
+func (s *Server) controlInfo(r *http.Request) (any, error) {
 	type user struct {
 		UserID   int64  `json:"user_id"`
 		Email    string `json:"email"`
@@ -160,6 +160,7 @@ func (s *Server) controlInfo(*http.Request) (any, error) {
 	}
 	return map[string]any{
 		"accounts":          accounts,
+		"token_needed":      s.needsToken(r),
 		"fault_seed":        s.FaultSeed(),
 		"lookup_limit":      s.lookupLimit(),
 		"retry_schedule_ms": waits,

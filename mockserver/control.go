@@ -30,7 +30,7 @@ import (
 // everything.
 //
 //	GET    /_mock/health                        {"status":"ok"}
-//	GET    /_mock/info                          {accounts: [{account_id, users}], fault_seed, lookup_limit, retry_schedule_ms, events: [names],
+//	GET    /_mock/info                          {accounts: [{account_id, users}], token_needed, fault_seed, lookup_limit, retry_schedule_ms, events: [names],
 //	                                            bounce_categories, magic_domain}
 //	GET    /_mock/stream                        server-sent events, see below
 //	POST   /_mock/wait                          204 when every queue is idle, with ?drain=true when all is delivered or given up;

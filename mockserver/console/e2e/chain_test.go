@@ -185,8 +185,11 @@ func TestSendEvent(t *testing.T) {
 	if d.Event != "Email.Bounced" || d.State != "delivered" {
 		t.Errorf("%s is %s", d.Event, d.State)
 	}
+	p.says(".workbench", "The same in a shell")
+	p.says(".code", "--url '"+w.receiver.URL+"/hook'")
 	p.fill("#body", "{")
 	p.says("#body-fault", "not JSON")
+	p.says(".workbench", "The unedited sample in a shell")
 	p.until(`document.querySelector('form button.main')?.disabled`)
 	p.goTo("#/deliveries/" + d.ID)
 	p.click("a", "Edit and send")
@@ -247,4 +250,10 @@ func TestTokenOffLoopback(t *testing.T) {
 	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
 		t.Errorf("the address and the cookies that scripts see: %s", address)
 	}
+	id, err := srv.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.goTo("#/deliveries/" + id + "/signature")
+	p.says(".stack .code", "-H 'Authorization: Bearer TOKEN'")
 }

@@ -3,7 +3,8 @@
 // and has no TLS cannot compute one.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
-import { Copy, chip, code, pairs, tags } from './ui.js';
+import { Copy, chip, code, pairs, quote, tags } from './ui.js';
+import { useWorld } from './world.js';
 /** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
 const { button, div, input, label, p, span } = tags;
 
@@ -40,7 +41,8 @@ export function Signature({ d }) {
   const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
   const fits = useVerdict(d, secret, { secret });
   const hash = d.hash_function ?? 'sha256';
-  const shell = (/** @type {string} */ key) => `curl -s ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac '${key}' -binary | base64 -w0`;
+  const token = useWorld().info?.token_needed ? " -H 'Authorization: Bearer TOKEN'" : '';
+  const shell = (/** @type {string} */ key) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
   const masked = shown ? d.secret ?? '' : '•'.repeat(18);
   return div({ class: 'stack' },
     pairs([

@@ -2,7 +2,7 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
-import { Choice, Field, Page, Select, attempt, chip, code, icon, tags } from './ui.js';
+import { Choice, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
 /**
  * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
@@ -69,7 +69,7 @@ function Destination({ hooks, text, sample }) {
     const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
     attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Signed, and on its way.', ['Delivery', `#/deliveries/${d.id}`]]; });
   };
-  const shell = `mockserver trigger ${sample?.event ?? ''}${sample && sample.variant !== 'default' ? ` \\\n  --variant ${sample.variant}` : ''} \\\n  --url ${toHook ? target.url : url || 'URL'} \\\n  --secret SECRET`;
+  const edited = text !== (sample && pretty(sample.body));
   return form({ class: 'card form', onSubmit: send },
     h2('Where to'),
     h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),
@@ -80,8 +80,14 @@ function Destination({ hooks, text, sample }) {
         h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
     div(button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
     sent && h(Sent, { key: sent, id: sent }),
-    div(div({ class: 'label' }, 'The same in a shell'), code(shell)));
+    sample && div(div({ class: 'label' }, edited ? 'The unedited sample in a shell' : 'The same in a shell'),
+      code(shell(sample, toHook ? target.url : url || 'URL', toHook ? target.hash_function ?? 'sha256' : hash))));
 }
+
+/** The command that sends a sample. @param {Sample} sample @param {string} url @param {string} hash */
+const shell = (sample, url, hash) => [
+  `mockserver trigger ${sample.event}`, sample.variant !== 'default' && `--variant ${sample.variant}`, `--url ${quote(url)}`, '--secret SECRET', hash !== 'sha256' && `--hash ${hash}`,
+].filter(Boolean).join(' \\\n  ');
 
 /** What became of what was sent. @param {{id: string}} props */
 function Sent({ id }) {

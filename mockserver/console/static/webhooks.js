@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Copy, Heading, attempt, chip, empty, icon, tags } from './ui.js';
 import { ofAccount, useWorld } from './world.js';
-/** @typedef {{webhook_id: string, url: string, events: string[], status: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
+/** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
 const { article, button, div, header, li, p, span, strong, ul } = tags;
 
 export function Webhooks() {

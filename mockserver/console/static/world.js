@@ -5,7 +5,7 @@ import { call } from './api.js';
 
 /**
  * @typedef {{account_id: number, users: {user_id: number, email: string}[]}} Account
- * @typedef {{accounts: Account[], events: string[], bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string}} Info
+ * @typedef {{accounts: Account[], events: string[], bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string, token_needed: boolean}} Info
  */
 
 const world = { info: /** @type {Info|null} */ (null), account: '' };
