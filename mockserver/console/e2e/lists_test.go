@@ -137,3 +137,15 @@ func TestAccounts(t *testing.T) {
 	}
 	p.says(".rows", "401")
 }
+
+// Whoever got a message as no contact of a list cannot leave one.
+func TestUnsubscribeFromNoList(t *testing.T) {
+	w := newWorld(t)
+	id := w.send("ada@example.org", "Hello", order)
+	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	p.click("button", "Unsubscribe")
+	p.says(":popover-open", "From all email")
+	if menu := p.text(":popover-open"); strings.Contains(menu, "From this list") {
+		t.Errorf("the menu offers %q", menu)
+	}
+}

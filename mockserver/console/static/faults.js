@@ -97,7 +97,7 @@ function NewRule({ operations, events, add }) {
     subject === 'delivery' && h(Select, { label: 'Event', value: text('event'), onChange: put('event'), options: any(events, 'Any') }),
     div({ class: 'pair' },
       h(Select, { label: 'Which ones', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only number n'], ['every', 'Every nth'], ['probability', 'By chance, in %']] }),
-      f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', { type: 'number', min: 1, max: f.when === 'probability' ? 100 : undefined })),
+      f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', f.when === 'probability' ? { type: 'number', min: 0.01, max: 100, step: 'any' } : { type: 'number', min: 1 })),
     h(Select, { label: 'What happens', value: text('action'), onChange: put('action'), options: actions[subject] }),
     f.action === 'status' && div({ class: 'pair' }, field('status', 'Status', { type: 'number', min: 200, max: 599 }), field('retry_after', 'Retry-After', { hint: 'seconds or a date' })),
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),

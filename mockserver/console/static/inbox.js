@@ -87,6 +87,9 @@ const diagnostics = {
   bounce_df: '512 5.1.2 no such host', bounce_ar: 'out of office', bounce_cr: 'confirm that you are human', bounce_ac: 'has moved',
 };
 
+/** Whether a message went to a contact of a list, who can leave that list. @param {Message} m */
+const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
+
 /** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage}} props */
 function Actions({ m }) {
   const { info } = useWorld();
@@ -113,7 +116,7 @@ function Actions({ m }) {
     h(Menu, { label: 'Report spam', sign: 'warn', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
     h(Menu, {
       label: 'Unsubscribe', sign: 'exit', onPick: what => act(what),
-      items: [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }, { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
+      items: [...(onList(m) ? [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }] : []), { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
     }));
 }
 
