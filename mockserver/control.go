@@ -26,12 +26,12 @@ import (
 // 1000) and ?before= (an id: what is older than it) and answers, newest first,
 // {"data":[…],"total":n,"more":bool}: total is what matches the search, more
 // says that older records follow. ?account_id= finds also what belongs to no
-// account, such as a request without a known token. Lists hold summaries; a record by its id holds
-// everything.
+// account, such as a request without a known token. Lists hold summaries; a
+// record by its id holds everything.
 //
 //	GET    /_mock/health                        {"status":"ok"}
-//	GET    /_mock/info                          {accounts: [{account_id, users}], token_needed, fault_seed, lookup_limit, retry_schedule_ms, events: [names],
-//	                                            bounce_categories, magic_domain}
+//	GET    /_mock/info                          {accounts: [{account_id, users}], token_needed, fault_seed, lookup_limit,
+//	                                            retry_schedule_ms, events: [names], bounce_categories, magic_domain}
 //	GET    /_mock/stream                        server-sent events, see below
 //	POST   /_mock/wait                          204 when every queue is idle, with ?drain=true when all is delivered or given up;
 //	                                            504 after ?timeout_ms= (10 s if not given)
