@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
 // listening is a server's side of the network; empty for one that has none.
@@ -39,11 +41,12 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
-		loopback: loopbackAddr(listener.Addr()),
+		loopback: gateway.LoopbackAddr(listener.Addr()),
 		http:     &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout},
 		done:     make(chan struct{}),
 	}
-	s.serve.http.RegisterOnShutdown(s.platform.changes.close)
+	s.world.API.Loopback = s.serve.loopback
+	s.serve.http.RegisterOnShutdown(s.world.Changes.Close)
 	go func() {
 		defer close(s.serve.done)
 		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -57,13 +60,13 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 // answered. It fails if ctx ends first. The server must still be closed; until
 // then its methods and deliveries go on.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.platform.changes.close()
+	s.world.Changes.Close()
 	if s.serve.http == nil {
 		return nil
 	}
 	if err := s.serve.http.Shutdown(ctx); err != nil {
 		return err
 	}
-	_, err := s.busy.wait(ctx) // net/http does not know of those whose connection a fault has reset
+	_, err := s.world.API.Busy.Wait(ctx) // net/http does not know of those whose connection a fault has reset
 	return err
 }

@@ -1,200 +1,49 @@
 package mockserver
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"sync"
-	"time"
-
-	"example.com/emailplatform/mockserver/internal/api"
+	"io"
 )
 
-// platform answers the operations of the API. All records are its own, behind
-// one mutex: whoever has a *tx holds it.
-type platform struct {
-	cfg     Config
-	deliver *deliverer
-	faults  *faultPlan
-	work    work
-	changes *changes
+// Snapshot writes the whole state as one JSON object: every record of every
+// account, the messages, the journals of events and deliveries with what is
+// still to be delivered, and the secrets of webhooks, so keep it like one. The
+// fault plan and the log of requests are not part of it. It may be called at
+// any time. What is being attempted counts as still to be delivered, and its
+// attempt as made; only what [Server.SendEventTo] has still to deliver has failed
+// after a restore, because its secret is not part of the snapshot.
+func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 
-	// whole is held for reading from a change until its events are queued, so
-	// that a snapshot has neither or both.
-	whole sync.RWMutex
+// Restore replaces the whole state by that of a snapshot. What was to be
+// delivered before is forgotten; what the snapshot has left to deliver begins
+// to be delivered, and its campaigns go on. Tokens, the fault plan and the log
+// of requests stay. A snapshot with a mistake changes nothing, and the error
+// says where it is.
+func (s *Server) Restore(r io.Reader) error { return s.world.Restore(r) }
 
-	mu sync.Mutex
-	records
-	closed bool
-}
+// Reset forgets everything: the state, the journals, the log of requests and
+// the fault plan. Only tokens and configuration stay, with the limit of lookups
+// as it was configured, and the seed of the fault plan. Ids begin anew.
+func (s *Server) Reset() { s.world.Reset() }
 
-// records are all that the platform knows.
-type records struct {
-	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
-	accounts map[int64]*account
-	messages map[string]*message // of all accounts, by id
-	outbox   []*message          // those that were sent, in order
-}
-
-func newRecords() records {
-	return records{accounts: map[int64]*account{}, messages: map[string]*message{}}
-}
-
-// account is what the tokens of one account see.
-type account struct {
-	ID          int64
-	Templates   collection[template]
-	Lists       collection[list]
-	Campaigns   collection[campaign]
-	Workflows   collection[workflow]
-	Webhooks    collection[hook]
-	Suppression suppressionList
-	Tags        map[string]bool
-	lookups     map[int64]*lookupState // by user
-}
-
-func newPlatform(cfg Config) *platform {
-	p := &platform{cfg: cfg, records: newRecords(), changes: &changes{}}
-	p.faults = newFaultPlan(cfg.FaultSeed, cfg.Log, p.changes)
-	p.deliver = newDeliverer(cfg, &p.work)
-	p.deliver.faults, p.deliver.changes = p.faults, p.changes
-	return p
-}
-
-// close stops what would happen later and waits for what happens now.
-func (p *platform) close() {
-	p.mu.Lock()
-	p.closed = true
-	p.stopCampaignsLocked()
-	p.mu.Unlock()
-	p.deliver.close()
-	p.work.finish()
-}
-
-// tx is the time in which the caller holds the platform's mutex: it reads and
-// changes records and collects what the outside is to hear of it afterwards.
-type tx struct {
-	*platform
-	account *account
-	user    *Token // who acts; nil for a recipient or the platform itself
-	now     time.Time
-	about   string     // the id of the message that events are about
-	changed []*message // of which the stream tells
-	events  []event    // fired after unlocking
-	after   []func()   // called after that
-}
-
-// do runs an operation of the API: it locks, lets act change records and copy
-// out what it answers, unlocks, and only then hands the events to deliveries.
-func do[T any](ctx context.Context, p *platform, act func(t *tx) (T, error)) (T, error) {
-	caller := exchangeOf(ctx).caller
-	return transact(p, caller.AccountID, &caller, act)
-}
-
-// transact does the same for whoever acts on an account.
-func transact[T any](p *platform, accountID int64, user *Token, act func(t *tx) (T, error)) (T, error) {
-	p.whole.RLock()
-	defer p.whole.RUnlock()
-	t := &tx{platform: p, user: user, now: time.Now()}
-	out, err := func() (T, error) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		t.account = p.accountLocked(accountID)
-		defer t.tell()
-		return act(t)
-	}()
-	p.deliver.enqueue(t.events)
-	for _, f := range t.after {
-		f()
-	}
-	return out, err
-}
-
-// tell tells the stream of the messages that changed.
-func (t *tx) tell() {
-	if len(t.changed) > maxBehind/2 {
-		t.changes.tell(changeState, nil)
-		return
-	}
-	for _, m := range t.changed {
-		t.changes.tell(changeMessage, func() any { return m.glance() })
-	}
-}
-
-func (p *platform) accountLocked(id int64) *account {
-	a := p.accounts[id]
-	if a == nil {
-		a = &account{ID: id, Tags: map[string]bool{}, lookups: map[int64]*lookupState{}}
-		p.accounts[id] = a
-	}
-	return a
-}
-
-func (t *tx) nextID() int64 {
-	t.lastID++
-	return t.lastID
-}
-
-func (t *tx) unix() int64 { return t.now.Unix() }
-
-// collection holds the resources of one kind in an account, the oldest first.
-type collection[T any] struct {
-	byID map[int64]*T
-	all  []*T
-}
-
-func (c *collection[T]) add(id int64, item *T) {
-	if c.byID == nil {
-		c.byID = map[int64]*T{}
-	}
-	c.byID[id] = item
-	c.all = append(c.all, item)
-}
-
-func (c *collection[T]) remove(id int64) {
-	item := c.byID[id]
-	delete(c.byID, id)
-	for i, other := range c.all {
-		if other == item {
-			c.all = append(c.all[:i:i], c.all[i+1:]...)
-			return
-		}
-	}
-}
-
-// find returns the resource with the id, or the error that answers for it.
-func (c *collection[T]) find(id int64, what string, loc ...any) (*T, error) {
-	item := c.byID[id]
-	if item == nil {
-		return nil, notFound(what, id, loc...)
-	}
-	return item, nil
-}
-
-// sender is who an email is from.
-type sender struct {
-	Name  string `json:"name,omitzero"`
-	Email string `json:"email,omitzero"`
-}
-
-func (s sender) wire() api.Sender { return api.Sender{Name: s.Name, Email: s.Email} }
-
-// senderOf checks and takes a sender; one that is left out is left out.
-func senderOf(in api.Sender, required bool) (sender, error) {
-	if in == (api.Sender{}) && !required {
-		return sender{}, nil
-	}
-	if !validAddress(in.Email) {
-		return sender{}, invalid("not an email address", "body", "sender", "email")
-	}
-	return sender{in.Name, in.Email}, nil
-}
-
-// newUUID returns a random UUID, as ids of emails and events are.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
+// Seed adds what one or more JSON objects describe, each for one account:
+//
+//	{
+//	  "account_id": 1,
+//	  "templates": [{"name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
+//	  "lists": [{"name": "News", "policy_accepted": true, "contacts": [
+//	    {"email": "ada@example.com", "tags": ["vip"], "status": "active"}]}],
+//	  "suppressed_emails": ["*@example.net"],
+//	  "workflows": [{"name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
+//	    "sender": {"email": "shop@example.com"}, "content": {"subject": "Hello", "template": "Welcome"}}],
+//	  "campaigns": [{"name": "May", "list": "News", "sender": {"email": "shop@example.com"},
+//	    "content": {"subject": "May", "template": "Welcome"}}],
+//	  "webhooks": [{"url": "http://127.0.0.1:9000/hook", "events": ["Email.Bounced"]}]
+//	}
+//
+// All members may be left out; without account_id it is the account of the first
+// token. The items are bodies of the API and are checked like them, with a list
+// or template of the same object by its name, and the status of contacts as an
+// import takes it. Webhooks come last, so that none hears of the seed itself.
+// The first mistake ends it; the error says where it is, and what was added
+// before it stays.
+func (s *Server) Seed(r io.Reader) error { return s.world.Seed(r) }

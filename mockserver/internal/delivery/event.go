@@ -1,0 +1,40 @@
+package delivery
+
+import (
+	"encoding/json"
+	"slices"
+
+	"example.com/emailplatform/events"
+)
+
+// Event is something that happened in an account, on its way to webhooks.
+type Event struct {
+	AccountID int64
+	MessageID string // the message that it is about
+	Name      string
+	ID        string // the general envelope has none
+	What      events.Event
+	Body      []byte // made of What when nil
+}
+
+// encode writes the body that is delivered, the same bytes every time.
+func (e *Event) encode() {
+	if e.Body != nil {
+		return
+	}
+	body, err := json.Marshal(e.What)
+	if err != nil { // it holds nothing that could fail
+		panic("mockserver: event " + e.Name + ": " + err.Error())
+	}
+	e.Body = body
+}
+
+// ownEvent is what a test made up.
+func ownEvent(account int64, body []byte) *Event {
+	var name struct {
+		ID    string `json:"id"`
+		Event string `json:"event"`
+	}
+	_ = json.Unmarshal(body, &name) // it may be anything
+	return &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
+}

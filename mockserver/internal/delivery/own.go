@@ -1,0 +1,52 @@
+package delivery
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"example.com/emailplatform/webhook"
+)
+
+// Send delivers a body of the caller's own to a webhook, and returns the id of the delivery.
+func (d *Engine) Send(webhookID string, body []byte) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id, err := strconv.ParseInt(webhookID, 10, 64)
+	q := d.queues[id]
+	if err != nil || q == nil || q.once {
+		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)
+	}
+	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)).ID, nil
+}
+
+// SendTo delivers it to a URL that is no webhook's, once.
+func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body)).ID
+}
+
+// Done is closed when the engine is.
+func (d *Engine) Done() <-chan struct{} { return d.ctx.Done() }
+
+// targetLocked returns the queue to a URL that is no webhook's. Its id is one
+// that no webhook has.
+func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
+	for _, q := range d.queues {
+		if q.once && q.hook.URL == to && q.hook.Secret == secret.Key && q.hook.Hash == secret.Hash {
+			return q
+		}
+	}
+	d.lastTarget--
+	q := &queue{hook: Webhook{ID: d.lastTarget, URL: to, Secret: secret.Key, Hash: secret.Hash}, once: true}
+	d.queues[q.hook.ID] = q
+	d.order = append(d.order, q)
+	return q
+}
+
+// AbsoluteHTTP reports whether a text is a URL that deliveries can go to.
+func AbsoluteHTTP(s string) bool {
+	target, err := url.Parse(s)
+	return err == nil && (target.Scheme == "http" || target.Scheme == "https") && target.Hostname() != ""
+}

@@ -1,0 +1,143 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/inproc"
+)
+
+const (
+	attemptTimeout = 10 * time.Second
+	maxResponse    = 4 << 10 // bytes of an answer that the journal keeps
+)
+
+// target is the way to the receivers of deliveries: handlers of this process,
+// or guarded connections.
+type target struct {
+	handlers map[string]http.Handler // by host, in lower case
+	network  *http.Transport
+}
+
+func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
+	dialer := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return mayDial(address, allowPublic)
+	}}
+	lower := make(map[string]http.Handler, len(handlers))
+	for host, handler := range handlers {
+		lower[strings.ToLower(host)] = handler
+	}
+	return &target{
+		handlers: lower,
+		network: &http.Transport{
+			DialContext:            dialer.DialContext,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost:    4,
+		},
+	}
+}
+
+// idle closes the connections that are kept for the next delivery.
+func (t *target) idle() { t.network.CloseIdleConnections() }
+
+// post makes one attempt and returns the answer's status and the beginning of
+// its body, or what went wrong. It follows no redirect.
+func (t *target) post(ctx context.Context, to string, header http.Header, body []byte) (status int, answer, problem string) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err.Error()
+	}
+	req.Header = header
+	var via http.RoundTripper = t.network
+	if handler := t.handler(req.URL); handler != nil {
+		via = inproc.Transport{Handler: handler}
+	}
+	response, err := via.RoundTrip(req)
+	if err != nil {
+		return 0, "", describe(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	if err != nil {
+		problem = describe(err)
+	}
+	return response.StatusCode, string(read), problem
+}
+
+// handler returns the handler of this process for a URL, or nil. The port of the
+// scheme may be named or left out, here and there.
+func (t *target) handler(to *url.URL) http.Handler {
+	host, port := strings.ToLower(to.Host), to.Port()
+	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
+	if handler := t.handlers[host]; handler != nil || port != "" && port != usual {
+		return handler
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
+	if handler := t.handlers[name]; handler != nil {
+		return handler
+	}
+	return t.handlers[name+":"+usual]
+}
+
+func describe(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("no answer within %v", attemptTimeout)
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err.Error()
+}
+
+// mayDial refuses connections to what a webhook must not reach. It sees the
+// address that a name was resolved to, so that no name leads around it.
+func mayDial(address string, allowPublic bool) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("mockserver: deliveries to %s are refused: %w", address, err)
+	}
+	addr := to.Addr().Unmap()
+	switch {
+	case addr.IsLoopback():
+		return nil
+	case !addr.IsGlobalUnicast() || addr.IsPrivate() || special(addr):
+		return fmt.Errorf("mockserver: deliveries to %s are refused: not a public address", addr)
+	case !allowPublic:
+		return fmt.Errorf("mockserver: deliveries to %s are refused: only loopback addresses are allowed", addr)
+	}
+	return nil
+}
+
+// special reports whether an address is in a block of the IANA special-purpose
+// registries that package netip has no word for: shared, reserved and
+// documentation addresses, and those that embed an IPv4 address. Of IPv6, only
+// 2000::/3 holds public addresses at all.
+func special(addr netip.Addr) bool {
+	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
+		return true
+	}
+	for _, block := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+	} {
+		if netip.MustParsePrefix(block).Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

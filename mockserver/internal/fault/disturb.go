@@ -1,0 +1,160 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/inproc"
+)
+
+// disturb answers a request that a rule hit. act carries the request out as if
+// nothing had happened and answers to the writer it is given. A lost connection
+// is a panic with [http.ErrAbortHandler], as net/http wants it.
+// It ends with ctx at the latest, which is the server's.
+func (f *Fault) disturb(ctx context.Context, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+	// Only with the body read does net/http notice that the client has gone.
+	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
+	gone, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if !pause(gone, f.Delay) {
+		abort(w)
+	}
+	if f.Action == Delay {
+		act(w)
+		return
+	}
+	answer := inproc.NewRecording(w.Header())
+	if f.AfterActing || f.Action == Truncate || f.Action == Oversize {
+		act(answer)
+	}
+	switch f.Action {
+	case Reset:
+		abort(w)
+	case Hang:
+		<-gone.Done()
+		abort(w)
+	case Truncate:
+		truncate(answer, w)
+	case Oversize:
+		f.answerOversize(w, answer)
+	case NotJSON:
+		f.answer(w, http.StatusOK, "text/html; charset=utf-8", errorPage)
+	case Redirect:
+		f.answerRedirect(w, r)
+	default:
+		f.answerStatus(w)
+	}
+}
+
+// maxBody is more than the API takes, so that it still finds out.
+const maxBody = 10<<20 + 1
+
+// errorPage is what proxies say.
+const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
+	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
+
+func (f *Fault) answer(w http.ResponseWriter, status int, contentType, body string) {
+	if f.Status != 0 {
+		status = f.Status
+	}
+	if f.Body != "" {
+		body = f.Body
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	if f.RetryAfter != "" {
+		h.Set("Retry-After", f.RetryAfter)
+	}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+func (f *Fault) answerStatus(w http.ResponseWriter) {
+	kind := "injected"
+	if f.Status == http.StatusTooManyRequests {
+		kind = "rate_limited"
+	}
+	body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
+	f.answer(w, http.StatusServiceUnavailable, "application/json", body)
+}
+
+func (f *Fault) answerRedirect(w http.ResponseWriter, r *http.Request) {
+	location := f.Location
+	if location == "" {
+		location = "https://elsewhere.invalid" + r.URL.RequestURI()
+	}
+	w.Header().Set("Location", location)
+	f.answer(w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
+}
+
+// answerOversize writes until the client has had enough.
+func (f *Fault) answerOversize(w http.ResponseWriter, answer *inproc.Recording) {
+	const open, end = `{"padding":"`, `"}`
+	left := f.Size
+	if left == 0 {
+		left = defaultOversize
+	}
+	status := answer.Status
+	if f.Status != 0 {
+		status = f.Status
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = http.NewResponseController(w).Flush()
+	_, err := io.WriteString(w, open)
+	chunk := bytes.Repeat([]byte("x"), 64<<10)
+	for left -= int64(len(open) + len(end)); left > 0 && err == nil; left -= int64(len(chunk)) {
+		_, err = w.Write(chunk[:min(left, int64(len(chunk)))])
+	}
+	_, _ = io.WriteString(w, end)
+}
+
+// truncate announces the whole body and sends half of it. An answer without a
+// body is lost as a whole.
+func truncate(a *inproc.Recording, w http.ResponseWriter) {
+	if a.Body.Len() == 0 {
+		abort(w)
+	}
+	maps.Copy(w.Header(), a.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(a.Body.Len()))
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body.Bytes()[:a.Body.Len()/2])
+}
+
+// abort loses the connection, as a reset if there is one.
+func abort(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// pause reports whether nobody gave up in the meantime.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// What the log of requests holds: the latest ones.
+const (
+	maxRequests    = 10_000
+	maxRequestBody = 64 << 10
+	maxRequestLog  = 32 << 20 // bytes of what clients sent and of the answers
+)
+
+// Log holds the latest requests.
+type Log struct {
+	mu    sync.Mutex
+	all   []record.Request
+	bytes int
+}
+
+func (l *Log) add(r record.Request) {
+	if len(r.Body) > maxRequestBody {
+		r.Body = slices.Clone(r.Body[:maxRequestBody])
+	}
+	// They share the memory of the whole request line, which is not counted.
+	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, r)
+	l.bytes += sizeOf(r)
+	for len(l.all) > maxRequests || l.bytes > maxRequestLog {
+		l.bytes -= sizeOf(l.all[0])
+		l.all[0] = record.Request{}
+		l.all = l.all[1:]
+	}
+}
+
+// size is how many bytes of a request the client decides.
+func sizeOf(r record.Request) int {
+	return len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
+}
+
+// Clear forgets them.
+func (l *Log) Clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all, l.bytes = nil, 0
+}
+
+// All returns copies of the requests, the oldest first.
+func (l *Log) All() []record.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := slices.Clone(l.all)
+	for i := range out {
+		out[i].Body = slices.Clone(out[i].Body)
+		out[i].Answer = slices.Clone(out[i].Answer)
+	}
+	return out
+}
+
+// Newest iterates over the requests. The log stands still meanwhile.
+func (l *Log) Newest() iter.Seq[record.Request] {
+	return func(yield func(record.Request) bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, r := range slices.Backward(l.all) {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}

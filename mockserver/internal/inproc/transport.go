@@ -1,0 +1,173 @@
+// Package inproc answers requests by a handler of the same process.
+package inproc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strconv"
+)
+
+// Transport answers requests with a handler of the same process: no
+// socket, no goroutine left behind, and nothing in it that testing/synctest
+// could not see through. It behaves like a connection in what clients can
+// tell: a canceled request cancels the handler's context, an aborted handler
+// is a lost connection, a short body an unexpected end.
+type Transport struct{ Handler http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	w := &responder{request: r, header: http.Header{}, ready: make(chan *http.Response, 1)}
+	go func() {
+		defer cancel()
+		defer w.finish()
+		t.Handler.ServeHTTP(w, received(ctx, r))
+	}()
+	select {
+	case response := <-w.ready:
+		if response == nil {
+			return nil, io.EOF
+		}
+		return response, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// received returns the request as a server sees it.
+func received(ctx context.Context, r *http.Request) *http.Request {
+	in := r.Clone(ctx)
+	in.RequestURI = r.URL.RequestURI()
+	in.RemoteAddr = "127.0.0.1:0"
+	in.Proto, in.ProtoMajor, in.ProtoMinor = "HTTP/1.1", 1, 1
+	if in.Host == "" {
+		in.Host = r.URL.Host
+	}
+	in.URL.Scheme, in.URL.Host, in.URL.User = "", "", nil
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	return in
+}
+
+// responder is the handler's side. The response is handed over when the
+// handler returns, or at its first Flush; what it writes from then on goes
+// through a pipe.
+type responder struct {
+	request *http.Request
+	header  http.Header
+	status  int
+	sent    http.Header // the header as it was when it was written
+	buffer  bytes.Buffer
+	pipe    *io.PipeWriter
+	release func() bool // stops what ends the pipe with the request
+	ready   chan *http.Response
+}
+
+func (w *responder) Header() http.Header { return w.header }
+
+func (w *responder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status, w.sent = status, w.header.Clone()
+	}
+}
+
+func (w *responder) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	switch {
+	case w.request.Method == http.MethodHead:
+		return len(b), nil
+	case w.bodyless():
+		return 0, http.ErrBodyNotAllowed
+	case w.pipe != nil:
+		return w.pipe.Write(b)
+	}
+	return w.buffer.Write(b)
+}
+
+// bodyless reports whether answers with the status have no body, whatever the
+// handler writes.
+func (w *responder) bodyless() bool {
+	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
+}
+
+// Flush implements [http.Flusher].
+func (w *responder) Flush() {
+	if w.pipe != nil {
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	reader, writer := io.Pipe()
+	w.pipe = writer
+	ctx := w.request.Context()
+	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // nobody may be left to read
+	head := bytes.NewReader(w.buffer.Bytes())
+	w.hand(struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(head, reader), reader})
+}
+
+// finish hands over what the handler left, also when it panicked. It must be
+// deferred around the handler.
+func (w *responder) finish() {
+	cause := recover()
+	if w.request.Body != nil {
+		_ = w.request.Body.Close()
+	}
+	if err, ok := cause.(error); cause != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
+		log.Printf("mockserver: the handler of %s %s panicked: %v", w.request.Method, w.request.URL.Path, cause)
+	}
+	switch {
+	case w.pipe != nil && cause != nil:
+		w.release()
+		_ = w.pipe.CloseWithError(io.ErrUnexpectedEOF)
+	case w.pipe != nil:
+		w.release()
+		_ = w.pipe.CloseWithError(w.request.Context().Err()) // nil is the ordinary end
+	case cause != nil:
+		w.ready <- nil
+	default:
+		w.WriteHeader(http.StatusOK)
+		w.hand(io.NopCloser(w.rest()))
+	}
+}
+
+// rest is the buffered body; one shorter than its Content-Length ends unexpectedly.
+func (w *responder) rest() io.Reader {
+	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
+	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {
+		return io.MultiReader(&w.buffer, brokenReader{})
+	}
+	return &w.buffer
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func (w *responder) hand(body io.ReadCloser) {
+	length := int64(-1)
+	if w.pipe == nil || w.bodyless() {
+		length = int64(w.buffer.Len())
+	}
+	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && !w.bodyless() {
+		length = n
+	}
+	w.ready <- &http.Response{
+		Status:        fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
+		StatusCode:    w.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        w.sent,
+		Body:          body,
+		ContentLength: length,
+		Request:       w.request,
+	}
+}

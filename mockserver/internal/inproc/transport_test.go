@@ -1,0 +1,187 @@
+package inproc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestHandlerTransport compares what a client sees of a handler in process
+// with what it sees over a connection.
+func TestHandlerTransport(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+		"status":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) },
+		"body":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"echo":    func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) },
+		"request": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.RequestURI+" "+r.PathValue("x")+" "+r.Header.Get("X-Test"))
+		},
+		"no content with a body": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "5")
+			w.WriteHeader(http.StatusNoContent)
+			_, _ = io.WriteString(w, "hello")
+		},
+		"not modified with a body": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotModified)
+			_, _ = io.WriteString(w, "hello")
+		},
+		"no content, flushed": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNoContent)
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, "hello")
+		},
+		"late header": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.Header().Set("X-Late", "1")
+		},
+		"two statuses": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, "x")
+		},
+		"flushed": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "one ")
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, "two")
+		},
+		"aborted":               func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"aborted before a byte": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); panic(http.ErrAbortHandler) },
+		"aborted after flush": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "one ")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		"short body": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "short")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			served := httptest.NewServer(handler)
+			defer served.Close()
+			want := visit(t, http.DefaultTransport, served.URL)
+			got := visit(t, Transport{handler}, served.URL)
+			if got != want {
+				t.Errorf("in process: %+v\nconnection: %+v", got, want)
+			}
+		})
+	}
+}
+
+type seen struct {
+	failed, short bool
+	status        int
+	length        int64 // as announced
+	body, late    string
+}
+
+func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/a%2Fb/c?q=1", strings.NewReader("sent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Test", "yes")
+	res, err := (&http.Client{Transport: via}).Do(req)
+	if err != nil {
+		return seen{failed: true}
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return seen{status: res.StatusCode, length: res.ContentLength, body: string(body), short: errors.Is(err, io.ErrUnexpectedEOF), late: res.Header.Get("X-Late")}
+}
+
+// TestHandlerTransportCancel gives up a handler that hangs, and tells it.
+func TestHandlerTransportCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan error, 1)
+		via := Transport{http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			told <- r.Context().Err()
+		})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := via.RoundTrip(req)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := <-told; err == nil {
+			t.Error("the handler was not told")
+		}
+	})
+}
+
+// TestHandlerTransportLateAnswer flushes after the request was given up: nobody
+// reads, and the handler must not wait for that.
+func TestHandlerTransportLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := make(chan error, 1)
+		via := Transport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			w.(http.Flusher).Flush()
+			_, err := io.WriteString(w, "late")
+			written <- err
+		})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := via.RoundTrip(req); err == nil {
+			_ = res.Body.Close()
+			t.Error("the request was answered")
+		}
+		synctest.Wait()
+		select {
+		case err := <-written:
+			if err == nil {
+				t.Error("written to nobody")
+			}
+		default:
+			t.Fatal("the handler waits for a reader")
+		}
+	})
+}
+
+// TestHandlerTransportCancelAmidBody gives a request up while its body arrives:
+// the reader hears of it, as over a connection.
+func TestHandlerTransportCancelAmidBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		via := Transport{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "one ")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})}
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app.test/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := via.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if _, err := io.ReadFull(res.Body, make([]byte, 4)); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Second, cancel)
+		if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

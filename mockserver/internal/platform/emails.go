@@ -1,0 +1,286 @@
+package platform
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/uuid"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
+// the answer's status says it, and so does the event Email.Rejected.
+func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
+	if !validAddress(r.Body.Email) {
+		return nil, problem.Invalid("not an email address", "body", "email")
+	}
+	return do(ctx, p, func(t *tx) (api.SubmitEmailResponseObject, error) {
+		m, err := t.submission(*r.Body)
+		if err != nil {
+			return nil, err
+		}
+		l, c, err := t.recipient(r.Body.ListID, m.To)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			to := m.To // as it was written
+			m.to(l, c)
+			m.To = to
+		}
+		t.queue(m, l, c)
+		return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
+	})
+}
+
+// answerStatus is what the submitter hears: delivery comes later.
+func answerStatus(m *message) string {
+	if m.Status == messageRejected || m.Status == messageError {
+		return m.Status
+	}
+	return messageQueued
+}
+
+// submission makes a message of a request to the Email API.
+func (t *tx) submission(in api.EmailSubmission) (*message, error) {
+	from, err := senderOf(in.Sender, true)
+	if err != nil {
+		return nil, err
+	}
+	kind := string(in.Content.Type)
+	switch kind {
+	case "":
+		kind = string(api.EmailTypeMarketing)
+	case string(api.EmailTypeMarketing), string(api.EmailTypeTransactional):
+	default:
+		return nil, problem.Invalid("want marketing or transactional", "body", "content", "type")
+	}
+	parts, err := t.bodyOf(api.MessageContent{
+		Subject:    in.Content.Subject,
+		TemplateID: in.Content.TemplateID,
+		HTML:       in.Content.HTML,
+		Text:       in.Content.Text,
+	})
+	return &message{
+		ID:          uuid.New(),
+		SentBy:      events.SendingTypeEmailAPI,
+		From:        from,
+		To:          in.Email,
+		Content:     parts,
+		Values:      in.CustomAttributes,
+		Type:        kind,
+		SubmittedOn: t.unix(),
+	}, err
+}
+
+// bodyOf is contentOf for an email that is sent now: it must say something.
+func (t *tx) bodyOf(in api.MessageContent) (content, error) {
+	c, err := t.contentOf(in)
+	if err != nil {
+		return c, err
+	}
+	if c.TemplateID == 0 && c.empty() {
+		return c, problem.Invalid("want template_id, html or text", "body", "content")
+	}
+	return t.sendable(c), nil
+}
+
+// recipient finds the list contact that an address means: the one on the given
+// list, or else the one in the account that was added last.
+func (t *tx) recipient(listID int64, address string) (*list, *contact, error) {
+	if listID != 0 {
+		l, err := t.listNamed(listID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := l.mayBeSentTo("body", "list_id"); err != nil {
+			return nil, nil, err
+		}
+		return l, l.contacts.at(address), nil
+	}
+	var list *list
+	var last *contact
+	for _, l := range t.account.Lists.all {
+		if c := l.contacts.at(address); c != nil && (last == nil || c.Added > last.Added) {
+			list, last = l, c
+		}
+	}
+	return list, last, nil
+}
+
+// queue sends a submitted message, unless it is refused or fails (specification,
+// "Email.Rejected", "Email.Error").
+func (t *tx) queue(m *message, l *list, c *contact) {
+	t.about = m.ID
+	if text := t.internalError(m); text != "" {
+		m.Status, m.Error = messageError, "internal error; "+text
+		t.record(m)
+		t.emailErrored(m)
+		return
+	}
+	if reason := t.refusal(m, c); reason != "" {
+		m.Status, m.Reason = messageRejected, reason
+		t.record(m)
+		t.emailRejected(m, l, c)
+		return
+	}
+	t.send(m)
+}
+
+// refusal says why a message may not be sent: by the contact's status first,
+// then by the suppression list.
+func (t *tx) refusal(m *message, c *contact) string {
+	if c != nil {
+		switch c.Status {
+		case statusSpam, statusBounced, statusDeleted, statusPending:
+			return c.Status
+		case statusUnsubscribed:
+			if m.Type != string(api.EmailTypeTransactional) {
+				return c.Status
+			}
+		}
+	}
+	if t.account.Suppression.matches(m.To) {
+		return "suppressed"
+	}
+	return ""
+}
+
+// LookupLimit says how the limit of one lookup a second per user and account
+// is counted. A lookup that is refused does not count.
+type LookupLimit int
+
+// The ways of counting.
+const (
+	// LookupGap accepts a lookup one second or more after the last accepted one.
+	LookupGap LookupLimit = iota
+	// LookupBucket adds a token every second, up to two, and each lookup takes one.
+	LookupBucket
+	// LookupCalendar accepts one lookup in each second of the clock.
+	LookupCalendar
+)
+
+type lookupState struct {
+	last   time.Time // the last accepted one
+	tokens float64   // left at last
+}
+
+// accept reports whether a lookup may be answered now.
+func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
+	since := now.Sub(s.last)
+	switch limit {
+	case LookupBucket:
+		tokens := min(2, s.tokens+since.Seconds())
+		if tokens < 1 {
+			return false
+		}
+		s.tokens = tokens - 1
+	case LookupCalendar:
+		if now.Unix() == s.last.Unix() {
+			return false
+		}
+	default:
+		if since < time.Second {
+			return false
+		}
+	}
+	s.last = now
+	return true
+}
+
+// lookupState returns what the user's next lookup is held against.
+func (t *tx) lookupState() *lookupState {
+	state := t.account.lookups[t.user.UserID]
+	if state == nil {
+		state = &lookupState{}
+		t.account.lookups[t.user.UserID] = state
+	}
+	return state
+}
+
+// GetEmail implements GET /v2/emails/{email_id}.
+func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.GetEmailResponseObject, error) {
+		if !callerOf(ctx).Unlimited && !t.lookupState().accept(p.options.Lookups, t.now) {
+			err := problem.New(http.StatusTooManyRequests, "rate_limited", "one lookup per second", "path", "email_id")
+			err.RetryAfter = "1"
+			return nil, err
+		}
+		m := t.messages[r.EmailID]
+		if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
+			return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
+		}
+		return api.GetEmail200JSONResponse(m.wire()), nil
+	})
+}
+
+func (m *message) wire() api.Email {
+	out := api.Email{
+		ID:                 m.ID,
+		Email:              m.To,
+		Status:             m.Status,
+		Type:               m.Type,
+		Sender:             m.From.wire(),
+		Subject:            m.subject(),
+		TemplateID:         m.Content.TemplateID,
+		ListID:             m.ListID,
+		ContactID:          m.ContactID,
+		SubmittedOn:        m.SubmittedOn,
+		DeliveredOn:        m.DeliveredOn,
+		Opens:              m.Opens,
+		Clicks:             m.Clicks,
+		Unsubscribed:       m.Unsubscribed,
+		GlobalUnsubscribed: m.GlobalUnsubscribed,
+		ReportedAsSpam:     m.ReportedAsSpam,
+		Reason:             m.Reason,
+		Error:              m.Error,
+	}
+	if b := m.Bounce; b != nil {
+		out.Bounce = api.EmailBounce{
+			Type:       bounceType(b.Category),
+			Category:   string(b.Category),
+			DsnMessage: b.Diagnostic,
+			OccurredOn: b.OccurredOn,
+		}
+	}
+	return out
+}
+
+// SendTransactionalEmail implements the deprecated POST /emails. It refuses
+// nobody: rejections are the Email API's.
+func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
+	if !validAddress(r.Body.Email) {
+		return nil, problem.Invalid("not an email address", "body", "email")
+	}
+	return do(ctx, p, func(t *tx) (api.SendTransactionalEmailResponseObject, error) {
+		from, err := senderOf(r.Body.Sender, true)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := t.bodyOf(r.Body.Content)
+		if err != nil {
+			return nil, err
+		}
+		m := &message{
+			ID:          uuid.New(),
+			SentBy:      events.SendingTypeTransactional,
+			From:        from,
+			Content:     parts,
+			Values:      r.Body.CustomAttributes,
+			SubmittedOn: t.unix(),
+		}
+		for _, h := range r.Body.AdditionalHeaders {
+			m.Headers = append(m.Headers, attribute(h))
+		}
+		if l, c, _ := t.recipient(0, r.Body.Email); c != nil {
+			m.to(l, c)
+		}
+		m.To = r.Body.Email
+		t.send(m)
+		return api.SendTransactionalEmail201JSONResponse{ID: m.ID}, nil
+	})
+}

@@ -1,0 +1,344 @@
+package platform
+
+import (
+	"strconv"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/uuid"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/delivery"
+)
+
+// Addresses of the platform as events show them.
+const (
+	platformIP = "203.0.113.10"
+	sourceIP   = "203.0.113.25" // of the machine that sends mail
+)
+
+// Where recipients act from.
+const (
+	recipientIP    = "198.51.100.23"
+	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+)
+
+// fire collects an event, if anybody listens. Which of the two envelopes it
+// comes in goes by its name.
+func (t *tx) fire(name string, user events.User, data events.Data) {
+	if !t.account.wants(name) && !t.options.RecordEvents {
+		return
+	}
+	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}
+	switch data.(type) {
+	case *events.ContactAdded, *events.ContactUnsubscribed, *events.EmailOpened, *events.EmailClicked,
+		*events.CampaignScheduled, *events.CampaignSent:
+	default:
+		e.ID = uuid.New()
+		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
+	}
+	t.events = append(t.events, e)
+}
+
+// nobody is the user of events that do not say who acted.
+func nobody() events.User { return events.User{} }
+
+// acting is the user who asked for this, if it was one.
+func (t *tx) acting() events.User {
+	if t.user == nil {
+		return events.User{}
+	}
+	return events.User{
+		ID:        events.Value(t.user.UserID),
+		Email:     events.Value(t.user.UserEmail),
+		AccountID: events.Value(t.user.AccountID),
+	}
+}
+
+func stringID(id int64) events.ID {
+	if id == 0 {
+		return events.ID{}
+	}
+	return events.StringID(strconv.FormatInt(id, 10))
+}
+
+func listRef(l *list) events.ListRef {
+	return events.ListRef{ID: events.IntID(l.ID), Name: events.Value(l.Name)}
+}
+
+func attributesOf(in []attribute) []events.CustomAttribute {
+	out := make([]events.CustomAttribute, len(in))
+	for i, a := range in {
+		out[i] = events.CustomAttribute(a)
+	}
+	return out
+}
+
+// eventContact is a contact as events of the Email API show it.
+func eventContact(c *contact) events.Contact {
+	return events.Contact{
+		ID:               events.IntID(c.ID),
+		Email:            c.Email,
+		Status:           c.Status,
+		SubscribedOn:     c.SubscribedOn,
+		CustomAttributes: attributesOf(c.Attributes),
+		Tags:             orEmpty(c.Tags),
+		Interests:        orEmpty(c.Interests),
+	}
+}
+
+// listContact is the contact and list of a message, absent if it went to none.
+func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
+	if c == nil {
+		return nil, nil
+	}
+	contact, list := eventContact(c), listRef(l)
+	return &contact, &list
+}
+
+func (t *tx) contactAdded(l *list, c *contact) {
+	t.fire(events.NameContactAdded, nobody(), &events.ContactAdded{
+		ContactID:    stringID(c.ID),
+		ListID:       stringID(l.ID),
+		EmailAddress: c.Email,
+		AddedAt:      t.now.UTC().Truncate(time.Second),
+	})
+}
+
+func (t *tx) contactUnsubscribed(l *list, c *contact) {
+	t.fire(events.NameContactUnsubscribed, nobody(), &events.ContactUnsubscribed{
+		ContactID:      stringID(c.ID),
+		ListID:         stringID(l.ID),
+		EmailAddress:   c.Email,
+		UnsubscribedAt: t.now.UTC().Truncate(time.Second),
+	})
+}
+
+// contactRemoved tells that a contact left its list: by an act of the user, or
+// by a link that the contact followed itself.
+func (t *tx) contactRemoved(l *list, c *contact) {
+	context := events.ActionContext{Timestamp: events.Value(t.unix())}
+	if t.user == nil {
+		context.IP, context.UserAgent = events.Value(recipientIP), events.Value(recipientAgent)
+	}
+	t.fire(events.NameContactRemoved, t.acting(), &events.ContactRemoved{
+		List: listRef(l),
+		Contact: events.RemovedContact{
+			ID:               events.IntID(c.ID),
+			Email:            c.Email,
+			Status:           c.Status,
+			SubscribedOn:     c.SubscribedOn,
+			LastBounceType:   c.lastBounce(),
+			BouncesCount:     c.Bounces,
+			CustomAttributes: attributesOf(c.Attributes),
+		},
+		Context: context,
+	})
+}
+
+func (t *tx) emailSuppressed(email string) {
+	t.fire(events.NameSuppressedEmailAdded, nobody(), &events.EmailSuppressed{
+		SuppressedEmail: events.SuppressedAddress{Email: email},
+	})
+}
+
+func (t *tx) emailRejected(m *message, l *list, c *contact) {
+	contact, list := listContact(l, c)
+	t.fire(events.NameEmailRejected, t.acting(), &events.EmailRejected{
+		Reason:    events.RejectReason(m.Reason),
+		EventTime: t.unix(),
+		Email:     events.EmailRef{ID: m.ID},
+		Contact:   contact,
+		List:      list,
+	})
+}
+
+func (t *tx) emailErrored(m *message) {
+	t.fire(events.NameEmailError, t.acting(), &events.EmailErrored{
+		Error:     m.Error,
+		EventTime: t.unix(),
+		Email:     events.EmailRef{ID: m.ID},
+	})
+}
+
+func (t *tx) campaignScheduled(c *campaign, l *list) {
+	t.fire(events.NameCampaignScheduled, nobody(), &events.CampaignScheduled{
+		CampaignID:   stringID(c.ID),
+		ListID:       stringID(l.ID),
+		Name:         c.Name,
+		ScheduledFor: time.Unix(c.ScheduledFor, 0).UTC(),
+	})
+}
+
+func (t *tx) campaignSent(c *campaign, l *list) {
+	t.fire(events.NameCampaignSent, nobody(), &events.CampaignSent{
+		CampaignID: stringID(c.ID),
+		ListID:     stringID(l.ID),
+		Name:       c.Name,
+		SentAt:     t.now.UTC().Truncate(time.Second),
+	})
+}
+
+func (t *tx) emailOpened(m *message) {
+	t.fire(events.NameEmailOpened, nobody(), &events.EmailOpened{
+		EmailID:      events.StringID(m.ID),
+		ContactID:    m.shownContact(),
+		CampaignID:   stringID(m.CampaignID),
+		ListID:       m.shownList(),
+		EmailAddress: m.To,
+		OpenedAt:     t.now.UTC().Truncate(time.Second),
+	})
+}
+
+func (t *tx) emailClicked(m *message, url string) {
+	t.fire(events.NameEmailClicked, nobody(), &events.EmailClicked{
+		EmailID:      events.StringID(m.ID),
+		ContactID:    m.shownContact(),
+		CampaignID:   stringID(m.CampaignID),
+		ListID:       m.shownList(),
+		EmailAddress: m.To,
+		URL:          url,
+		ClickedAt:    t.now.UTC().Truncate(time.Second),
+	})
+}
+
+// A transactional email goes to an address: events do not show which contact
+// has it.
+func (m *message) shownContact() events.ID {
+	if m.SentBy == events.SendingTypeTransactional {
+		return events.ID{}
+	}
+	return stringID(m.ContactID)
+}
+
+func (m *message) shownList() events.ID {
+	if m.SentBy == events.SendingTypeTransactional {
+		return events.ID{}
+	}
+	return stringID(m.ListID)
+}
+
+// automation is what sent a workflow email: a workflow, or the list itself.
+func (t *tx) automation(m *message) events.Automation {
+	if w := t.account.Workflows.byID[m.WorkflowID]; w != nil {
+		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.ID), Name: events.Value(w.Name)}}
+	}
+	return events.Automation{
+		Workflow: &events.AutomationRef{},
+		Action:   &events.AutomationRef{},
+		SystemAction: &events.SystemAction{
+			ID:   events.IntID(m.ListID),
+			Type: events.SystemActionTypeDoubleOptIn,
+			Name: events.Value("Confirmation"),
+		},
+	}
+}
+
+func (t *tx) campaignRef(m *message) events.CampaignRef {
+	c := t.account.Campaigns.byID[m.CampaignID]
+	return events.CampaignRef{Type: "campaign", ID: events.IntID(c.ID), Name: c.Name}
+}
+
+func (m *message) transactional() events.TransactionalEmail {
+	out := events.TransactionalEmail{
+		ID:           m.ID,
+		Sender:       events.MessageSender{Name: m.From.Name, Email: m.From.Email},
+		EnvelopeFrom: "bounce+" + m.ID + "@mail.platform.example",
+	}
+	for _, h := range m.Headers {
+		out.AdditionalHeaders = append(out.AdditionalHeaders, events.MessageHeader(h))
+	}
+	return out
+}
+
+// emailBounced fires in the shape of the sending type.
+func (t *tx) emailBounced(m *message, l *list, c *contact) {
+	detail := events.BounceDetail{DSNMessage: m.Bounce.Diagnostic, SourceIP: sourceIP, Category: m.Bounce.Category}
+	var data events.Data
+	switch m.SentBy {
+	case events.SendingTypeCampaign:
+		data = &events.CampaignBounce{
+			Bounce:   detail,
+			Campaign: t.campaignRef(m),
+			Contact:  events.BouncedContact{ID: events.IntID(m.ContactID), Email: m.To},
+			List:     listRef(l),
+		}
+	case events.SendingTypeWorkflow:
+		data = &events.WorkflowBounce{
+			Bounce:     detail,
+			Automation: t.automation(m),
+			Contact:    events.BouncedContact{ID: events.IntID(m.ContactID), Email: m.To},
+			List:       events.ListRef{ID: events.IntID(m.ListID)},
+		}
+	case events.SendingTypeTransactional:
+		data = t.transactionalBounce(m, detail)
+	default:
+		contact, list := listContact(l, c)
+		data = &events.EmailAPIBounce{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}, Contact: contact, List: list}
+	}
+	t.fire(events.NameEmailBounced, nobody(), data)
+}
+
+// transactionalBounce carries the older flat copy of its values too.
+func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events.TransactionalBounce {
+	id, email := t.nextID(), m.transactional()
+	detail.ID = events.Value(id)
+	return &events.TransactionalBounce{
+		Bounce:             detail,
+		TransactionalEmail: email,
+		Contact:            events.AddressedContact{Email: m.To},
+		ID:                 events.IntID(id),
+		Email:              m.To,
+		SentID:             events.StringID(m.ID),
+		SenderName:         email.Sender.Name,
+		SenderEmail:        email.Sender.Email,
+		SourceIP:           detail.SourceIP,
+		EnvelopeFrom:       email.EnvelopeFrom,
+		DSNMessage:         detail.DSNMessage,
+		AdditionalHeaders:  email.AdditionalHeaders,
+	}
+}
+
+// emailReported fires in the shape of the sending type.
+func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
+	loop := events.FeedbackLoop{Provider: provider, SourceIP: sourceIP}
+	var who events.ComplainingContact
+	var on events.ListRef
+	if c != nil {
+		who = events.ComplainingContact{ID: stringID(c.ID), Email: m.To, Status: c.Status}
+		on = events.ListRef{ID: stringID(l.ID), Name: events.Value(l.Name)}
+	}
+	var data events.Data
+	switch m.SentBy {
+	case events.SendingTypeCampaign:
+		data = &events.CampaignComplaint{FBL: loop, Campaign: t.campaignRef(m), Contact: who, List: on}
+	case events.SendingTypeWorkflow:
+		data = &events.WorkflowComplaint{FBL: loop, Automation: t.automation(m), Contact: who, List: on}
+	case events.SendingTypeTransactional:
+		data = &events.TransactionalComplaint{
+			FBL:                loop,
+			TransactionalEmail: m.transactional(),
+			Contact:            events.AddressedContact{Email: m.To},
+		}
+	default:
+		data = &events.EmailAPIComplaint{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}}
+	}
+	t.fire(events.NameEmailReportedAsSpam, nobody(), data)
+}
+
+func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
+	t.fire(events.NameEmailUnsubscribed, nobody(), &events.EmailUnsubscribed{
+		EventTime: t.unix(),
+		Email:     events.EmailRef{ID: m.ID},
+		Contact:   eventContact(c),
+		List:      listRef(l),
+		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},
+	})
+}
+
+func (t *tx) emailGloballyUnsubscribed(m *message) {
+	t.fire(events.NameEmailGlobalUnsubscribed, nobody(), &events.EmailGloballyUnsubscribed{
+		EventTime: t.unix(),
+		Email:     events.EmailRef{ID: m.ID},
+		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},
+	})
+}

@@ -1,0 +1,99 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// MaxImport is how many contacts an import may have (specification, "Limits").
+const MaxImport = 1000
+
+// ImportContacts implements POST /lists/{list_id}/contacts/import.
+func (p *Platform) ImportContacts(ctx context.Context, r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
+	if len(r.Body.Contacts) > MaxImport {
+		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
+			"at most "+strconv.Itoa(MaxImport)+" contacts in one import", "body", "contacts")
+	}
+	status := string(r.Body.ImportTo)
+	if status == "" {
+		status = statusActive
+	}
+	if !api.ImportTo(status).Valid() {
+		return nil, problem.Invalid("want active, unsubscribed or deleted", "body", "import_to")
+	}
+	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
+	entries := readEntries(r.Body.Contacts, callerOf(ctx).BadEntries, &out)
+	return do(ctx, p, func(t *tx) (api.ImportContactsResponseObject, error) {
+		l, err := t.list(r.ListID)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if t.importContact(l, entry, status) {
+				out.Imported++
+			} else {
+				out.Updated++
+			}
+		}
+		return out, nil
+	})
+}
+
+// readEntries decodes the entries and reports the bad ones; of some the
+// contract knows already.
+func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse) []api.ImportContact {
+	entries := make([]api.ImportContact, 0, len(raw))
+	for i, b := range raw {
+		var entry api.ImportContact
+		d, bad := known[i]
+		switch err := json.Unmarshal(b, &entry); {
+		case bad:
+		case err != nil:
+			d, bad = entryDetail(i, err), true
+		case !validAddress(entry.Email):
+			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
+		}
+		if !bad {
+			entries = append(entries, entry)
+			continue
+		}
+		out.Errors = append(out.Errors, api.ImportError{Index: int64(i), Email: entry.Email, Loc: d.Loc, Msg: d.Msg, Type: d.Type})
+	}
+	return entries
+}
+
+// entryDetail tells of an entry that does not fit; with validation on, that has
+// been found before.
+func entryDetail(i int, err error) api.ProblemDetail {
+	p := problem.OfJSON(err).Details[0]
+	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
+}
+
+// importContact adds or updates one contact and reports whether it is new.
+// Nobody whose status is spam or bounced becomes active by an import. An import
+// that unsubscribes or deletes does so to everybody, and fires nothing.
+func (t *tx) importContact(l *list, entry api.ImportContact, status string) bool {
+	c := l.contacts.at(entry.Email)
+	isNew := c == nil
+	if isNew {
+		c = t.newContact(l, entry.Email, statusPending)
+	}
+	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
+	switch {
+	case c.Status == status:
+	case status != statusActive:
+		l.contacts.setStatus(c, status)
+	case c.Status == statusSpam || c.Status == statusBounced:
+	default:
+		if !isNew && c.Status != statusPending {
+			c.Added = t.nextID()
+		}
+		t.activate(l, c)
+	}
+	return isNew
+}

@@ -1,0 +1,124 @@
+package platform
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestContactTable compares the table with a slice that is filtered and sorted
+// anew for each page, over random changes.
+func TestContactTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	statuses := []string{statusActive, statusPending, statusUnsubscribed, statusDeleted, statusSpam, statusBounced}
+	table := newContactTable()
+	for range 5000 {
+		switch n := len(table.all); {
+		case n == 0 || random.IntN(2) == 0:
+			table.add(&contact{
+				ID:           int64(3*n + 1),
+				Email:        fmt.Sprintf("U%d@example.org", random.IntN(1<<30)),
+				Status:       statuses[random.IntN(len(statuses))],
+				SubscribedOn: int64(random.IntN(50)),
+			})
+		default:
+			c := table.all[random.IntN(n)]
+			table.setStatus(c, statuses[random.IntN(len(statuses))])
+			table.setDate(c, int64(random.IntN(50)))
+			table.tag(c, []string{fmt.Sprint("tag", random.IntN(5))})
+			table.interest(c, []string{fmt.Sprint("interest", random.IntN(5))})
+		}
+	}
+	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
+		for _, filter := range []string{"", "status:active", "status:unknown", "tag:tag1", "tag:none", "interest:interest2", "email:" + strings.ToLower(table.all[7].Email)} {
+			for _, descending := range []bool{false, true} {
+				q := query{sort: sort, descending: descending}
+				q.field, q.value, _ = strings.Cut(filter, ":")
+				want := naive(table.all, q)
+				for page := range int64(len(want)/100 + 2) {
+					p := pageRequest{page: page + 1, perPage: 100}
+					from, to := p.bounds(len(want))
+					got, n := table.page(q, p)
+					if n != len(want) || !slices.Equal(got, want[from:to]) {
+						t.Fatalf("%+v page %d: got %d of %d, want %d of %d", q, page+1, len(got), n, to-from, len(want))
+					}
+				}
+			}
+		}
+	}
+}
+
+func naive(all []*contact, q query) []*contact {
+	var out []*contact
+	for _, c := range all {
+		keep := q.field == ""
+		switch q.field {
+		case "status":
+			keep = c.Status == q.value
+		case "email":
+			keep = strings.EqualFold(c.Email, q.value)
+		case "tag":
+			keep = slices.Contains(c.Tags, q.value)
+		case "interest":
+			keep = slices.Contains(c.Interests, q.value)
+		}
+		if keep {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *contact) int {
+		switch q.sort {
+		case "email":
+			return strings.Compare(a.Email, b.Email)
+		case "status":
+			return strings.Compare(a.Status, b.Status)
+		case "subscribed_on":
+			return cmp.Compare(a.SubscribedOn, b.SubscribedOn)
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	if q.descending {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+func TestContactTableFinds(t *testing.T) {
+	table := newContactTable()
+	for i := range 100 {
+		table.add(&contact{ID: int64(2 * i), Email: fmt.Sprintf("User%d@Example.org", i), Status: statusActive})
+	}
+	if c := table.find(42); c == nil || c.ID != 42 {
+		t.Errorf("find(42) is %v", c)
+	}
+	if c := table.find(43); c != nil {
+		t.Errorf("find(43) is %v", c)
+	}
+	if c := table.at("USER7@example.ORG"); c == nil || c.ID != 14 {
+		t.Errorf("at is %v", c)
+	}
+	if c := table.at("nobody@example.org"); c != nil {
+		t.Errorf("at is %v", c)
+	}
+}
+
+func TestPageBounds(t *testing.T) {
+	for _, row := range []struct {
+		page, perPage int64
+		n, from, to   int
+	}{
+		{1, 50, 0, 0, 0},
+		{1, 50, 50, 0, 50},
+		{2, 50, 50, 50, 50},
+		{2, 50, 51, 50, 51},
+		{1<<63 - 1, 100, 10, 10, 10},
+	} {
+		p := pageRequest{page: row.page, perPage: row.perPage}
+		if from, to := p.bounds(row.n); from != row.from || to != row.to {
+			t.Errorf("page %d by %d of %d: %d to %d", row.page, row.perPage, row.n, from, to)
+		}
+	}
+}

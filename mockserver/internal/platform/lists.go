@@ -1,0 +1,87 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+type list struct {
+	ID             int64  `json:"id"`
+	Name           string `json:"name"`
+	PolicyAccepted bool   `json:"policy_accepted,omitzero"`
+	CreatedOn      int64  `json:"created_on"`
+	contacts       *contactTable
+}
+
+func (l *list) wire() api.List {
+	return api.List{ListID: l.ID, Name: l.Name, PolicyAccepted: l.PolicyAccepted, CreatedOn: l.CreatedOn}
+}
+
+// mayBeSentTo refuses to send to a list whose anti-spam policy is not accepted
+// (specification, "States and transitions", "Errors").
+func (l *list) mayBeSentTo(loc ...any) error {
+	if l.PolicyAccepted {
+		return nil
+	}
+	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ID), loc...)
+}
+
+// list returns the list that a path names.
+func (t *tx) list(id int64) (*list, error) {
+	return t.account.Lists.find(id, "list", "path", "list_id")
+}
+
+// listNamed returns the list that a body names.
+func (t *tx) listNamed(id int64) (*list, error) {
+	return t.account.Lists.find(id, "list", "body", "list_id")
+}
+
+// CreateList implements POST /lists.
+func (p *Platform) CreateList(ctx context.Context, r api.CreateListRequestObject) (api.CreateListResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.CreateListResponseObject, error) {
+		if err := requireName(r.Body.Name); err != nil {
+			return nil, err
+		}
+		l := &list{ID: t.nextID(), Name: r.Body.Name, CreatedOn: t.unix(), contacts: newContactTable()}
+		t.account.Lists.add(l.ID, l)
+		return api.CreateList201JSONResponse(l.wire()), nil
+	})
+}
+
+// ListLists implements GET /lists.
+func (p *Platform) ListLists(ctx context.Context, r api.ListListsRequestObject) (api.ListListsResponseObject, error) {
+	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+	if err != nil {
+		return nil, err
+	}
+	return do(ctx, p, func(t *tx) (api.ListListsResponseObject, error) {
+		data, pagination := pageOf(page, t.account.Lists.all, (*list).wire)
+		return api.ListLists200JSONResponse{Data: data, Pagination: pagination}, nil
+	})
+}
+
+// GetList implements GET /lists/{list_id}.
+func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api.GetListResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.GetListResponseObject, error) {
+		l, err := t.list(r.ListID)
+		if err != nil {
+			return nil, err
+		}
+		return api.GetList200JSONResponse(l.wire()), nil
+	})
+}
+
+// AcceptListPolicy implements POST /lists/{list_id}/accept-policy.
+func (p *Platform) AcceptListPolicy(ctx context.Context, r api.AcceptListPolicyRequestObject) (api.AcceptListPolicyResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.AcceptListPolicyResponseObject, error) {
+		l, err := t.list(r.ListID)
+		if err != nil {
+			return nil, err
+		}
+		l.PolicyAccepted = true
+		return api.AcceptListPolicy204Response{}, nil
+	})
+}

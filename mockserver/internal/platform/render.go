@@ -1,0 +1,67 @@
+package platform
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/mail"
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+func (m *message) rendered() record.Message {
+	out := record.Message{
+		ID:                 m.ID,
+		SentBy:             m.SentBy,
+		AccountID:          m.AccountID,
+		Time:               time.Unix(m.SubmittedOn, 0).UTC(),
+		FromName:           m.From.Name,
+		FromEmail:          m.From.Email,
+		To:                 m.To,
+		Subject:            m.subject(),
+		HTML:               mail.MergeHTML(m.Content.HTML, m.value),
+		Text:               mail.MergeText(m.Content.Text, m.value),
+		Type:               m.Type,
+		TemplateID:         m.Content.TemplateID,
+		ListID:             m.ListID,
+		ContactID:          m.ContactID,
+		CampaignID:         m.CampaignID,
+		WorkflowID:         m.WorkflowID,
+		Confirmation:       m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0,
+		Status:             m.Status,
+		Opens:              m.Opens,
+		Clicks:             m.Clicks,
+		Unsubscribed:       m.Unsubscribed,
+		GlobalUnsubscribed: m.GlobalUnsubscribed,
+		ReportedAsSpam:     m.ReportedAsSpam,
+	}
+	if m.Bounce != nil {
+		out.BounceCategory = m.Bounce.Category
+	}
+	out.Headers = m.headers(out)
+	return out
+}
+
+// headers are the header fields of the message, those of the request last.
+func (m *message) headers(out record.Message) []record.Header {
+	from := out.FromEmail
+	if out.FromName != "" {
+		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(out.FromName) // %q would escape letters too
+		from = fmt.Sprintf(`"%s" <%s>`, name, out.FromEmail)
+	}
+	headers := []record.Header{
+		{Name: "Date", Value: out.Time.Format(time.RFC1123Z)},
+		{Name: "From", Value: from},
+		{Name: "To", Value: out.To},
+		{Name: "Subject", Value: out.Subject},
+		{Name: "Message-ID", Value: "<" + m.ID + "@platform.example>"},
+	}
+	if m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !out.Confirmation {
+		headers = append(headers, record.Header{Name: "List-Unsubscribe", Value: "<https://platform.example/unsubscribe/" + m.ID + ">"})
+	}
+	for _, h := range m.Headers {
+		headers = append(headers, record.Header(h))
+	}
+	return headers
+}

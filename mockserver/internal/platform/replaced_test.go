@@ -1,0 +1,106 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/webhook"
+)
+
+// oneCampaign is a state whose campaign 3 is scheduled for a time, and whose
+// message m was sent.
+func oneCampaign(scheduledFor time.Time) string {
+	return fmt.Sprintf(`{"version":1,"last_id":9,"accounts":[{"account_id":1,
+		"lists":[{"id":1,"name":"L","policy_accepted":true,"contacts":[{"id":2,"email":"a@example.org","status":"active"}]}],
+		"campaigns":[{"id":3,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"content":{"subject":"S","text":"T"}}]}],
+		"contents":[{"subject":"S","text":"T"}],
+		"messages":[{"id":"m","account_id":1,"sent_by":"email_api","to":"a@example.org","content":0,"status":"delivered"}]}`, scheduledFor.Unix())
+}
+
+func restored(t *testing.T, state string) *Platform {
+	t.Helper()
+	changes, work := &feed.Feed{}, &underway.Count{}
+	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
+	s := New(Options{Hash: webhook.SHA256}, delivery.New(delivery.Options{Faults: faults, Changes: changes, Work: work}), faults, changes, work)
+	t.Cleanup(s.Close)
+	if err := s.Restore(strings.NewReader(state)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A campaign that was about to start, or was under way, ends with the records
+// that it is of: the campaign with its id in other records waits for its time.
+func TestCampaignEndsWithItsRecords(t *testing.T) {
+	later := oneCampaign(time.Now().Add(time.Hour))
+	check := func(t *testing.T, s *Platform) {
+		t.Helper()
+		if n := len(s.Outbox()); n != 1 {
+			t.Errorf("%d messages, want that of the snapshot alone", n)
+		}
+		if c := s.accounts[1].Campaigns.byID[3]; c.Status != campaignScheduled {
+			t.Errorf("the campaign is %s", c.Status)
+		}
+	}
+	t.Run("about to start", func(t *testing.T) {
+		s := restored(t, later)
+		run := s.campaignRun(1, s.accounts[1].Campaigns.byID[3])
+		if err := s.Restore(strings.NewReader(later)); err != nil {
+			t.Fatal(err)
+		}
+		run()
+		check(t, s)
+	})
+	t.Run("under way", func(t *testing.T) {
+		s := restored(t, later)
+		p := s
+		run := p.campaignRun(1, p.accounts[1].Campaigns.byID[3])
+		ended, replaced := make(chan struct{}), make(chan error, 1)
+		p.mu.Lock() // holds the run in its first step
+		go func() {
+			defer close(ended)
+			run()
+		}()
+		for p.whole.TryLock() {
+			p.whole.Unlock()
+			runtime.Gosched()
+		}
+		go func() { replaced <- s.Restore(strings.NewReader(later)) }()
+		for p.whole.TryRLock() {
+			p.whole.RUnlock()
+			runtime.Gosched()
+		}
+		p.mu.Unlock() // the restore waits for this step, the next step for the restore
+		if err := <-replaced; err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+		check(t, s)
+	})
+}
+
+// A recipient does nothing to a message that was forgotten in the meantime.
+func TestRecipientOfAForgottenMessage(t *testing.T) {
+	state := oneCampaign(time.Now().Add(time.Hour))
+	s := restored(t, state)
+	forgotten := s.messages["m"]
+	if err := s.Restore(strings.NewReader(state)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.recipientOf(forgotten, func(*tx, *message) error { return errors.New("acts") })
+	if err == nil || err.Error() != `mockserver: no email "m"` {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Open("m"); err != nil {
+		t.Error(err)
+	}
+}

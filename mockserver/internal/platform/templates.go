@@ -1,0 +1,143 @@
+package platform
+
+import (
+	"context"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/mail"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+type template struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	HTML      string `json:"html,omitzero"`
+	Text      string `json:"text,omitzero"`
+	CreatedOn int64  `json:"created_on"`
+	UpdatedOn int64  `json:"updated_on"`
+}
+
+func (t *template) wire() api.Template {
+	return api.Template{
+		TemplateID: t.ID,
+		Name:       t.Name,
+		Content:    api.TemplateContent{HTML: t.HTML, Text: t.Text},
+		CreatedOn:  t.CreatedOn,
+		UpdatedOn:  t.UpdatedOn,
+	}
+}
+
+// CreateTemplate implements POST /templates.
+func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.CreateTemplateResponseObject, error) {
+		if err := requireName(r.Body.Name); err != nil {
+			return nil, err
+		}
+		tpl := &template{
+			ID:        t.nextID(),
+			Name:      r.Body.Name,
+			HTML:      r.Body.Content.HTML,
+			Text:      r.Body.Content.Text,
+			CreatedOn: t.unix(),
+			UpdatedOn: t.unix(),
+		}
+		t.account.Templates.add(tpl.ID, tpl)
+		return api.CreateTemplate201JSONResponse(tpl.wire()), nil
+	})
+}
+
+// requireName refuses a resource without a name.
+func requireName(name string) error {
+	if name == "" {
+		return problem.Invalid("a name must not be empty", "body", "name")
+	}
+	return nil
+}
+
+// ListTemplates implements GET /templates.
+func (p *Platform) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
+	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+	if err != nil {
+		return nil, err
+	}
+	return do(ctx, p, func(t *tx) (api.ListTemplatesResponseObject, error) {
+		data, pagination := pageOf(page, t.account.Templates.all, (*template).wire)
+		return api.ListTemplates200JSONResponse{Data: data, Pagination: pagination}, nil
+	})
+}
+
+// GetTemplate implements GET /templates/{template_id}.
+func (p *Platform) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.GetTemplateResponseObject, error) {
+		tpl, err := t.template(r.TemplateID)
+		if err != nil {
+			return nil, err
+		}
+		return api.GetTemplate200JSONResponse(tpl.wire()), nil
+	})
+}
+
+func (t *tx) template(id int64) (*template, error) {
+	return t.account.Templates.find(id, "template", "path", "template_id")
+}
+
+// UpdateTemplate implements PATCH /templates/{template_id}.
+func (p *Platform) UpdateTemplate(ctx context.Context, r api.UpdateTemplateRequestObject) (api.UpdateTemplateResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.UpdateTemplateResponseObject, error) {
+		tpl, err := t.template(r.TemplateID)
+		if err != nil {
+			return nil, err
+		}
+		if r.Body.Name != nil {
+			if err := requireName(*r.Body.Name); err != nil {
+				return nil, err
+			}
+			tpl.Name = *r.Body.Name
+		}
+		if content := r.Body.Content; content != nil {
+			if content.HTML != nil {
+				tpl.HTML = *content.HTML
+			}
+			if content.Text.Set {
+				tpl.Text = content.Text.Value
+			}
+		}
+		tpl.UpdatedOn = t.unix()
+		return api.UpdateTemplate200JSONResponse(tpl.wire()), nil
+	})
+}
+
+// DeleteTemplate implements DELETE /templates/{template_id}. What was made from
+// the template, and campaigns and workflows that name it, keep its content.
+func (p *Platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.DeleteTemplateResponseObject, error) {
+		if _, err := t.template(r.TemplateID); err != nil {
+			return nil, err
+		}
+		for _, c := range t.account.Campaigns.all {
+			c.Content = t.sendable(c.Content)
+		}
+		for _, w := range t.account.Workflows.all {
+			w.Content = t.sendable(w.Content)
+		}
+		t.account.Templates.remove(r.TemplateID)
+		return api.DeleteTemplate204Response{}, nil
+	})
+}
+
+// RenderTemplate implements GET /templates/{template_id}/render: the HTML part
+// with its merge tags filled with nothing.
+func (p *Platform) RenderTemplate(ctx context.Context, r api.RenderTemplateRequestObject) (api.RenderTemplateResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.RenderTemplateResponseObject, error) {
+		tpl, err := t.template(r.TemplateID)
+		if err != nil {
+			return nil, err
+		}
+		html := mail.MergeHTML(tpl.HTML, nil)
+		return api.RenderTemplate200TextHTMLResponse{
+			Body:          strings.NewReader(html),
+			ContentLength: int64(len(html)),
+		}, nil
+	})
+}

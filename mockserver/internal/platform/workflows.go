@@ -1,0 +1,172 @@
+package platform
+
+import (
+	"context"
+
+	"example.com/emailplatform/mockserver/internal/uuid"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+const workflowInactive = "inactive"
+
+type workflow struct {
+	ID        int64   `json:"id"`
+	Name      string  `json:"name"`
+	ListID    int64   `json:"list_id"`
+	Trigger   string  `json:"trigger"`
+	From      sender  `json:"from"`
+	Content   content `json:"content"`
+	Active    bool    `json:"active,omitzero"`
+	CreatedOn int64   `json:"created_on"`
+}
+
+func (w *workflow) wire() api.Workflow {
+	status := workflowInactive
+	if w.Active {
+		status = statusActive
+	}
+	return api.Workflow{
+		WorkflowID: w.ID,
+		Name:       w.Name,
+		ListID:     w.ListID,
+		Trigger:    w.Trigger,
+		Sender:     w.From.wire(),
+		Content:    w.Content.wire(),
+		Status:     status,
+		CreatedOn:  w.CreatedOn,
+	}
+}
+
+func (t *tx) workflow(id int64) (*workflow, error) {
+	return t.account.Workflows.find(id, "workflow", "path", "workflow_id")
+}
+
+// CreateWorkflow implements POST /workflows.
+func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.CreateWorkflowResponseObject, error) {
+		if err := requireName(r.Body.Name); err != nil {
+			return nil, err
+		}
+		if !r.Body.Trigger.Valid() {
+			return nil, problem.Invalid("want subscribed", "body", "trigger")
+		}
+		if _, err := t.listNamed(r.Body.ListID); err != nil {
+			return nil, err
+		}
+		from, err := senderOf(r.Body.Sender, true)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := t.contentOf(r.Body.Content)
+		if err != nil {
+			return nil, err
+		}
+		if parts.TemplateID == 0 && parts.empty() {
+			return nil, problem.Invalid("want template_id, html or text", "body", "content")
+		}
+		w := &workflow{
+			ID:        t.nextID(),
+			Name:      r.Body.Name,
+			ListID:    r.Body.ListID,
+			Trigger:   string(r.Body.Trigger),
+			From:      from,
+			Content:   parts,
+			CreatedOn: t.unix(),
+		}
+		t.account.Workflows.add(w.ID, w)
+		return api.CreateWorkflow201JSONResponse(w.wire()), nil
+	})
+}
+
+// ListWorkflows implements GET /workflows.
+func (p *Platform) ListWorkflows(ctx context.Context, r api.ListWorkflowsRequestObject) (api.ListWorkflowsResponseObject, error) {
+	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+	if err != nil {
+		return nil, err
+	}
+	return do(ctx, p, func(t *tx) (api.ListWorkflowsResponseObject, error) {
+		data, pagination := pageOf(page, t.account.Workflows.all, (*workflow).wire)
+		return api.ListWorkflows200JSONResponse{Data: data, Pagination: pagination}, nil
+	})
+}
+
+// GetWorkflow implements GET /workflows/{workflow_id}.
+func (p *Platform) GetWorkflow(ctx context.Context, r api.GetWorkflowRequestObject) (api.GetWorkflowResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.GetWorkflowResponseObject, error) {
+		w, err := t.workflow(r.WorkflowID)
+		if err != nil {
+			return nil, err
+		}
+		return api.GetWorkflow200JSONResponse(w.wire()), nil
+	})
+}
+
+// ActivateWorkflow implements POST /workflows/{workflow_id}/activate.
+func (p *Platform) ActivateWorkflow(ctx context.Context, r api.ActivateWorkflowRequestObject) (api.ActivateWorkflowResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.ActivateWorkflowResponseObject, error) {
+		w, err := t.workflow(r.WorkflowID)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.account.Lists.byID[w.ListID].mayBeSentTo("path", "workflow_id"); err != nil {
+			return nil, err
+		}
+		w.Active = true
+		return api.ActivateWorkflow204Response{}, nil
+	})
+}
+
+// DeactivateWorkflow implements POST /workflows/{workflow_id}/deactivate.
+func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkflowRequestObject) (api.DeactivateWorkflowResponseObject, error) {
+	return do(ctx, p, func(t *tx) (api.DeactivateWorkflowResponseObject, error) {
+		w, err := t.workflow(r.WorkflowID)
+		if err != nil {
+			return nil, err
+		}
+		w.Active = false
+		return api.DeactivateWorkflow204Response{}, nil
+	})
+}
+
+// runWorkflows sends the emails of the list's active workflows to a contact
+// that has just become active.
+func (t *tx) runWorkflows(l *list, c *contact) {
+	for _, w := range t.account.Workflows.all {
+		if !w.Active || w.ListID != l.ID || t.account.Suppression.matches(c.Email) {
+			continue
+		}
+		m := &message{
+			ID:          uuid.New(),
+			SentBy:      events.SendingTypeWorkflow,
+			From:        w.From,
+			Content:     t.sendable(w.Content),
+			WorkflowID:  w.ID,
+			SubmittedOn: t.unix(),
+		}
+		m.to(l, c)
+		t.send(m)
+	}
+}
+
+// sendConfirmation sends the confirmation email of a double opt-in, a workflow
+// email of the list itself (specification, "Shape of data by sending type").
+func (t *tx) sendConfirmation(l *list, c *contact) {
+	if t.account.Suppression.matches(c.Email) {
+		return // nothing is ever sent to it
+	}
+	m := &message{
+		ID:     uuid.New(),
+		SentBy: events.SendingTypeWorkflow,
+		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
+		Content: content{
+			Subject: "Please confirm your subscription to " + l.Name,
+			Text:    "Follow this link to confirm your subscription: https://platform.example/confirm\n",
+		},
+		SubmittedOn: t.unix(),
+	}
+	m.to(l, c)
+	t.send(m)
+}

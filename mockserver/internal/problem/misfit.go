@@ -1,0 +1,98 @@
+package problem
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OfJSON tells malformed JSON from JSON that does not fit.
+func OfJSON(err error) *Problem {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return Invalid(misfit(wrong), misfitLoc(wrong)...)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Invalid("no such member", "body", strings.Trim(name, `"`))
+	}
+	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
+}
+
+// misfitLoc is where in the body a value does not fit. encoding/json also names
+// the types that are embedded on the way, which the body knows nothing of.
+func misfitLoc(err *json.UnmarshalTypeError) []any {
+	names := slices.DeleteFunc(strings.Split(err.Field, "."), func(name string) bool { return name != "" && 'A' <= name[0] && name[0] <= 'Z' })
+	return BodyLoc(names...)
+}
+
+// Plainly is err in the words of JSON, if it is of a value that does not fit.
+func Plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return errors.New(misfit(wrong))
+	}
+	return fmt.Errorf("%s: %s", wrong.Field, misfit(wrong))
+}
+
+// misfit says what a value should be and what it is. Who sent it knows JSON, and
+// not the types that it is read into.
+func misfit(err *json.UnmarshalTypeError) string {
+	return "want " + kindOf(err.Type) + ", not " + kindNamed(err.Value)
+}
+
+// kindOf returns what is read into a type.
+func kindOf(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return kindNamed("string")
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return kindNamed("bool")
+	case reflect.String:
+		return kindNamed("string")
+	case reflect.Slice, reflect.Array:
+		return kindNamed("array")
+	case reflect.Struct, reflect.Map:
+		return kindNamed("object")
+	case reflect.Float32, reflect.Float64:
+		return kindNamed("number")
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	}
+	return "an integer"
+}
+
+// kindNamed returns what encoding/json calls a value, with its article.
+func kindNamed(name string) string {
+	switch name {
+	case "bool":
+		return "true or false"
+	case "array", "object":
+		return "an " + name
+	case "number", "string":
+		return "a " + name
+	}
+	return strings.TrimPrefix(name, "number ") // one that does not fit, by its digits
+}
+
+// BodyLoc is a place in the body; digits are places in arrays.
+func BodyLoc(path ...string) []any {
+	loc := []any{"body"}
+	for _, name := range path {
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 {
+			loc = append(loc, i)
+		} else if name != "" {
+			loc = append(loc, name)
+		}
+	}
+	return loc
+}

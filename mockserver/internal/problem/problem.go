@@ -1,0 +1,51 @@
+// Package problem is the error format of the API.
+package problem
+
+import (
+	"fmt"
+	"net/http"
+
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// Problem is an answer that is an error, in the error format of the API.
+type Problem struct {
+	Status     int
+	Details    []api.ProblemDetail
+	RetryAfter string // the header Retry-After, if not empty
+}
+
+func (p *Problem) Error() string {
+	if len(p.Details) == 0 {
+		return http.StatusText(p.Status)
+	}
+	return fmt.Sprintf("%v: %s", p.Details[0].Loc, p.Details[0].Msg)
+}
+
+// At is one mistake: where it is, what is wrong, and which rule it breaks.
+func At(kind, msg string, loc ...any) api.ProblemDetail {
+	return api.ProblemDetail{Loc: loc, Msg: msg, Type: kind}
+}
+
+// New is an error with one detail.
+func New(status int, kind, msg string, loc ...any) *Problem {
+	if loc == nil {
+		loc = []any{}
+	}
+	return &Problem{Status: status, Details: []api.ProblemDetail{At(kind, msg, loc...)}}
+}
+
+// Invalid is a member or parameter that breaks a rule.
+func Invalid(msg string, loc ...any) *Problem {
+	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
+}
+
+// Conflict is a resource whose state does not allow what was asked.
+func Conflict(kind, msg string, loc ...any) *Problem {
+	return New(http.StatusConflict, kind, msg, loc...)
+}
+
+// NotFound is an id that the caller's account does not have.
+func NotFound(what string, id any, loc ...any) *Problem {
+	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
+}

@@ -1,0 +1,51 @@
+package record
+
+import (
+	"html"
+	"regexp"
+	"strings"
+)
+
+var (
+	// linkStart is where a link may begin. In a comment there is none; one that
+	// does not end is as long as the text.
+	linkStart = regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<a[\s/]`)
+	// tagAttribute is the next attribute of a tag: its name, and its value in
+	// double quotes, in single ones or in none.
+	tagAttribute = regexp.MustCompile(`^[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?`)
+)
+
+// Links returns the targets of the links in the message's HTML.
+func (m Message) Links() []string {
+	var links []string
+	for rest := m.HTML; ; {
+		at := linkStart.FindStringIndex(rest)
+		if at == nil {
+			return links
+		}
+		comment := strings.HasPrefix(rest[at[0]:], "<!")
+		rest = rest[at[1]:]
+		if comment {
+			continue
+		}
+		var target string
+		if target, rest = linkTarget(rest); target != "" {
+			links = append(links, target)
+		}
+	}
+}
+
+// linkTarget reads the attributes of a link. Of several targets browsers follow
+// the first.
+func linkTarget(attributes string) (target, rest string) {
+	for rest = attributes; ; {
+		part := tagAttribute.FindStringSubmatch(rest)
+		if part == nil {
+			return target, rest
+		}
+		rest = rest[len(part[0]):]
+		if target == "" && strings.EqualFold(part[1], "href") {
+			target = html.UnescapeString(part[2] + part[3] + part[4])
+		}
+	}
+}

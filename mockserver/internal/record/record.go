@@ -1,0 +1,129 @@
+// Package record has the shapes in which tests see what happened, as Go values and as JSON.
+package record
+
+import (
+	"slices"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+// Text is bytes that are text: JSON shows them as a string.
+type Text []byte
+
+// MarshalText implements [encoding.TextMarshaler].
+func (t Text) MarshalText() ([]byte, error) { return t, nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (t *Text) UnmarshalText(b []byte) error {
+	*t = slices.Clone(b)
+	return nil
+}
+
+// Request is a request that the API got.
+type Request struct {
+	ID        string        `json:"id"` // as in the header X-Request-Id of the answer
+	Time      time.Time     `json:"time"`
+	Duration  time.Duration `json:"duration_ns"`
+	Method    string        `json:"method"`
+	Path      string        `json:"path"`
+	Query     string        `json:"query,omitzero"`
+	Operation string        `json:"operation,omitzero"` // the operationId; empty if no operation takes such a request
+	AccountID int64         `json:"account_id,omitzero"`
+	Status    int           `json:"status"`          // as the client got it; 0 if the connection was lost
+	Fault     string        `json:"fault,omitzero"`  // the id of the fault that hit it
+	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
+	Answer    Text          `json:"answer,omitzero"` // of an error, up to 4 KiB
+}
+
+// Header is a header field of a message.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Message is an email that was sent, as its recipient got it.
+type Message struct {
+	ID         string             `json:"id"`
+	SentBy     events.SendingType `json:"sent_by"`
+	AccountID  int64              `json:"account_id"`
+	Time       time.Time          `json:"time"` // to the second
+	FromName   string             `json:"from_name,omitzero"`
+	FromEmail  string             `json:"from_email"`
+	To         string             `json:"to"`
+	Subject    string             `json:"subject"`
+	HTML       string             `json:"html,omitzero"`
+	Text       string             `json:"text,omitzero"`
+	Headers    []Header           `json:"headers"`
+	Type       string             `json:"type,omitzero"` // marketing or transactional, of the Email API
+	TemplateID int64              `json:"template_id,omitzero"`
+	ListID     int64              `json:"list_id,omitzero"`
+	ContactID  int64              `json:"contact_id,omitzero"`
+	CampaignID int64              `json:"campaign_id,omitzero"`
+	WorkflowID int64              `json:"workflow_id,omitzero"`
+	// Confirmation says that this is the confirmation email of a double opt-in.
+	Confirmation bool `json:"confirmation,omitzero"`
+	// What became of it.
+	Status             string                `json:"status"` // delivered or bounced
+	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero"`
+	Opens              int64                 `json:"opens"`
+	Clicks             int64                 `json:"clicks"`
+	Unsubscribed       bool                  `json:"unsubscribed"`
+	GlobalUnsubscribed bool                  `json:"global_unsubscribed"`
+	ReportedAsSpam     bool                  `json:"reported_as_spam"`
+}
+
+// Attempt is one attempt to deliver an event.
+type Attempt struct {
+	Time     time.Time     `json:"time"`
+	Duration time.Duration `json:"duration_ns"`
+	Status   int           `json:"status,omitzero"`   // of the answer; 0 if there was none
+	Response string        `json:"response,omitzero"` // the first 4 KiB of the answer's body
+	Error    string        `json:"error,omitzero"`
+	Manual   bool          `json:"manual,omitzero"` // asked for by Redeliver
+}
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	ID          string        `json:"id"`
+	EventID     string        `json:"event_id,omitzero"` // empty in the general envelope, which has none
+	Event       string        `json:"event"`
+	AccountID   int64         `json:"account_id"`
+	WebhookID   string        `json:"webhook_id"`
+	URL         string        `json:"url"`
+	Body        Text          `json:"body"`      // the same bytes in each attempt
+	Signature   string        `json:"signature"` // the header X-Service-Signature
+	State       DeliveryState `json:"state"`
+	Attempts    []Attempt     `json:"attempts"`
+	CreatedAt   time.Time     `json:"created_at"`
+	NextAttempt time.Time     `json:"next_attempt,omitzero"` // set while it waits for a time
+	Fault       string        `json:"fault,omitzero"`        // the id of the fault that hit it
+
+}
+
+// DeliveryState is where a delivery stands.
+type DeliveryState string
+
+// The states of deliveries.
+const (
+	DeliveryQueued    DeliveryState = "queued"     // to be attempted as soon as the webhook and its rate limit allow
+	DeliveryInFlight  DeliveryState = "delivering" // being attempted now
+	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be attempted again
+	DeliveryDelivered DeliveryState = "delivered"  // answered with 2xx
+	DeliveryFailed    DeliveryState = "failed"     // given up
+	DeliveryDropped   DeliveryState = "dropped"    // lost by a fault; no attempt was made
+)
+
+// FiredEvent is an event that happened in an account.
+type FiredEvent struct {
+	ID        string    `json:"id"` // in this journal
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"`
+	EventID   string    `json:"event_id,omitzero"` // of the event itself; the general envelope has none
+	AccountID int64     `json:"account_id"`
+	MessageID string    `json:"message_id,omitzero"` // the message that it is about, if it is about one
+	Body      Text      `json:"body"`                // as it is delivered
+	// Deliveries are the ids of its deliveries, one for each webhook that
+	// subscribed to it.
+	Deliveries []string `json:"deliveries"`
+}

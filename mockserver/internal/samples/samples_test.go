@@ -1,0 +1,57 @@
+package samples
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/events"
+)
+
+func TestSamplesAreEvents(t *testing.T) {
+	samples, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, ids := map[string]bool{}, map[string]bool{}
+	for _, s := range samples {
+		name := s.Event + " " + s.Variant
+		ev, err := events.Parse(s.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, unknown := ev.Data.(*events.Unknown); unknown || ev.Name != s.Event || s.Summary == "" {
+			t.Errorf("%s: %T of %s, %q", name, ev.Data, ev.Name, s.Summary)
+		}
+		if seen[name] || ev.ID != "" && ids[ev.ID] {
+			t.Errorf("%s comes twice, or its id %s", name, ev.ID)
+		}
+		if age := time.Since(ev.Time); age < -time.Second || age > time.Minute {
+			t.Errorf("%s is of %v", name, ev.Time)
+		}
+		seen[name], ids[ev.ID] = true, true
+	}
+	for _, name := range EventNames() {
+		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Event == name }) {
+			t.Errorf("no sample of %s", name)
+		}
+	}
+}
+
+func TestVariants(t *testing.T) {
+	tests := []struct {
+		name       string
+		give, want []string
+	}{
+		{"one", []string{"contact_added"}, []string{"default"}},
+		{"shared noun", []string{"campaign_bounce", "email_api_bounce_no_contact"}, []string{"campaign", "email_api_no_contact"}},
+		{"one is the usual one", []string{"email_opened", "email_opened_no_contact"}, []string{"default", "no_contact"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := variants(tt.give); !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

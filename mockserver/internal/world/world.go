@@ -1,0 +1,128 @@
+// Package world holds the parts of the platform together: what tests ask of all of them at once.
+package world
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/contract"
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/webhook"
+)
+
+// World is a platform with all that belongs to it.
+type World struct {
+	Tokens     []gateway.Token
+	Lookups    platform.LookupLimit // as configured
+	Platform   *platform.Platform
+	Deliveries *delivery.Engine
+	Faults     *fault.Plan
+	Changes    *feed.Feed
+	Work       *underway.Count
+	API        *gateway.Gateway
+}
+
+// Wait returns when nothing happens any more before more time passes.
+func (s *World) Wait(ctx context.Context) error {
+	for {
+		s.Platform.StartDue()
+		s.Deliveries.StartDue()
+		busy, err := s.Work.Wait(ctx)
+		if err != nil {
+			return fmt.Errorf("mockserver: wait: deliveries are under way: %w", err)
+		}
+		if !busy {
+			return nil
+		}
+	}
+}
+
+// Drain returns when every delivery has been delivered or given up.
+func (s *World) Drain(ctx context.Context) error {
+	for {
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		wait, what := s.Deliveries.Next(time.Now())
+		if what == "" {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-s.Deliveries.Done():
+			timer.Stop()
+			return fmt.Errorf("mockserver: drain: %s are lost: %w", what, platform.ErrClosed)
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), ctx.Err())
+		}
+	}
+}
+
+// Inject adds rules to the plan of faults, if the contract knows what they are about.
+func (s *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
+	var errs []error
+	for _, f := range faults {
+		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
+			errs = append(errs, &fault.Mistake{Field: "operation", Rule: fmt.Sprintf("%q is unknown", f.Operation)})
+		}
+		if f.Method != "" && !contract.Load().Takes(f.Method) {
+			errs = append(errs, &fault.Mistake{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s.Faults.Add(faults)
+}
+
+// Snapshot writes the whole state.
+func (s *World) Snapshot(w io.Writer) error {
+	body, err := s.Platform.Snapshot()
+	if err != nil {
+		return fmt.Errorf("mockserver: snapshot: %w", err)
+	}
+	if _, err := w.Write(body); err != nil {
+		return fmt.Errorf("mockserver: snapshot: %w", err)
+	}
+	return nil
+}
+
+// Restore replaces the whole state.
+func (s *World) Restore(r io.Reader) error {
+	if err := s.Platform.Restore(r); err != nil {
+		return fmt.Errorf("mockserver: restore: %w", err)
+	}
+	return nil
+}
+
+// Reset forgets everything but the tokens and the configuration.
+func (s *World) Reset() {
+	s.Faults.Remove("")
+	s.Platform.SetLookups(s.Lookups)
+	s.API.Log.Clear()
+	s.Platform.Reset()
+}
+
+// SendEventTo delivers a body of the caller's own to a URL, signed with the secret.
+func (s *World) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+	if !delivery.AbsoluteHTTP(to) {
+		return "", errors.New("mockserver: url: want an absolute http or https URL")
+	}
+	secret.Hash = cmp.Or(secret.Hash, s.Platform.Hash())
+	if _, err := webhook.NewVerifier(secret); err != nil { // it says what may sign
+		return "", errors.New("mockserver: secret: want a key, and sha256 or sha512")
+	}
+	return s.Deliveries.SendTo(to, secret, body), nil
+}
