@@ -31,10 +31,12 @@ func (c *call) encode() error {
 }
 
 // suspicious reports whether a payload has what encoding/json makes of a
-// mistake: it replaces invalid UTF-8, and a list that is missing becomes null.
-// Looking for mistakes in the body itself takes longer.
+// mistake: a list that is missing becomes null, and invalid UTF-8 is replaced,
+// by an escape or, since Go 1.27, by the character itself. Looking for mistakes
+// in the body itself takes longer.
 func suspicious(payload []byte) bool {
-	return bytes.Contains(payload, []byte(`\ufffd`)) || bytes.Contains(payload, []byte(`:null`))
+	return bytes.Contains(payload, []byte(`:null`)) ||
+		bytes.Contains(payload, []byte(`\ufffd`)) || bytes.Contains(payload, []byte("\ufffd"))
 }
 
 // mistake names the first place of a body that cannot be sent as it is, such as

@@ -190,7 +190,7 @@ func controlBody[T any](r *http.Request) (T, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return in, problem.OfJSON(err)
+		return in, problem.OfJSON(body, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")

@@ -54,7 +54,7 @@ func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *ap
 		switch err := json.Unmarshal(b, &entry); {
 		case bad:
 		case err != nil:
-			d, bad = entryDetail(i, err), true
+			d, bad = entryDetail(i, b, err), true
 		case !validAddress(entry.Email):
 			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
@@ -69,8 +69,8 @@ func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *ap
 
 // entryDetail tells of an entry that does not fit; with validation on, that has
 // been found before.
-func entryDetail(i int, err error) api.ProblemDetail {
-	p := problem.OfJSON(err).Details[0]
+func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
+	p := problem.OfJSON(entry, err).Details[0]
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 

@@ -7,28 +7,21 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// OfJSON tells malformed JSON from JSON that does not fit.
-func OfJSON(err error) *Problem {
+// OfJSON tells malformed JSON from JSON that does not fit. err is what
+// encoding/json said of body.
+func OfJSON(body []byte, err error) *Problem {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return Invalid(misfit(wrong), misfitLoc(wrong)...)
+		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Invalid("no such member", "body", strings.Trim(name, `"`))
 	}
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
-}
-
-// misfitLoc is where in the body a value does not fit. encoding/json also names
-// the types that are embedded on the way, which the body knows nothing of.
-func misfitLoc(err *json.UnmarshalTypeError) []any {
-	names := slices.DeleteFunc(strings.Split(err.Field, "."), func(name string) bool { return name != "" && 'A' <= name[0] && name[0] <= 'Z' })
-	return BodyLoc(names...)
 }
 
 // Plainly is err in the words of JSON, if it is of a value that does not fit.
