@@ -93,13 +93,13 @@ func (t *tokens) authorized(next exchange) exchange {
 			return err
 		}
 		if token, err = t.get(ctx, c.token); err != nil {
-			e.join(redactError(err, c.token))
-			return e
+			return e.joined(redactError(err, c.token))
 		}
 		if token == c.token {
 			return e
 		}
 		c.token = token
+		c.retries(ctx, e, 0)
 		return next(ctx, c)
 	}
 }

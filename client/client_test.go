@@ -429,31 +429,6 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestLogger(t *testing.T) {
-	var log bytes.Buffer
-	c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
-		cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	})
-	_, _ = c.Templates.Get(t.Context(), 1)
-	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 3 {
-		t.Fatalf("%d records, want one for each of 3 attempts: %s", len(lines), log.String())
-	}
-	var record struct {
-		Op       string
-		Attempt  int
-		Status   int
-		Duration *int64
-		Error    struct{ Error string }
-	}
-	if err := json.Unmarshal([]byte(lines[1]), &record); err != nil {
-		t.Fatal(err)
-	}
-	if record.Op != "getTemplate" || record.Attempt != 2 || record.Status != 503 || record.Duration == nil || record.Error.Error == "" {
-		t.Errorf("record %s", lines[1])
-	}
-}
-
 func TestHTTPClientIsNotChanged(t *testing.T) {
 	hc := &http.Client{}
 	c := newTestClient(t, answer(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })

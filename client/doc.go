@@ -125,6 +125,13 @@
 // same token, is waited out. A [LookupLimiter] can be shared by several clients, which
 // then queue together if the first token of each was the same.
 //
+// # Observing
+//
+// [Config.Logger] gets a record of each request and each retry; its documentation
+// names their keys. [Config.Observe] is told when a call begins, is tried again and
+// ends, which is what traces and metrics are made of. [OnResponse] shows the answers
+// themselves.
+//
 // # Concurrency
 //
 // A [Client] and its services are immutable and safe for concurrent use by any

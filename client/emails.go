@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"iter"
 )
 
 // The known values of [SubmittedEmail.Status] and [Email.Status]. The set is
@@ -34,3 +36,59 @@ func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmai
 func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) (TransactionalReceipt, error) {
 	return do(ctx, s.x, sendTransactionalEmailRequest(email), readTransactionalReceipt)
 }
+
+// Get looks a submitted email up. The platform allows one lookup a second for
+// each user and account: Get waits for its turn, first come first served, and
+// waits out a refusal that comes nevertheless, at most 60 times. A context that
+// ends before the turn comes ends the wait. Who is next in line and has a deadline
+// that is too early fails at once.
+// (Specification: Transactional email, Limits.)
+func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
+	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
+}
+
+// GetAll looks emails up one after the other, and yields them in the order of
+// ids. An id whose lookup fails is yielded as an Email that holds the id and what
+// could be read, most often nothing, with the error; the iteration goes on unless the context has ended.
+// Nothing is sent before the first iteration.
+func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Email, error] {
+	return func(yield func(Email, error) bool) {
+		for id := range ids {
+			email, err := s.Get(ctx, id)
+			if err != nil {
+				email.ID = id // the rest is what could be read, most often nothing
+			}
+			if !yield(email, err) || ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// Wait looks an email up again and again, at most once a second, until until
+// reports true, and returns what it then is. [Email.Settled] is a good until:
+//
+//	email, err := c.Emails.Wait(ctx, id, client.Email.Settled)
+//
+// If a lookup fails or the context ends, Wait returns the error together with
+// the email as it was last seen.
+func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) bool) (Email, error) {
+	var last Email
+	for {
+		email, err := s.Get(ctx, emailID)
+		if err != nil {
+			return last, err
+		}
+		if until(email) {
+			return email, nil
+		}
+		last = email
+		if err := pause(ctx, lookupGap); err != nil {
+			return last, newError(getEmailRequest(emailID), fmt.Errorf("waiting to look again: %w", err))
+		}
+	}
+}
+
+// Settled reports whether the platform is done with the email: its status is
+// known and no longer queued.
+func (e Email) Settled() bool { return e.Status != "" && e.Status != EmailQueued }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,21 @@ import (
 	"strings"
 	"unicode/utf8"
 )
+
+// encoded refuses what cannot be sent, before anything is.
+func encoded(next exchange) exchange {
+	return func(ctx context.Context, c *call) error {
+		if err := c.encode(); err != nil {
+			e := newError(c.request, err)
+			e.badRequest = true
+			return e
+		}
+		if err := ctx.Err(); err != nil {
+			return c.asError(err)
+		}
+		return next(ctx, c)
+	}
+}
 
 // encode makes the payload, once for all attempts.
 func (c *call) encode() error {

@@ -245,15 +245,18 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// join adds err to what failed underneath.
-func (e *Error) join(err error) {
-	switch {
-	case err == nil || errors.Is(e.cause, err):
-	case e.cause == nil:
-		e.cause = err
-	default:
-		e.cause = fmt.Errorf("%w; %w", e.cause, err)
+// joined returns e, or a copy with err added to what failed underneath: e itself
+// may have been shown to somebody.
+func (e *Error) joined(err error) *Error {
+	if err == nil || errors.Is(e.cause, err) {
+		return e
 	}
+	both := *e
+	both.cause = err
+	if e.cause != nil {
+		both.cause = fmt.Errorf("%w; %w", e.cause, err)
+	}
+	return &both
 }
 
 // parseDetails reads the platform's error format without token, and returns how

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"maps"
+	"strconv"
 	"strings"
 
 	"example.com/emailplatform/client"
@@ -161,6 +162,61 @@ func ExampleTemplateUpdate() {
 	}
 	fmt.Printf("%s %s %q\n", template.Name, template.Content.HTML, template.Content.Text)
 	// Output: Welcome (2026) <p>Hello</p> ""
+}
+
+// counterVec has the methods of Prometheus's CounterVec that the example needs.
+type counterVec map[string]float64
+
+func (v counterVec) WithLabelValues(values ...string) counter {
+	return counter{v, strings.Join(values, " ")}
+}
+
+type counter struct {
+	vec  counterVec
+	name string
+}
+
+func (c counter) Add(n float64) { c.vec[c.name] += n }
+func (c counter) Inc()          { c.Add(1) }
+
+// Metrics for Prometheus: what stands for its vectors here would be for example
+//
+//	calls := promauto.NewCounterVec(prometheus.CounterOpts{Name: "platform_calls_total"}, []string{"op", "status"})
+//
+// No label is made of an error's text: it may hold an address.
+func ExampleConfig_observe() {
+	calls, seconds, retries := counterVec{}, counterVec{}, counterVec{}
+	observe := func(ctx context.Context, op string) (context.Context, client.Observer) {
+		return ctx, client.Observer{
+			Retry: func(o client.Observation) { retries.WithLabelValues(op, strconv.Itoa(o.StatusCode)).Inc() },
+			End: func(o client.Observation) {
+				status := strconv.Itoa(o.StatusCode) // 0: no answer
+				if errors.Is(o.Err, client.ErrOutcomeUnknown) {
+					status = "unknown"
+				}
+				calls.WithLabelValues(op, status).Inc()
+				seconds.WithLabelValues(op).Add(o.Duration.Seconds())
+			},
+		}
+	}
+
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), Observe: observe})
+	if err != nil {
+		log.Fatal(err)
+	}
+	busy := mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, Operation: "listTags", Times: 1}
+	if err := srv.Inject(busy); err != nil {
+		log.Fatal(err)
+	}
+	_, _ = c.Templates.Get(context.Background(), 4711)
+	_, _ = c.Tags.List(context.Background(), client.ListTagsParams{})
+	fmt.Println("calls:", calls)
+	fmt.Println("retries:", retries)
+	// Output:
+	// calls: map[getTemplate 404:1 listTags 200:1]
+	// retries: map[listTags 429:1]
 }
 
 func ExampleOnResponse() {

@@ -79,8 +79,9 @@ type ImportFailure struct {
 func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
 	if err := im.configure(); err != nil {
-		r := importContactsRequest(listID, ContactImport{})
-		return im.report, &Error{Op: r.op, Method: r.method, Path: r.path, cause: err, badRequest: true}
+		e := newError(importContactsRequest(listID, ContactImport{}), err)
+		e.badRequest = true
+		return im.report, e
 	}
 	im.send = func(batch []ImportContact) (batchResult, error) {
 		return s.importBatch(ctx, listID, ContactImport{Contacts: batch, ImportTo: opts.ImportTo})
@@ -287,7 +288,7 @@ func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ContactI
 		}
 		return checkImport(result.ImportResult, len(batch.Contacts))
 	}
-	err = c.perform(ctx, s.x)
+	err = s.x(ctx, c)
 	result.again = c.maybeDone
 	return result, err
 }

@@ -74,7 +74,9 @@ func asPageError(r request, err error) error {
 	if e, ok := ownError(err); ok {
 		return e
 	}
-	return &Error{Op: r.op, Method: http.MethodGet, Path: r.path, StatusCode: http.StatusOK, cause: err, badAnswer: true}
+	e := newError(r, err)
+	e.StatusCode, e.badAnswer = http.StatusOK, true
+	return e
 }
 
 // prefetch asks for pages ahead of their use, and hands them out in order.

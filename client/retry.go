@@ -2,60 +2,11 @@ package client
 
 import (
 	"context"
-	"errors"
-	"math"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
-
-// RetryConfig says how failed requests are tried again. The zero RetryConfig
-// is a good default.
-type RetryConfig struct {
-	// MaxAttempts is how often a request is sent at most. Default 3; 1 turns
-	// retries off. A token asked for after a 401 does not count, nor does a
-	// lookup that is refused because it came too early.
-	MaxAttempts int
-
-	// BaseDelay is the longest pause before the second attempt. It doubles
-	// with each further attempt, up to MaxDelay. The pause itself is random,
-	// from 0 up to that. Default 200 ms; negative is no pause.
-	BaseDelay time.Duration
-
-	// MaxDelay is the longest pause that the client itself chooses. Default 5 s.
-	MaxDelay time.Duration
-
-	// MaxRetryAfter is how much of a Retry-After is waited at most. Default
-	// 60 s; negative ignores Retry-After.
-	MaxRetryAfter time.Duration
-
-	// Budget is how many retries in excess of the successes all calls of the
-	// client have together. Each retry takes one; each call that succeeds at
-	// once gives a fifth back, and one that succeeds after a retry gives one
-	// back. When nothing is left, calls fail without a retry, so that an
-	// outage does not multiply the load. Default 100; negative is no limit.
-	Budget int
-}
-
-func (r RetryConfig) withDefaults() RetryConfig {
-	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
-	r.BaseDelay = orDefault(r.BaseDelay, 200*time.Millisecond)
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64-1) // rand.N gets one more
-	r.MaxRetryAfter = orDefault(r.MaxRetryAfter, 60*time.Second)
-	r.Budget = orDefault(r.Budget, 100)
-	return r
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
-}
 
 // verdict is what follows from the end of one attempt.
 type verdict struct {
@@ -104,24 +55,28 @@ func (p retrier) retrying(next exchange) exchange {
 			v := judge(c.repeatable, e)
 			c.maybeDone = c.maybeDone || v.maybeDone
 			e.unknown = c.maybeDone && c.method != http.MethodGet
-			if !v.again || n >= p.MaxAttempts || !p.prepare(ctx, n, e) {
+			if !v.again || n >= p.MaxAttempts {
 				return e
+			}
+			if err := p.prepare(ctx, c, n, e); err != nil {
+				return err
 			}
 		}
 	}
 }
 
-// prepare waits until attempt n+1 may be made, and reports whether it may. If
-// the context ends meanwhile, e says so.
-func (p retrier) prepare(ctx context.Context, n int, e *Error) bool {
+// prepare waits until attempt n+1 may be made. If it may not, it returns e, and
+// why the context has ended, if it has.
+func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	d := p.delay(n, e.RetryAfter)
 	if endsWithin(ctx, d) || !p.budget.spend() {
-		e.join(ctx.Err())
-		return false
+		return e.joined(ctx.Err())
 	}
-	err := pause(ctx, d)
-	e.join(err)
-	return err == nil
+	c.retries(ctx, e, d)
+	if err := pause(ctx, d); err != nil {
+		return e.joined(err)
+	}
+	return nil
 }
 
 // delay returns how long to wait after attempt n: a random part of a bound
@@ -136,27 +91,6 @@ func (p retrier) delay(n int, retryAfter time.Duration) time.Duration {
 		d = rand.N(bound + 1) //nolint:gosec // nothing depends on it being hard to guess
 	}
 	return max(d, min(retryAfter, p.MaxRetryAfter))
-}
-
-// endsWithin reports whether ctx ends before d has passed.
-func endsWithin(ctx context.Context, d time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) <= d
-}
-
-// pause waits for d, or until ctx ends, and returns why it ended.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // budget is a token bucket that bounds the retries of all calls together.
@@ -194,26 +128,4 @@ func (b *budget) succeeded(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left = min(b.left+earned, b.max)
-}
-
-// retryAfter reads a Retry-After header: seconds, or a date, which is held
-// against the answer's own Date because clocks differ. Anything else is none.
-func retryAfter(h http.Header) (d time.Duration, ok bool) {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if v == "" {
-		return 0, false
-	}
-	if s, err := strconv.ParseUint(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		const most = uint64(1<<63-1) / uint64(time.Second)
-		return time.Duration(min(s, most)) * time.Second, true
-	}
-	at, err := http.ParseTime(v)
-	if err != nil {
-		return 0, false
-	}
-	now := time.Now()
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	return max(at.Sub(now), 0), true
 }

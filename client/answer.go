@@ -1,0 +1,83 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// take decodes a 2xx, or makes an error of the answer. readErr says why body
+// is not whole.
+func (c *call) take(resp *http.Response, body []byte, readErr error) error {
+	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
+	e := c.newError(nil)
+	e.StatusCode, e.RequestID, e.reached = c.status, c.requestID, true
+	html := mediaType(resp.Header) == "text/html" && !c.html
+	switch {
+	case resp.StatusCode >= 400:
+		e.RetryAfter, e.refused = retryAfter(resp.Header)
+		e.Details, e.more = parseDetails(body, c.token)
+		if html {
+			e.note = errHTML.Error()
+		}
+	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+		e.badAnswer, e.cause = true, errRedirect
+		if to := resp.Header.Get("Location"); to != "" {
+			e.note = "to " + redact(withoutQuery(to), c.token)
+		}
+	case readErr != nil:
+		e.badAnswer, e.cause = true, redactError(readErr, c.token)
+		return e
+	case html && len(bytes.TrimSpace(body)) > 0:
+		e.badAnswer, e.cause = true, errHTML
+	default:
+		if c.decode == nil {
+			return nil
+		}
+		err := c.decode(body) // also of nothing: an earlier attempt may have left something behind
+		if err == nil {
+			return nil
+		}
+		e.badAnswer, e.cause = true, redactError(err, c.token)
+		return e // without the body, which may hold a webhook's secret
+	}
+	e.Body = []byte(redact(string(body), c.token))
+	e.Body = bytes.Clone(e.Body[:min(len(e.Body), maxErrorBody)])
+	return e
+}
+
+func mediaType(h http.Header) string {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t
+}
+
+func withoutQuery(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return address
+}
+
+// retryAfter reads a Retry-After header: seconds, or a date, which is held
+// against the answer's own Date because clocks differ. Anything else is none.
+func retryAfter(h http.Header) (d time.Duration, ok bool) {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if v == "" {
+		return 0, false
+	}
+	if s, err := strconv.ParseUint(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		const most = uint64(1<<63-1) / uint64(time.Second)
+		return time.Duration(min(s, most)) * time.Second, true
+	}
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0, false
+	}
+	now := time.Now()
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(at.Sub(now), 0), true
+}

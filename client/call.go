@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// call is one operation under way. The layers note on it what they learn.
+type call struct {
+	request
+	payload  []byte             // the encoded body; nil is none
+	decode   func([]byte) error // takes the body of a 2xx; nil if none is expected
+	token    string
+	attempts int
+
+	status    int           // of the last answer; 0 is none
+	requestID string        // of the last answer
+	queued    time.Duration // how long it waited for its turn
+	maybeDone bool          // an attempt that failed may have been carried out
+
+	onRetry []func(ctx context.Context, err error, pause time.Duration)
+}
+
+// exchange sends a call and takes its answer. An error that is not an [*Error]
+// says that nothing was sent.
+type exchange func(context.Context, *call) error
+
+// retries tells those who watch that err is not the end: another request
+// follows after the pause.
+func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
+	for _, f := range c.onRetry {
+		f(ctx, err, pause)
+	}
+}
+
+// newError returns an error of r.
+func newError(r request, cause error) *Error {
+	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
+}
+
+// newError returns an error of the last attempt.
+func (c *call) newError(cause error) *Error {
+	e := newError(c.request, redactError(cause, c.token))
+	e.Attempts = c.attempts
+	return e
+}
+
+// asError returns err as an [*Error]. If it is none yet, nothing was sent, and
+// trying again is of no use.
+func (c *call) asError(err error) *Error {
+	e, ok := ownError(err)
+	if !ok {
+		e = c.newError(err)
+		e.final = true
+	}
+	e.Attempts = c.attempts
+	return e
+}
+
+// ownError returns err if a layer made it. One further down, that err wraps,
+// is another call's: a token source may use a client of its own.
+func ownError(err error) (*Error, bool) {
+	e, ok := err.(*Error) //nolint:errorlint // see above
+	return e, ok
+}

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// logged makes a record of each request, at debug level.
+func logged(l *slog.Logger, next exchange) exchange {
+	if l == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call) error {
+		if !l.Enabled(ctx, slog.LevelDebug) {
+			return next(ctx, c)
+		}
+		started := time.Now()
+		err := next(ctx, c)
+		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
+		if e, ok := ownError(err); ok {
+			now := *e // the layers outside of this one are not done with it
+			attrs = append(attrs, slog.Any("error", &now))
+		} else if err != nil {
+			attrs = append(attrs, slog.Any("error", err))
+		}
+		l.LogAttrs(ctx, slog.LevelDebug, "platform request", attrs...)
+		return err
+	}
+}
+
+// retriesLogged makes a record of each retry, at info level.
+func retriesLogged(l *slog.Logger, next exchange) exchange {
+	if l == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call) error {
+		c.onRetry = append(c.onRetry, func(ctx context.Context, err error, pause time.Duration) {
+			attrs := append(c.attrs(), slog.Duration("pause", pause), slog.Any("error", err))
+			l.LogAttrs(ctx, slog.LevelInfo, "platform request is tried again", attrs...)
+		})
+		return next(ctx, c)
+	}
+}
+
+// attrs are what every record says.
+func (c *call) attrs() []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("op", c.op),
+		slog.String("method", c.method),
+		slog.String("path", redact(c.path, c.token)),
+		slog.Int("attempt", c.attempts),
+		slog.Int("status", c.status),
+	}
+	if c.requestID != "" {
+		attrs = append(attrs, slog.String("request_id", c.requestID))
+	}
+	return attrs
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLogger holds the records of a call that is tried three times against what
+// Config.Logger says of their keys.
+func TestLogger(t *testing.T) {
+	for name, tc := range map[string]struct {
+		level slog.Level
+		want  []string // messages
+	}{
+		"debug": {slog.LevelDebug, []string{
+			"platform request", "platform request is tried again", "platform request",
+			"platform request is tried again", "platform request",
+		}},
+		"info": {slog.LevelInfo, []string{"platform request is tried again", "platform request is tried again"}},
+		"warn": {slog.LevelWarn, nil},
+	} {
+		var log bytes.Buffer
+		c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) {
+			cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: tc.level}))
+		})
+		_, _ = c.Templates.Get(t.Context(), 1)
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			got = append(got, checkRecord(t, line))
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got the records %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// checkRecord checks the keys of a record, and returns its message.
+func checkRecord(t *testing.T, line string) string {
+	t.Helper()
+	var record map[string]any
+	if err := json.Unmarshal([]byte(line), &record); err != nil {
+		t.Fatal(err)
+	}
+	message := record["msg"].(string)
+	want := []string{"attempt", "duration", "error", "level", "method", "msg", "op", "path", "request_id", "status", "time"}
+	if message == "platform request is tried again" {
+		want[1] = "pause"
+		slices.Sort(want)
+	}
+	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
+		t.Errorf("%s: has the keys %q, want %q", message, got, want)
+	}
+	if record["op"] != "getTemplate" || record["method"] != "GET" || record["path"] != "/templates/1" ||
+		record["status"] != 503.0 || record["request_id"] != "req-1" {
+		t.Errorf("record %s", line)
+	}
+	return message
+}

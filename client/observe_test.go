@@ -1,0 +1,175 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// observations are what an Observer was told, one line of steps per call.
+type observations struct {
+	mu    sync.Mutex
+	begun []string
+	retry []Observation
+	end   []Observation
+}
+
+type observedKey struct{}
+
+func (o *observations) observe(ctx context.Context, op string) (context.Context, Observer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.begun = append(o.begun, op)
+	note := func(to *[]Observation) func(Observation) {
+		return func(ob Observation) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			*to = append(*to, ob)
+		}
+	}
+	return context.WithValue(ctx, observedKey{}, op), Observer{Retry: note(&o.retry), End: note(&o.end)}
+}
+
+// TestObserve has one call be refused, then fail, then succeed.
+func TestObserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o observations
+		requests := 0
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			if r.Context().Value(observedKey{}) != "getTemplate" {
+				t.Error("sent without the context that Observe returned")
+			}
+			time.Sleep(time.Second)
+			switch requests++; requests {
+			case 1:
+				return respond(429, "", "Retry-After", "7", "X-Request-Id", "one"), nil
+			case 2:
+				return nil, errors.New("lost")
+			}
+			return respond(200, `{"template_id":1}`, "X-Request-Id", "three"), nil
+		}, func(cfg *Config) { cfg.Observe, cfg.Retry.BaseDelay = o.observe, -1 })
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if len(o.begun) != 1 || len(o.retry) != 2 || len(o.end) != 1 {
+			t.Fatalf("%d begun, %d retries, %d ended, want 1, 2, 1", len(o.begun), len(o.retry), len(o.end))
+		}
+		first, second, end := o.retry[0], o.retry[1], o.end[0]
+		if !errors.Is(first.Err, ErrRateLimited) || second.Err == nil || end.Err != nil {
+			t.Errorf("errors %v, %v, %v", first.Err, second.Err, end.Err)
+		}
+		first.Err, second.Err = nil, nil
+		want := Observation{Op: "getTemplate", Attempts: 1, StatusCode: 429, RequestID: "one", Duration: time.Second, Pause: first.Pause}
+		if first != want || first.Pause < 7*time.Second || first.Pause > 8*time.Second {
+			t.Errorf("first retry %+v, want %+v after 7 s", first, want)
+		}
+		want = Observation{Op: "getTemplate", Attempts: 2, Duration: 2*time.Second + first.Pause}
+		if second != want {
+			t.Errorf("second retry %+v, want %+v", second, want)
+		}
+		want = Observation{Op: "getTemplate", Attempts: 3, StatusCode: 200, RequestID: "three", Duration: 3*time.Second + first.Pause}
+		if end != want {
+			t.Errorf("end %+v, want %+v", end, want)
+		}
+	})
+}
+
+// TestObserveLookups wants the time in the queue, and the refusals that the
+// lookups themselves wait out.
+func TestObserveLookups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o observations
+		requests := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			if requests++; requests == 2 {
+				return respond(429, ""), nil
+			}
+			return respond(200, `{"id":"1"}`), nil
+		}, func(cfg *Config) { cfg.Observe = o.observe })
+		for range 2 {
+			if _, err := c.Emails.Get(t.Context(), "1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(o.end) != 2 || o.end[0].Queued != 0 || o.end[1].Queued.Round(time.Microsecond) != lookupGap ||
+			o.end[1].Duration != o.end[1].Queued+lookupGap {
+			t.Errorf("ends %+v, want the second to have queued for %v", o.end, lookupGap)
+		}
+		if len(o.retry) != 1 || o.retry[0].Pause != lookupGap || o.retry[0].StatusCode != 429 {
+			t.Errorf("retries %+v, want the one of the refusal", o.retry)
+		}
+	})
+}
+
+// TestObserveEveryEnd wants an end of each call, whatever it came to.
+func TestObserveEveryEnd(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	abandon := OnResponse(t.Context(), func(Response) { panic("stop") })
+	for name, tc := range map[string]struct {
+		ctx      context.Context
+		id       int64
+		attempts int
+		retries  int
+		is       error
+	}{
+		"refused before it is sent": {t.Context(), -1, 0, 0, ErrValidation},
+		"cancelled":                 {cancelled, 1, 0, 0, context.Canceled},
+		"not accepted":              {t.Context(), 1, 2, 1, ErrUnauthorized},
+		"a callback panics":         {abandon, 1, 1, 0, errAbandoned},
+	} {
+		var o observations
+		var asked atomic.Int64
+		c := newTestClient(t, answer(401, "application/json", ""), func(cfg *Config) {
+			cfg.Observe, cfg.Token = o.observe, ""
+			cfg.TokenSource = func(context.Context) (string, error) {
+				return strings.Repeat(testToken, int(asked.Add(1))), nil
+			}
+		})
+		func() {
+			defer func() { _ = recover() }()
+			_, err := c.Templates.Get(tc.ctx, tc.id)
+			if len(o.end) == 1 && !errors.Is(o.end[0].Err, err) {
+				t.Errorf("%s: ended with %v, the caller got %v", name, o.end[0].Err, err)
+			}
+		}()
+		if len(o.end) != 1 || !errors.Is(o.end[0].Err, tc.is) || o.end[0].Attempts != tc.attempts || len(o.retry) != tc.retries {
+			t.Errorf("%s: ends %+v, retries %+v, want an end with %v after %d attempts", name, o.end, o.retry, tc.is, tc.attempts)
+		}
+		hidesToken(t, o.end, o.retry)
+	}
+}
+
+// TestObserveCalls wants a call for each page and each batch, and an Observer
+// that wants to know nothing to do no harm.
+func TestObserveCalls(t *testing.T) {
+	var o observations
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			answer(200, "application/json", `{"imported":1}`)(w, r)
+			return
+		}
+		answer(200, "application/json", `{"data":[],"pagination":{"page":1}}`)(w, r)
+	}, func(cfg *Config) {
+		cfg.Observe = func(ctx context.Context, op string) (context.Context, Observer) {
+			ctx, _ = o.observe(ctx, op)
+			return ctx, Observer{}
+		}
+	})
+	if _, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), ImportOptions{BatchSize: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range c.Lists.All(t.Context(), ListListsParams{}) {
+		t.Error(err)
+	}
+	want := "importContacts importContacts importContacts listLists"
+	if got := strings.Join(o.begun, " "); got != want {
+		t.Errorf("observed %s, want %s", got, want)
+	}
+}
