@@ -1,4 +1,5 @@
 // Package contract holds requests, answers and events against openapi.yaml.
+// It knows the document and nobody who follows it.
 package contract
 
 import (
@@ -10,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,7 +19,6 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -102,7 +101,7 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte) (entries map[i
 		details, entries = apartEntries(details)
 	}
 	if len(details) > 0 {
-		return nil, &problem.Problem{Status: http.StatusUnprocessableEntity, Details: details}
+		return nil, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	return entries, nil
 }
@@ -179,7 +178,7 @@ func (o *Operation) bodyDetail(found *openapi3.SchemaError) api.ProblemDetail {
 	loc := problem.BodyLoc(found.JSONPointer()...)
 	switch {
 	case o.ID == "importContacts" && found.SchemaField == "maxItems":
-		return problem.At("too_many_contacts", "at most "+strconv.Itoa(platform.MaxImport)+" contacts in one import", loc...)
+		return problem.At("too_many_contacts", fmt.Sprintf("at most %d contacts in one import", api.MaxImport), loc...)
 	case found.SchemaField == "required":
 		return problem.At("missing", "required", loc...)
 	}

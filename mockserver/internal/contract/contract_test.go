@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"example.com/emailplatform/mockserver/internal/api"
 )
 
 // TestViolations makes sure that broken answers and events are noticed: a
@@ -78,5 +80,13 @@ func TestExamples(t *testing.T) {
 	}
 	if n < 14 {
 		t.Errorf("only %d examples", n)
+	}
+}
+
+// TestMaxImport holds the constant against the document that it repeats.
+func TestMaxImport(t *testing.T) {
+	contacts := Load().doc.Components.Schemas["ContactImport"].Value.Properties["contacts"].Value
+	if contacts.MaxItems == nil || *contacts.MaxItems != api.MaxImport {
+		t.Errorf("maxItems is %v, api.MaxImport %d", contacts.MaxItems, api.MaxImport)
 	}
 }

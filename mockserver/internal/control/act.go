@@ -74,7 +74,7 @@ func recipient[T any](s *Control, act func(id string, in T) error) func(*http.Re
 
 // refused is what a method did not do because of the state of things.
 func refused(err error, loc ...any) error {
-	var p *problem.Problem
+	var p *problem.Error
 	if errors.As(err, &p) {
 		return p
 	}

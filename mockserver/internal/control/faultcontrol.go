@@ -37,7 +37,7 @@ func (s *Control) controlFaults(*http.Request) (any, error) {
 	seed, rules := s.Faults.List()
 	data := make([]fault.RuleWire, len(rules))
 	for i, rule := range rules {
-		data[i] = fault.OnWire(rule)
+		data[i] = rule.Wire()
 	}
 	return map[string]any{
 		"seed":       seed,
@@ -60,12 +60,12 @@ func (s *Control) controlInject(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, faultProblem(err)
 	}
-	return fault.OnWire(added[0]), nil
+	return added[0].Wire(), nil
 }
 
 // faultProblem tells each mistake of a rule.
 func faultProblem(err error) error {
-	p := &problem.Problem{Status: http.StatusUnprocessableEntity}
+	p := &problem.Error{Status: http.StatusUnprocessableEntity}
 	var collect func(error)
 	collect = func(err error) {
 		if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -74,7 +74,7 @@ func faultProblem(err error) error {
 			}
 			return
 		}
-		var mistake *fault.Mistake
+		var mistake *fault.FieldError
 		if errors.As(err, &mistake) {
 			p.Details = append(p.Details, problem.At("value_error", mistake.Rule, "body", mistake.Field))
 		}
@@ -99,7 +99,7 @@ func (s *Control) controlSwitchFault(r *http.Request) (any, error) {
 	}
 	_, rules := s.Faults.List()
 	if i := slices.IndexFunc(rules, func(rule fault.Rule) bool { return rule.ID == id }); i >= 0 {
-		return fault.OnWire(rules[i]), nil
+		return rules[i].Wire(), nil
 	}
 	return nil, problem.NotFound("fault", id, "path", "id") // removed in the meantime
 }
@@ -129,7 +129,7 @@ func (s *Control) controlFailNext(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, faultProblem(err)
 	}
-	return fault.OnWire(added[0]), nil
+	return added[0].Wire(), nil
 }
 
 func (s *Control) controlLookupLimit(r *http.Request) (any, error) {

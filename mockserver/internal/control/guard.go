@@ -37,7 +37,7 @@ func (s *Control) guarded(next http.Handler) http.Handler {
 }
 
 // refuse says why a request may not use the control routes, or nil.
-func (s *Control) refuse(r *http.Request) *problem.Problem {
+func (s *Control) refuse(r *http.Request) *problem.Error {
 	if foreign(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
 	}

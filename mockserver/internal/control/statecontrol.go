@@ -42,7 +42,7 @@ func (s *Control) stateRoutes(route func(string, func(*http.Request) (any, error
 
 // documentProblem answers a state or a seed with a mistake, one that is no JSON
 // as everywhere else.
-func documentProblem(err error, prefix string) *problem.Problem {
+func documentProblem(err error, prefix string) *problem.Error {
 	msg := strings.TrimPrefix(err.Error(), prefix)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -14,10 +14,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/inproc"
 )
 
-// disturb answers a request that a rule hit. act carries the request out as if
-// nothing had happened and answers to the writer it is given. A lost connection
-// is a panic with [http.ErrAbortHandler], as net/http wants it.
-// It ends with ctx at the latest, which is the server's.
+// Disturb answers a request that a rule of the plan hit. act carries the request
+// out as if nothing had happened and answers to the writer it is given. A lost
+// connection is a panic with [http.ErrAbortHandler], as net/http wants it. What
+// is delayed or hangs ends with the plan at the latest.
+func (p *Plan) Disturb(rule *Rule, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+	rule.disturb(p.ctx, w, r, act)
+}
+
 func (f *Fault) disturb(ctx context.Context, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Only with the body read does net/http notice that the client has gone.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))

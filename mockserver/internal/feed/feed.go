@@ -1,4 +1,5 @@
-// Package feed tells whoever listens what has changed.
+// Package feed tells whoever listens what has changed. It stands on the ground:
+// everybody may tell it something, with any lock held.
 package feed
 
 import (
@@ -7,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// The kinds of changes that the stream tells of.
+// The kinds of changes.
 const (
 	Message  = "message"
 	Delivery = "delivery"
@@ -18,8 +19,8 @@ const (
 	State    = "state"   // everything
 )
 
-// Feed tells whoever listens to the stream what has changed. It may be told
-// of a change with any other lock held: it takes none but its own.
+// Feed tells whoever listens what has changed. It may be told of a change with
+// any other lock held: it takes none but its own. The zero value is ready.
 type Feed struct {
 	listeners atomic.Int32 // how many: nobody listening costs nothing
 
@@ -29,7 +30,7 @@ type Feed struct {
 	closed bool
 }
 
-// change is one line of the stream.
+// change is what a listener gets, as JSON.
 type change struct {
 	Seq    uint64 `json:"seq"`
 	Kind   string `json:"kind"`
@@ -40,75 +41,76 @@ type change struct {
 // disconnected, and loads anew.
 const MaxBehind = 1024
 
-// Tell tells of a change. record is called only if somebody listens; nil is none.
-func (c *Feed) Tell(kind string, record func() any) {
-	if !c.Heard() {
+// Tell tells of a change. record, which may be nil, is what the change is about;
+// it is called only if somebody listens.
+func (f *Feed) Tell(kind string, record func() any) {
+	if !f.Heard() {
 		return
 	}
 	out := change{Kind: kind}
 	if record != nil {
 		out.Record = record()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seq++
-	out.Seq = c.seq
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	out.Seq = f.seq
 	line, err := json.Marshal(out)
 	if err != nil { // records are made to be shown
 		panic("mockserver: change " + kind + ": " + err.Error())
 	}
-	for to := range c.to {
+	for to := range f.to {
 		select {
 		case to <- line:
 		default:
-			c.leaveLocked(to)
+			f.leaveLocked(to)
 		}
 	}
 }
 
-// Listen returns where changes come from now on. It is closed when the listener
-// is too slow or the server ends.
-func (c *Feed) Listen() (from chan []byte, seq uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// Listen returns where changes come from now on, and the number of the last one
+// before. It is closed when the listener is too slow or the feed ends.
+func (f *Feed) Listen() (from chan []byte, seq uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	from = make(chan []byte, MaxBehind)
-	if c.closed {
+	if f.closed {
 		close(from)
-		return from, c.seq
+		return from, f.seq
 	}
-	if c.to == nil {
-		c.to = map[chan []byte]bool{}
+	if f.to == nil {
+		f.to = map[chan []byte]bool{}
 	}
-	c.to[from] = true
-	c.listeners.Add(1)
-	return from, c.seq
+	f.to[from] = true
+	f.listeners.Add(1)
+	return from, f.seq
 }
 
 // Leave ends what Listen began.
-func (c *Feed) Leave(from chan []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.leaveLocked(from)
+func (f *Feed) Leave(from chan []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leaveLocked(from)
 }
 
-func (c *Feed) leaveLocked(from chan []byte) {
-	if c.to[from] {
-		delete(c.to, from)
+func (f *Feed) leaveLocked(from chan []byte) {
+	if f.to[from] {
+		delete(f.to, from)
 		close(from)
-		c.listeners.Add(-1)
+		f.listeners.Add(-1)
 	}
 }
 
-// Close ends all streams: a graceful stop waits for requests under way, and
-// these never end by themselves.
-func (c *Feed) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for to := range c.to {
-		c.leaveLocked(to)
+// Close ends all listening, for good: a graceful stop waits for the requests
+// under way, and those that listen never end by themselves.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for to := range f.to {
+		f.leaveLocked(to)
 	}
 }
 
 // Heard reports whether anybody listens.
-func (c *Feed) Heard() bool { return c.listeners.Load() > 0 }
+func (f *Feed) Heard() bool { return f.listeners.Load() > 0 }

@@ -12,7 +12,7 @@ import (
 
 // Misnamed refuses a request to a loopback address by a name of another: a page
 // can make its own name point here, and its scripts could then read what they get.
-func Misnamed(r *http.Request) *problem.Problem {
+func Misnamed(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
 		return problem.New(http.StatusForbidden, "forbidden", "want a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteProblem is the one place where an error becomes a response.
-func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
+func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // a loc holds only strings and integers
 		panic(err)
@@ -33,7 +33,7 @@ func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
 	if x, ok := w.(*exchange); ok && x.Status != 0 {
 		return // the client left while it was being answered
 	}
-	var p *problem.Problem
+	var p *problem.Error
 	if !errors.As(err, &p) {
 		p = problem.New(http.StatusInternalServerError, "internal", err.Error())
 	}

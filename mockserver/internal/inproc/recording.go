@@ -5,28 +5,34 @@ import (
 	"net/http"
 )
 
-// Recording is an answer that has not been sent.
+// Recording is an answer that has not been sent: a [http.ResponseWriter] that
+// keeps what is written.
 type Recording struct {
-	header http.Header
 	Status int
-	wrote  bool
 	Body   bytes.Buffer
+
+	header http.Header
+	wrote  bool
 }
 
+// NewRecording returns an answer that nothing has been written to, with a copy
+// of the header.
+func NewRecording(header http.Header) *Recording {
+	return &Recording{Status: http.StatusOK, header: header.Clone()}
+}
+
+// Header implements [http.ResponseWriter].
 func (a *Recording) Header() http.Header { return a.header }
 
+// WriteHeader implements [http.ResponseWriter].
 func (a *Recording) WriteHeader(status int) {
 	if !a.wrote {
 		a.Status, a.wrote = status, true
 	}
 }
 
+// Write implements [http.ResponseWriter].
 func (a *Recording) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.Body.Write(b)
-}
-
-// NewRecording returns an answer that nothing has been written to, with a copy of the header.
-func NewRecording(header http.Header) *Recording {
-	return &Recording{header: header.Clone(), Status: http.StatusOK}
 }

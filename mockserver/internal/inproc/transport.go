@@ -12,11 +12,11 @@ import (
 	"strconv"
 )
 
-// Transport answers requests with a handler of the same process: no
-// socket, no goroutine left behind, and nothing in it that testing/synctest
-// could not see through. It behaves like a connection in what clients can
-// tell: a canceled request cancels the handler's context, an aborted handler
-// is a lost connection, a short body an unexpected end.
+// Transport answers requests with a handler of the same process: no socket, no
+// goroutine left behind, and nothing in it that testing/synctest could not see
+// through. It behaves like a connection in what clients can tell: a canceled
+// request cancels the handler's context, an aborted handler is a lost
+// connection, a short body an unexpected end.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].

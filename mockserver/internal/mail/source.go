@@ -1,4 +1,5 @@
-// Package mail writes messages as they travel.
+// Package mail writes messages: it fills merge tags, and lays a message out as
+// it travels.
 package mail
 
 import (

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/uuid"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // The statuses of campaigns, in the order that they pass through.
@@ -315,7 +314,7 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 		if member.Status != statusActive || t.account.Suppression.matches(member.Email) {
 			continue
 		}
-		m := &message{ID: uuid.New(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts, CampaignID: c.ID, SubmittedOn: t.unix()}
+		m := &message{ID: random.UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts, CampaignID: c.ID, SubmittedOn: t.unix()}
 		m.to(l, member)
 		t.send(m)
 	}

@@ -5,11 +5,10 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/uuid"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
@@ -66,7 +65,7 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 		Text:       in.Content.Text,
 	})
 	return &message{
-		ID:          uuid.New(),
+		ID:          random.UUID(),
 		SentBy:      events.SendingTypeEmailAPI,
 		From:        from,
 		To:          in.Email,
@@ -266,7 +265,7 @@ func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransac
 			return nil, err
 		}
 		m := &message{
-			ID:          uuid.New(),
+			ID:          random.UUID(),
 			SentBy:      events.SendingTypeTransactional,
 			From:        from,
 			Content:     parts,

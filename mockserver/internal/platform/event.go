@@ -4,10 +4,9 @@ import (
 	"strconv"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/uuid"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // Addresses of the platform as events show them.
@@ -33,7 +32,7 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 	case *events.ContactAdded, *events.ContactUnsubscribed, *events.EmailOpened, *events.EmailClicked,
 		*events.CampaignScheduled, *events.CampaignSent:
 	default:
-		e.ID = uuid.New()
+		e.ID = random.UUID()
 		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
 	}
 	t.events = append(t.events, e)

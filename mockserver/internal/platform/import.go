@@ -3,21 +3,18 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// MaxImport is how many contacts an import may have (specification, "Limits").
-const MaxImport = 1000
-
 // ImportContacts implements POST /lists/{list_id}/contacts/import.
 func (p *Platform) ImportContacts(ctx context.Context, r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
-	if len(r.Body.Contacts) > MaxImport {
+	if len(r.Body.Contacts) > api.MaxImport {
 		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
-			"at most "+strconv.Itoa(MaxImport)+" contacts in one import", "body", "contacts")
+			fmt.Sprintf("at most %d contacts in one import", api.MaxImport), "body", "contacts")
 	}
 	status := string(r.Body.ImportTo)
 	if status == "" {

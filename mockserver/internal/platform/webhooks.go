@@ -2,14 +2,13 @@ package platform
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"slices"
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 const (
@@ -107,14 +106,8 @@ func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
 	if h.RateLimit != 0 && h.Period == "" {
 		h.Period = string(api.RateLimitPeriodHour)
 	}
-	h.Secret = newSecret()
+	h.Secret = random.Secret()
 	return h, nil
-}
-
-func newSecret() string {
-	var b [24]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "whsec-" + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // ListWebhooks implements GET /webhooks, archived ones included.

@@ -3,11 +3,10 @@ package platform
 import (
 	"context"
 
-	"example.com/emailplatform/mockserver/internal/uuid"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 const workflowInactive = "inactive"
@@ -139,7 +138,7 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 			continue
 		}
 		m := &message{
-			ID:          uuid.New(),
+			ID:          random.UUID(),
 			SentBy:      events.SendingTypeWorkflow,
 			From:        w.From,
 			Content:     t.sendable(w.Content),
@@ -158,7 +157,7 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 		return // nothing is ever sent to it
 	}
 	m := &message{
-		ID:     uuid.New(),
+		ID:     random.UUID(),
 		SentBy: events.SendingTypeWorkflow,
 		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
 		Content: content{

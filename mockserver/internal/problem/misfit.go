@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// OfJSON tells malformed JSON from JSON that does not fit. err is what
-// encoding/json said of body.
-func OfJSON(body []byte, err error) *Problem {
+// OfJSON is what encoding/json says of a body, by err: malformed JSON is 400,
+// JSON that does not fit 422.
+func OfJSON(body []byte, err error) *Error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)

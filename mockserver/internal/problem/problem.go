@@ -1,4 +1,5 @@
-// Package problem is the error format of the API.
+// Package problem is the error format of the API: what is wrong, where, and by
+// which rule. It also says mistakes of JSON in the words of JSON.
 package problem
 
 import (
@@ -8,14 +9,15 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// Problem is an answer that is an error, in the error format of the API.
-type Problem struct {
+// Error is an answer that is an error, in the error format of the API.
+type Error struct {
 	Status     int
 	Details    []api.ProblemDetail
 	RetryAfter string // the header Retry-After, if not empty
 }
 
-func (p *Problem) Error() string {
+// Error implements error, with the first detail.
+func (p *Error) Error() string {
 	if len(p.Details) == 0 {
 		return http.StatusText(p.Status)
 	}
@@ -28,24 +30,24 @@ func At(kind, msg string, loc ...any) api.ProblemDetail {
 }
 
 // New is an error with one detail.
-func New(status int, kind, msg string, loc ...any) *Problem {
+func New(status int, kind, msg string, loc ...any) *Error {
 	if loc == nil {
 		loc = []any{}
 	}
-	return &Problem{Status: status, Details: []api.ProblemDetail{At(kind, msg, loc...)}}
+	return &Error{Status: status, Details: []api.ProblemDetail{At(kind, msg, loc...)}}
 }
 
 // Invalid is a member or parameter that breaks a rule.
-func Invalid(msg string, loc ...any) *Problem {
+func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
 // Conflict is a resource whose state does not allow what was asked.
-func Conflict(kind, msg string, loc ...any) *Problem {
+func Conflict(kind, msg string, loc ...any) *Error {
 	return New(http.StatusConflict, kind, msg, loc...)
 }
 
 // NotFound is an id that the caller's account does not have.
-func NotFound(what string, id any, loc ...any) *Problem {
+func NotFound(what string, id any, loc ...any) *Error {
 	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
 }

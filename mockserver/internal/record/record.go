@@ -1,4 +1,6 @@
-// Package record has the shapes in which tests see what happened, as Go values and as JSON.
+// Package record has the shapes in which tests see what happened, as Go values
+// and as JSON. They have no behaviour. Package mockserver documents their fields:
+// its types convert from these, so that a field which one lacks does not compile.
 package record
 
 import (
@@ -98,7 +100,6 @@ type Delivery struct {
 	CreatedAt   time.Time     `json:"created_at"`
 	NextAttempt time.Time     `json:"next_attempt,omitzero"` // set while it waits for a time
 	Fault       string        `json:"fault,omitzero"`        // the id of the fault that hit it
-
 }
 
 // DeliveryState is where a delivery stands.

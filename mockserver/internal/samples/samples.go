@@ -1,4 +1,5 @@
-// Package samples has an example of every event in every shape.
+// Package samples has an example of every event in every shape, to send to a
+// receiver under test.
 package samples
 
 import (
@@ -9,33 +10,26 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/uuid"
-
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // Sample is an example of an event, from the API's document, with a fresh id and
-// the time of its making.
+// the time of its making. Package mockserver documents its fields.
 type Sample struct {
-	// Event is the event's name, such as Email.Bounced.
-	Event string `json:"event"`
-	// Variant tells the samples of one event apart: campaign, workflow_trigger,
-	// email_api and so on, or default if there is nothing to tell apart.
-	Variant string `json:"variant"`
-	// Summary says in a few words what happened.
-	Summary string `json:"summary"`
-	// Body is what is delivered, as compact JSON.
-	Body json.RawMessage `json:"body"`
+	Event   string          `json:"event"`
+	Variant string          `json:"variant"`
+	Summary string          `json:"summary"`
+	Body    json.RawMessage `json:"body"`
 }
 
 // DefaultVariant is the variant of a sample whose event has no others, or the
 // usual one of them.
 const DefaultVariant = "default"
 
-// All returns an example of every event in every shape that the
-// specification shows, ordered by event and variant, to send to a receiver
-// under test; see [Server.SendEvent].
+// All returns an example of every event in every shape that the specification
+// shows, ordered by event and variant.
 func All() ([]Sample, error) {
 	spec, err := api.GetSpecJSON()
 	if err != nil {
@@ -108,7 +102,7 @@ func freshen(example []byte, now time.Time) ([]byte, error) {
 	}
 	fresh := events.Event{Name: old.Name, Time: now, AccountID: old.AccountID, User: old.User, IP: old.IP, Data: old.Data}
 	if old.ID != "" {
-		fresh.ID = uuid.New()
+		fresh.ID = random.UUID()
 	}
 	return json.Marshal(&fresh)
 }

@@ -11,11 +11,11 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose tells how somebody came to a signature that is not the one
-// of this body and secret: which of the usual mistakes gives just that value. It
-// is empty if the signature is right. The answer holds neither the secret nor
-// any signature. A secret that is empty or has an unknown hash function is an
-// answer as well.
+// Diagnose tells how somebody came to a signature that is not the one of this
+// body and secret: which of the usual mistakes gives just that value. It is empty
+// if the signature is right. The answer holds neither the secret nor any
+// signature. A secret that is empty or has an unknown hash function is an answer
+// as well.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {

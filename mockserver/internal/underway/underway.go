@@ -6,43 +6,46 @@ import (
 	"sync"
 )
 
-// Count counts what is under way.
+// Count counts what is under way. The zero value is ready.
 type Count struct {
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // closed when n falls to 0; nil if nobody waits
 }
 
-func (w *Count) Start() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.n++
+// Start counts one more. Each needs its Done.
+func (c *Count) Start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
 }
 
-func (w *Count) Done() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.n--; w.n == 0 && w.idle != nil {
-		close(w.idle)
-		w.idle = nil
+// Done counts one less, and wakes whoever waits for the last one.
+func (c *Count) Done() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n--; c.n == 0 && c.idle != nil {
+		close(c.idle)
+		c.idle = nil
 	}
 }
 
 // Finish waits for what is under way, however long it takes.
-func (w *Count) Finish() { _, _ = w.Wait(context.Background()) }
+func (c *Count) Finish() { _, _ = c.Wait(context.Background()) }
 
-// Wait returns when nothing is under way, and whether something was.
-func (w *Count) Wait(ctx context.Context) (busy bool, err error) {
-	w.mu.Lock()
-	if w.n == 0 {
-		w.mu.Unlock()
+// Wait returns when nothing is under way, and whether something was. It fails
+// if ctx ends first.
+func (c *Count) Wait(ctx context.Context) (busy bool, err error) {
+	c.mu.Lock()
+	if c.n == 0 {
+		c.mu.Unlock()
 		return false, nil
 	}
-	if w.idle == nil {
-		w.idle = make(chan struct{})
+	if c.idle == nil {
+		c.idle = make(chan struct{})
 	}
-	idle := w.idle
-	w.mu.Unlock()
+	idle := c.idle
+	c.mu.Unlock()
 	select {
 	case <-idle:
 		return true, nil

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inproc"
-	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -117,7 +117,7 @@ func (w *sower) sowContacts(path string, contacts []map[string]any) error {
 	for from := 0; from < len(contacts); {
 		status := contacts[from]["status"]
 		to := from
-		for to < len(contacts) && to-from < platform.MaxImport && fmt.Sprint(contacts[to]["status"]) == fmt.Sprint(status) {
+		for to < len(contacts) && to-from < api.MaxImport && fmt.Sprint(contacts[to]["status"]) == fmt.Sprint(status) {
 			delete(contacts[to], "status")
 			to++
 		}

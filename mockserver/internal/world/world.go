@@ -75,10 +75,10 @@ func (s *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
-			errs = append(errs, &fault.Mistake{Field: "operation", Rule: fmt.Sprintf("%q is unknown", f.Operation)})
+			errs = append(errs, &fault.FieldError{Field: "operation", Rule: fmt.Sprintf("%q is unknown", f.Operation)})
 		}
 		if f.Method != "" && !contract.Load().Takes(f.Method) {
-			errs = append(errs, &fault.Mistake{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
+			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
