@@ -135,8 +135,14 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		Work:        w.Work,
 	})
 	w.Platform = platform.New(platform.Options{
-		Hash: cfg.HashFunction, Lookups: cfg.Lookups, RecordEvents: cfg.RecordEvents,
-	}, w.Deliveries, w.Faults, w.Changes, w.Work)
+		Hash:         cfg.HashFunction,
+		Lookups:      cfg.Lookups,
+		RecordEvents: cfg.RecordEvents,
+		Deliveries:   w.Deliveries,
+		Faults:       w.Faults,
+		Changes:      w.Changes,
+		Work:         w.Work,
+	})
 	var onRequest func(record.Request)
 	if cfg.OnRequest != nil {
 		onRequest = func(r record.Request) { cfg.OnRequest(Request(r)) }

@@ -126,9 +126,9 @@ func (s *Control) controlOutbox(r *http.Request) (any, error) {
 	}
 	return q.list(func(yield func(row) bool) {
 		for m := range s.Platform.NewestSent() {
-			id, account, to, status, by := m.Is()
-			wanted := q.allowsAccount(account) && q.allows("to", to) && q.allows("status", status) && q.allows("sent_by", string(by))
-			if !yield(row{id, wanted, m.Words, func() any { return m.Summary() }}) {
+			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
+				q.allows("sent_by", string(m.SentBy))
+			if !yield(row{m.ID, wanted, m.Words, func() any { return m.Summary() }}) {
 				return
 			}
 		}

@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/address"
+
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/signature"
 	"example.com/emailplatform/webhook"
@@ -27,7 +28,7 @@ func (s *Control) controlSend(r *http.Request) (any, error) {
 		return nil, problem.New(http.StatusUnprocessableEntity, "missing", "required", "body", "body")
 	case (in.WebhookID == "") == (in.URL == ""):
 		return nil, problem.Invalid("want either webhook_id, or url and secret", "body", "webhook_id")
-	case in.URL != "" && !delivery.AbsoluteHTTP(in.URL):
+	case in.URL != "" && !address.HTTP(in.URL):
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
 	case in.URL != "" && strings.TrimSpace(in.Secret) == "":
 		return nil, problem.Invalid("want the secret to sign with", "body", "secret")

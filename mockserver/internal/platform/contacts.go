@@ -2,119 +2,13 @@ package platform
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
-
-// The statuses of contacts (specification, "Contact").
-const (
-	statusActive       = "active"
-	statusPending      = "pending"
-	statusUnsubscribed = "unsubscribed"
-	statusDeleted      = "deleted"
-	statusSpam         = "spam"
-	statusBounced      = "bounced"
-)
-
-// contact is a member of a list. Its slices are never changed in place, so
-// that copies may share them.
-type contact struct {
-	ID             int64       `json:"id"`
-	Added          int64       `json:"added"` // grows with every time that a contact is added anywhere
-	Email          string      `json:"email"`
-	Status         string      `json:"status"`
-	SubscribedOn   int64       `json:"subscribed_on"`
-	Attributes     []attribute `json:"attributes,omitzero"`
-	Tags           []string    `json:"tags,omitzero"`
-	Interests      []string    `json:"interests,omitzero"`
-	LastBounceType string      `json:"last_bounce_type,omitzero"`
-	Bounces        int64       `json:"bounces,omitzero"`
-	slot           uint32
-}
-
-type attribute struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-func (c *contact) wire() api.Contact {
-	out := api.Contact{
-		ID:               c.ID,
-		Email:            c.Email,
-		Status:           c.Status,
-		SubscribedOn:     c.SubscribedOn,
-		CustomAttributes: make([]api.CustomAttribute, len(c.Attributes)),
-		Tags:             orEmpty(c.Tags),
-		Interests:        orEmpty(c.Interests),
-		LastBounceType:   c.lastBounce(),
-		BouncesCount:     c.Bounces,
-	}
-	for i, a := range c.Attributes {
-		out.CustomAttributes[i] = api.CustomAttribute(a)
-	}
-	return out
-}
-
-func (c *contact) lastBounce() string {
-	if c.LastBounceType == "" {
-		return "none"
-	}
-	return c.LastBounceType
-}
-
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
-}
-
-// setAttribute returns attributes with one of them set, in a slice of its own.
-func setAttribute(attributes []attribute, name, value string) []attribute {
-	attributes = slices.Clone(attributes)
-	for i := range attributes {
-		if attributes[i].Name == name {
-			attributes[i].Value = value
-			return attributes
-		}
-	}
-	return append(attributes, attribute{name, value})
-}
-
-// validAddress reports whether s is an address that can be sent to.
-func validAddress(s string) bool {
-	local, domain, ok := strings.Cut(s, "@")
-	return ok && len(s) <= 254 && validLocal(local) && validDomain(domain)
-}
-
-func validLocal(s string) bool {
-	return s != "" && len(s) <= 64 && s[0] != '.' && s[len(s)-1] != '.' &&
-		!strings.Contains(s, "..") && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`"(),:;<>@[\]`, r) || r == unicode.ReplacementChar
-	})
-}
-
-// validDomain reports whether s has two labels or more of letters, digits and hyphens.
-func validDomain(s string) bool {
-	labels := 0
-	for label := range strings.SplitSeq(s, ".") {
-		labels++
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for _, r := range label {
-			if r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
-				return false
-			}
-		}
-	}
-	return labels > 1
-}
 
 // contact returns the contact that a path names.
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
@@ -141,7 +35,7 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 
 // CreateContact implements POST /lists/{list_id}/contacts.
 func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
-	if !validAddress(r.Body.Email) {
+	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.CreateContactResponseObject, error) {
@@ -155,62 +49,6 @@ func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequest
 		}
 		return api.CreateContact201JSONResponse(c.wire()), nil
 	})
-}
-
-// addContact adds an address to a list, or adds it again.
-func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn bool) (*contact, error) {
-	if doubleOptIn {
-		if err := l.mayBeSentTo("path", "list_id"); err != nil {
-			return nil, err
-		}
-	}
-	c := l.contacts.at(in.Email)
-	switch {
-	case c == nil:
-		c = t.newContact(l, in.Email, statusPending)
-	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
-		c.Added = t.nextID()
-		l.contacts.setStatus(c, statusPending)
-	default:
-		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
-	}
-	t.describe(l, c, in.CustomAttributes, in.Tags, in.Interests)
-	if doubleOptIn {
-		t.sendConfirmation(l, c)
-	} else {
-		t.activate(l, c)
-	}
-	return c, nil
-}
-
-func (t *tx) newContact(l *list, email, status string) *contact {
-	id := t.nextID()
-	c := &contact{ID: id, Added: id, Email: email, Status: status, SubscribedOn: t.unix()}
-	l.contacts.add(c)
-	return c
-}
-
-// describe sets the attributes of a contact and adds tags and interests.
-func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
-	for _, a := range attributes {
-		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
-	}
-	l.contacts.tag(c, tags)
-	l.contacts.interest(c, interests)
-	for _, tag := range tags {
-		t.account.Tags[tag] = true
-	}
-}
-
-// activate makes a contact active: it joins the list now, and the workflows of
-// the list greet it.
-func (t *tx) activate(l *list, c *contact) {
-	l.contacts.setStatus(c, statusActive)
-	if c.SubscribedOn != t.unix() {
-		l.contacts.setDate(c, t.unix())
-	}
-	t.contactAdded(l, c)
-	t.runWorkflows(l, c)
 }
 
 // ListContacts implements GET /lists/{list_id}/contacts.

@@ -1,11 +1,12 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/random"
@@ -14,7 +15,7 @@ import (
 // SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
 // the answer's status says it, and so does the event Email.Rejected.
 func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
-	if !validAddress(r.Body.Email) {
+	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.SubmitEmailResponseObject, error) {
@@ -22,13 +23,13 @@ func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObje
 		if err != nil {
 			return nil, err
 		}
-		l, c, err := t.recipient(r.Body.ListID, m.To)
+		l, c, err := t.addressee(r.Body.ListID, m.To)
 		if err != nil {
 			return nil, err
 		}
 		if c != nil {
 			to := m.To // as it was written
-			m.to(l, c)
+			m.to(l.ID, c)
 			m.To = to
 		}
 		t.queue(m, l, c)
@@ -76,21 +77,9 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 	}, err
 }
 
-// bodyOf is contentOf for an email that is sent now: it must say something.
-func (t *tx) bodyOf(in api.MessageContent) (content, error) {
-	c, err := t.contentOf(in)
-	if err != nil {
-		return c, err
-	}
-	if c.TemplateID == 0 && c.empty() {
-		return c, problem.Invalid("want template_id, html or text", "body", "content")
-	}
-	return t.sendable(c), nil
-}
-
-// recipient finds the list contact that an address means: the one on the given
+// addressee finds the list contact that an address means: the one on the given
 // list, or else the one in the account that was added last.
-func (t *tx) recipient(listID int64, address string) (*list, *contact, error) {
+func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listNamed(listID)
 		if err != nil {
@@ -117,17 +106,28 @@ func (t *tx) queue(m *message, l *list, c *contact) {
 	t.about = m.ID
 	if text := t.internalError(m); text != "" {
 		m.Status, m.Error = messageError, "internal error; "+text
-		t.record(m)
+		t.keep(m)
 		t.emailErrored(m)
 		return
 	}
 	if reason := t.refusal(m, c); reason != "" {
 		m.Status, m.Reason = messageRejected, reason
-		t.record(m)
+		t.keep(m)
 		t.emailRejected(m, l, c)
 		return
 	}
 	t.send(m)
+}
+
+// internalError returns what fails before a message is queued, or "".
+func (t *tx) internalError(m *message) string {
+	if words := magic(m.To); words != nil && words[0] == "error" {
+		return "the message could not be queued"
+	}
+	if rule := t.p.faults.Message(); rule != nil {
+		return cmp.Or(rule.Body, "the message could not be queued")
+	}
+	return ""
 }
 
 // refusal says why a message may not be sent: by the contact's status first,
@@ -149,48 +149,6 @@ func (t *tx) refusal(m *message, c *contact) string {
 	return ""
 }
 
-// LookupLimit says how the limit of one lookup a second per user and account
-// is counted. A lookup that is refused does not count.
-type LookupLimit int
-
-// The ways of counting.
-const (
-	// LookupGap accepts a lookup one second or more after the last accepted one.
-	LookupGap LookupLimit = iota
-	// LookupBucket adds a token every second, up to two, and each lookup takes one.
-	LookupBucket
-	// LookupCalendar accepts one lookup in each second of the clock.
-	LookupCalendar
-)
-
-type lookupState struct {
-	last   time.Time // the last accepted one
-	tokens float64   // left at last
-}
-
-// accept reports whether a lookup may be answered now.
-func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
-	since := now.Sub(s.last)
-	switch limit {
-	case LookupBucket:
-		tokens := min(2, s.tokens+since.Seconds())
-		if tokens < 1 {
-			return false
-		}
-		s.tokens = tokens - 1
-	case LookupCalendar:
-		if now.Unix() == s.last.Unix() {
-			return false
-		}
-	default:
-		if since < time.Second {
-			return false
-		}
-	}
-	s.last = now
-	return true
-}
-
 // lookupState returns what the user's next lookup is held against.
 func (t *tx) lookupState() *lookupState {
 	state := t.account.lookups[t.user.UserID]
@@ -209,7 +167,7 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 			err.RetryAfter = "1"
 			return nil, err
 		}
-		m := t.messages[r.EmailID]
+		m := t.p.messages[r.EmailID]
 		if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
 			return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
 		}
@@ -217,42 +175,10 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 	})
 }
 
-func (m *message) wire() api.Email {
-	out := api.Email{
-		ID:                 m.ID,
-		Email:              m.To,
-		Status:             m.Status,
-		Type:               m.Type,
-		Sender:             m.From.wire(),
-		Subject:            m.subject(),
-		TemplateID:         m.Content.TemplateID,
-		ListID:             m.ListID,
-		ContactID:          m.ContactID,
-		SubmittedOn:        m.SubmittedOn,
-		DeliveredOn:        m.DeliveredOn,
-		Opens:              m.Opens,
-		Clicks:             m.Clicks,
-		Unsubscribed:       m.Unsubscribed,
-		GlobalUnsubscribed: m.GlobalUnsubscribed,
-		ReportedAsSpam:     m.ReportedAsSpam,
-		Reason:             m.Reason,
-		Error:              m.Error,
-	}
-	if b := m.Bounce; b != nil {
-		out.Bounce = api.EmailBounce{
-			Type:       bounceType(b.Category),
-			Category:   string(b.Category),
-			DsnMessage: b.Diagnostic,
-			OccurredOn: b.OccurredOn,
-		}
-	}
-	return out
-}
-
 // SendTransactionalEmail implements the deprecated POST /emails. It refuses
 // nobody: rejections are the Email API's.
 func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
-	if !validAddress(r.Body.Email) {
+	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.SendTransactionalEmailResponseObject, error) {
@@ -275,8 +201,8 @@ func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransac
 		for _, h := range r.Body.AdditionalHeaders {
 			m.Headers = append(m.Headers, attribute(h))
 		}
-		if l, c, _ := t.recipient(0, r.Body.Email); c != nil {
-			m.to(l, c)
+		if l, c, _ := t.addressee(0, r.Body.Email); c != nil {
+			m.to(l.ID, c)
 		}
 		m.To = r.Body.Email
 		t.send(m)

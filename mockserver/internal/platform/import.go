@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -52,7 +53,7 @@ func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *ap
 		case bad:
 		case err != nil:
 			d, bad = entryDetail(i, b, err), true
-		case !validAddress(entry.Email):
+		case !address.Email(entry.Email):
 			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
 		if !bad {

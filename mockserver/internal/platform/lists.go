@@ -2,32 +2,9 @@ package platform
 
 import (
 	"context"
-	"fmt"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
-
-type list struct {
-	ID             int64  `json:"id"`
-	Name           string `json:"name"`
-	PolicyAccepted bool   `json:"policy_accepted,omitzero"`
-	CreatedOn      int64  `json:"created_on"`
-	contacts       *contactTable
-}
-
-func (l *list) wire() api.List {
-	return api.List{ListID: l.ID, Name: l.Name, PolicyAccepted: l.PolicyAccepted, CreatedOn: l.CreatedOn}
-}
-
-// mayBeSentTo refuses to send to a list whose anti-spam policy is not accepted
-// (specification, "States and transitions", "Errors").
-func (l *list) mayBeSentTo(loc ...any) error {
-	if l.PolicyAccepted {
-		return nil
-	}
-	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ID), loc...)
-}
 
 // list returns the list that a path names.
 func (t *tx) list(id int64) (*list, error) {

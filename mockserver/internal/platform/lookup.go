@@ -1,6 +1,34 @@
 package platform
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
+
+// LookupLimit says how the limit of one lookup a second per user and account
+// is counted. A lookup that is refused does not count.
+type LookupLimit int
+
+// The ways of counting.
+const (
+	// LookupGap accepts a lookup one second or more after the last accepted one.
+	LookupGap LookupLimit = iota
+	// LookupBucket adds a token every second, up to two, and each lookup takes one.
+	LookupBucket
+	// LookupCalendar accepts one lookup in each second of the clock.
+	LookupCalendar
+)
+
+// String returns gap, bucket or calendar.
+func (l LookupLimit) String() string {
+	switch l {
+	case LookupBucket:
+		return "bucket"
+	case LookupCalendar:
+		return "calendar"
+	}
+	return "gap"
+}
 
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
@@ -17,13 +45,30 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 	return fmt.Errorf("mockserver: lookup limit: want gap, bucket or calendar, not %q", text)
 }
 
-// String returns gap, bucket or calendar.
-func (l LookupLimit) String() string {
-	switch l {
+type lookupState struct {
+	last   time.Time // the last accepted one
+	tokens float64   // left at last
+}
+
+// accept reports whether a lookup may be answered now.
+func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
+	since := now.Sub(s.last)
+	switch limit {
 	case LookupBucket:
-		return "bucket"
+		tokens := min(2, s.tokens+since.Seconds())
+		if tokens < 1 {
+			return false
+		}
+		s.tokens = tokens - 1
 	case LookupCalendar:
-		return "calendar"
+		if now.Unix() == s.last.Unix() {
+			return false
+		}
+	default:
+		if since < time.Second {
+			return false
+		}
 	}
-	return "gap"
+	s.last = now
+	return true
 }

@@ -6,7 +6,6 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // The statuses of messages; the answer to a submission says queued for what is
@@ -18,6 +17,14 @@ const (
 	messageRejected  = "rejected"
 	messageError     = "error"
 )
+
+// sender is who an email is from.
+type sender struct {
+	Name  string `json:"name,omitzero"`
+	Email string `json:"email,omitzero"`
+}
+
+func (s sender) wire() api.Sender { return api.Sender{Name: s.Name, Email: s.Email} }
 
 // content is what a message says: a template, or inline parts. Beside the id of
 // a template, the parts are what it said when it was last looked at, which
@@ -34,27 +41,6 @@ func (c content) wire() api.MessageContent {
 		return api.MessageContent{Subject: c.Subject, TemplateID: c.TemplateID}
 	}
 	return api.MessageContent{Subject: c.Subject, HTML: c.HTML, Text: c.Text}
-}
-
-// contentOf checks and takes the content of a request.
-func (t *tx) contentOf(in api.MessageContent) (content, error) {
-	c := content{Subject: in.Subject, TemplateID: in.TemplateID, HTML: in.HTML, Text: in.Text}
-	if c.TemplateID == 0 {
-		return c, nil
-	}
-	if c.HTML != "" || c.Text != "" {
-		return c, problem.Invalid("either a template or inline parts", "body", "content", "template_id")
-	}
-	_, err := t.account.Templates.find(c.TemplateID, "template", "body", "content", "template_id")
-	return c, err
-}
-
-// sendable returns the content with the parts of its template.
-func (t *tx) sendable(c content) content {
-	if tpl := t.account.Templates.byID[c.TemplateID]; tpl != nil {
-		c.HTML, c.Text = tpl.HTML, tpl.Text
-	}
-	return c
 }
 
 func (c content) empty() bool { return c.HTML == "" && c.Text == "" }
@@ -97,36 +83,21 @@ type bounce struct {
 	OccurredOn int64                 `json:"occurred_on"`
 }
 
-// send puts a message on its way; here it arrives at once.
-func (t *tx) send(m *message) {
-	m.Status, m.DeliveredOn = messageDelivered, t.unix()
-	t.record(m)
-	t.outbox = append(t.outbox, m)
-	t.simulate(m)
-}
-
-// record keeps a message so that it can be looked up.
-func (t *tx) record(m *message) {
-	m.AccountID = t.account.ID
-	t.messages[m.ID] = m
-	if t.changes.Heard() {
-		t.changed = append(t.changed, m)
+// bounceType is hard or soft, as lookups and contacts tell it.
+func bounceType(c events.BounceCategory) string {
+	if c.Hard() {
+		return "hard"
 	}
+	return "soft"
 }
 
-// to addresses the message to a contact.
-func (m *message) to(l *list, c *contact) {
-	m.To, m.ListID, m.ContactID, m.Attributes = c.Email, l.ID, c.ID, c.Attributes
+// to addresses the message to a contact of a list.
+func (m *message) to(listID int64, c *contact) {
+	m.To, m.ListID, m.ContactID, m.Attributes = c.Email, listID, c.ID, c.Attributes
 }
 
-// contactOf returns the list contact that a message went to, or nil.
-func (t *tx) contactOf(m *message) (*list, *contact) {
-	l := t.account.Lists.byID[m.ListID]
-	if l == nil {
-		return nil, nil
-	}
-	return l, l.contacts.find(m.ContactID)
-}
+// sent reports whether a message is in the outbox.
+func (m *message) sent() bool { return m.Status != messageRejected && m.Status != messageError }
 
 // value is what a merge tag of the message stands for: the request's values
 // win over the contact's.
@@ -142,3 +113,35 @@ func (m *message) value(name string) string {
 }
 
 func (m *message) subject() string { return mail.MergeText(m.Content.Subject, m.value) }
+
+func (m *message) wire() api.Email {
+	out := api.Email{
+		ID:                 m.ID,
+		Email:              m.To,
+		Status:             m.Status,
+		Type:               m.Type,
+		Sender:             m.From.wire(),
+		Subject:            m.subject(),
+		TemplateID:         m.Content.TemplateID,
+		ListID:             m.ListID,
+		ContactID:          m.ContactID,
+		SubmittedOn:        m.SubmittedOn,
+		DeliveredOn:        m.DeliveredOn,
+		Opens:              m.Opens,
+		Clicks:             m.Clicks,
+		Unsubscribed:       m.Unsubscribed,
+		GlobalUnsubscribed: m.GlobalUnsubscribed,
+		ReportedAsSpam:     m.ReportedAsSpam,
+		Reason:             m.Reason,
+		Error:              m.Error,
+	}
+	if b := m.Bounce; b != nil {
+		out.Bounce = api.EmailBounce{
+			Type:       bounceType(b.Category),
+			Category:   string(b.Category),
+			DsnMessage: b.Diagnostic,
+			OccurredOn: b.OccurredOn,
+		}
+	}
+	return out
+}

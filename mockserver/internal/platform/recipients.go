@@ -1,13 +1,63 @@
 package platform
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/feed"
 )
+
+// actOn lets the recipient of a message that was sent do something.
+func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
+	p.mu.Lock()
+	m := p.messages[emailID]
+	p.mu.Unlock()
+	if m == nil {
+		return noEmail(emailID)
+	}
+	return p.actOnMessage(m, act)
+}
+
+// actOnMessage does so for a message that there was a moment ago: the state may
+// have been replaced since.
+func (p *Platform) actOnMessage(m *message, act func(t *tx, m *message) error) error {
+	_, err := transact(p, m.AccountID, nil, func(t *tx) (struct{}, error) {
+		if t.p.messages[m.ID] != m {
+			return struct{}{}, noEmail(m.ID)
+		}
+		if m.Status == messageRejected || m.Status == messageError {
+			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
+		}
+		t.about, t.changed = m.ID, []*message{m}
+		return struct{}{}, act(t, m)
+	})
+	p.changes.Tell(feed.Records, nil)
+	return err
+}
+
+func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
+
+// contactOf returns the list contact that a message went to, or nil.
+func (t *tx) contactOf(m *message) (*list, *contact) {
+	l := t.account.Lists.byID[m.ListID]
+	if l == nil {
+		return nil, nil
+	}
+	return l, l.contacts.find(m.ContactID)
+}
+
+// Bounce lets a message bounce. What it and the others do is documented at the
+// methods of the same names of the mock's Server.
+func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
+	if !KnownCategory(category) {
+		return fmt.Errorf("mockserver: no bounce category %q", category)
+	}
+	return p.actOn(emailID, func(t *tx, m *message) error {
+		t.bounce(m, category, strings.Join(diagnostic, " "))
+		return nil
+	})
+}
 
 // diagnostic is what a receiving server typically says.
 func diagnostic(category events.BounceCategory) string {
@@ -35,59 +85,6 @@ func diagnostic(category events.BounceCategory) string {
 // KnownCategory reports whether messages can bounce in this category.
 func KnownCategory(c events.BounceCategory) bool { return c.Description() != string(c) }
 
-// bounceType is hard or soft, as lookups and contacts tell it.
-func bounceType(c events.BounceCategory) string {
-	if c.Hard() {
-		return "hard"
-	}
-	return "soft"
-}
-
-// recipientActs lets the recipient of a message that was sent do something.
-func (p *Platform) recipientActs(emailID string, act func(t *tx, m *message) error) error {
-	p.mu.Lock()
-	m := p.messages[emailID]
-	p.mu.Unlock()
-	if m == nil {
-		return noEmail(emailID)
-	}
-	return p.recipientOf(m, act)
-}
-
-// recipientOf does so for a message that there was a moment ago: the state may
-// have been replaced since.
-func (p *Platform) recipientOf(m *message, act func(t *tx, m *message) error) error {
-	_, err := transact(p, m.AccountID, nil, func(t *tx) (struct{}, error) {
-		if t.messages[m.ID] != m {
-			return struct{}{}, noEmail(m.ID)
-		}
-		if m.Status == messageRejected || m.Status == messageError {
-			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
-		}
-		t.about, t.changed = m.ID, []*message{m}
-		return struct{}{}, act(t, m)
-	})
-	p.changes.Tell(feed.Records, nil)
-	return err
-}
-
-func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
-
-// Bounce lets a message bounce, whatever way it was sent, and fires
-// Email.Bounced in the shape of that way. A hard bounce makes the contact
-// bounced; every bounce counts. diagnostic is what the receiving server says;
-// the usual words of the category if left out. It is an error if there is no
-// such message or it was not sent.
-func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
-	if !KnownCategory(category) {
-		return fmt.Errorf("mockserver: no bounce category %q", category)
-	}
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
-		t.bounce(m, category, strings.Join(diagnostic, " "))
-		return nil
-	})
-}
-
 func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	if said == "" {
 		said = diagnostic(category)
@@ -105,11 +102,9 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	t.emailBounced(m, l, c)
 }
 
-// Complain lets the recipient report a message as spam to the named mailbox
-// provider. The contact's status becomes spam and the address is suppressed
-// before Email.ReportedAsSpam fires. Complaining again changes nothing.
+// Complain lets the recipient report a message as spam.
 func (p *Platform) Complain(emailID, provider string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.complain(m, provider)
 		return nil
 	})
@@ -131,9 +126,9 @@ func (t *tx) complain(m *message, provider string) {
 	t.emailReported(m, l, c, provider)
 }
 
-// Open lets the recipient open a message and fires Email.Opened, every time.
+// Open lets the recipient open a message.
 func (p *Platform) Open(emailID string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.open(m)
 		return nil
 	})
@@ -144,10 +139,9 @@ func (t *tx) open(m *message) {
 	t.emailOpened(m)
 }
 
-// Click lets the recipient follow a link in a message and fires Email.Clicked,
-// every time.
+// Click lets the recipient follow a link in a message.
 func (p *Platform) Click(emailID, url string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.click(m, url)
 		return nil
 	})
@@ -158,12 +152,9 @@ func (t *tx) click(m *message, url string) {
 	t.emailClicked(m, url)
 }
 
-// Unsubscribe lets the recipient unsubscribe from the list, by the link or the
-// List-Unsubscribe header. It fires Contact.Removed and Contact.Unsubscribed,
-// and for a message of the Email API Email.Unsubscribed too. It is an error for
-// a message that went to no list contact. Unsubscribing again changes nothing.
+// Unsubscribe lets the recipient unsubscribe from the list.
 func (p *Platform) Unsubscribe(emailID string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error { return t.unsubscribe(m) })
+	return p.actOn(emailID, func(t *tx, m *message) error { return t.unsubscribe(m) })
 }
 
 func (t *tx) unsubscribe(m *message) error {
@@ -184,13 +175,9 @@ func (t *tx) unsubscribe(m *message) error {
 	return nil
 }
 
-// GlobalUnsubscribe lets the recipient unsubscribe from all email. The address
-// is suppressed and SuppressedEmail.Added fires. A message of the Email API
-// also fires Email.GlobalUnsubscribed and leaves the contact as it is; one of
-// a campaign or workflow unsubscribes the contact, which fires Contact.Removed
-// and Contact.Unsubscribed. Unsubscribing again changes nothing.
+// GlobalUnsubscribe lets the recipient unsubscribe from all email.
 func (p *Platform) GlobalUnsubscribe(emailID string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.globalUnsubscribe(m)
 		return nil
 	})
@@ -214,85 +201,4 @@ func (t *tx) globalUnsubscribe(m *message) {
 			t.contactUnsubscribed(l, c)
 		}
 	}
-}
-
-// Confirm lets the recipient follow the link in the confirmation email of a
-// double opt-in: the contact becomes active, and Contact.Added fires. It is an
-// error for any other message. Confirming again changes nothing.
-func (p *Platform) Confirm(emailID string) error {
-	return p.recipientActs(emailID, func(t *tx, m *message) error {
-		if m.SentBy != events.SendingTypeWorkflow || m.WorkflowID != 0 {
-			return fmt.Errorf("mockserver: email %s is no confirmation email", m.ID)
-		}
-		if l, c := t.contactOf(m); c.Status == statusPending {
-			t.activate(l, c)
-		}
-		return nil
-	})
-}
-
-// MagicDomain is the domain of recipients that do something by themselves, as
-// soon as a message reaches them. The local part says what:
-//
-//	bounce@           bounces hard; bounce+hb@ … bounce+ac@ in that category
-//	complaint@        reports the message as spam
-//	error@            makes POST /v2/emails fail with an internal error
-//	open@ click@      opens the message; follows a link in it
-//	unsubscribe@      unsubscribes from the list
-//	global-unsubscribe@
-//	                  unsubscribes from all email
-//
-// Anything may follow after one more plus sign, so that there is no end of
-// such addresses: complaint+7@, bounce+fm+7@.
-const MagicDomain = "mock.test"
-
-// magic returns the words of the local part of a magic address, or nil.
-func magic(address string) []string {
-	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
-	if domain != MagicDomain {
-		return nil
-	}
-	return strings.Split(local, "+")
-}
-
-// simulate lets a magic recipient act on the message that reached it.
-func (t *tx) simulate(m *message) {
-	words := magic(m.To)
-	if words == nil {
-		return
-	}
-	user := t.user
-	t.user, t.about = nil, m.ID // it is the recipient who acts
-	defer func() { t.user, t.about = user, "" }()
-	switch words[0] {
-	case "bounce":
-		category := events.BounceCategoryHard
-		if len(words) > 1 {
-			if named := events.BounceCategory("bounce_" + words[1]); KnownCategory(named) {
-				category = named
-			}
-		}
-		t.bounce(m, category, "")
-	case "complaint":
-		t.complain(m, "")
-	case "open":
-		t.open(m)
-	case "click":
-		t.click(m, "https://"+MagicDomain+"/")
-	case "unsubscribe":
-		_ = t.unsubscribe(m) // without a list contact there is nothing to do
-	case "global-unsubscribe":
-		t.globalUnsubscribe(m)
-	}
-}
-
-// internalError returns what fails before a message is queued, or "".
-func (t *tx) internalError(m *message) string {
-	if words := magic(m.To); words != nil && words[0] == "error" {
-		return "the message could not be queued"
-	}
-	if rule := t.faults.Message(); rule != nil {
-		return cmp.Or(rule.Body, "the message could not be queued")
-	}
-	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
+// rendered is the message as its recipient gets it.
 func (m *message) rendered() record.Message {
 	out := record.Message{
 		ID:                 m.ID,
@@ -64,4 +65,16 @@ func (m *message) headers(out record.Message) []record.Header {
 		headers = append(headers, record.Header(h))
 	}
 	return headers
+}
+
+// Summary is a message without its parts.
+type Summary struct {
+	record.Message
+	Headers *struct{} `json:"headers,omitempty"` // hides the message's
+}
+
+func (m *message) summary() Summary {
+	full := m.rendered()
+	full.HTML, full.Text = "", ""
+	return Summary{Message: full}
 }

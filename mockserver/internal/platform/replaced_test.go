@@ -30,7 +30,13 @@ func restored(t *testing.T, state string) *Platform {
 	t.Helper()
 	changes, work := &feed.Feed{}, &underway.Count{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
-	s := New(Options{Hash: webhook.SHA256}, delivery.New(delivery.Options{Faults: faults, Changes: changes, Work: work}), faults, changes, work)
+	s := New(Options{
+		Hash:       webhook.SHA256,
+		Deliveries: delivery.New(delivery.Options{Faults: faults, Changes: changes, Work: work}),
+		Faults:     faults,
+		Changes:    changes,
+		Work:       work,
+	})
 	t.Cleanup(s.Close)
 	if err := s.Restore(strings.NewReader(state)); err != nil {
 		t.Fatal(err)
@@ -96,7 +102,7 @@ func TestRecipientOfAForgottenMessage(t *testing.T) {
 	if err := s.Restore(strings.NewReader(state)); err != nil {
 		t.Fatal(err)
 	}
-	err := s.recipientOf(forgotten, func(*tx, *message) error { return errors.New("acts") })
+	err := s.actOnMessage(forgotten, func(*tx, *message) error { return errors.New("acts") })
 	if err == nil || err.Error() != `mockserver: no email "m"` {
 		t.Errorf("got %v", err)
 	}

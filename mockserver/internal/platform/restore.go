@@ -1,17 +1,18 @@
 package platform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"time"
+	"strings"
 
-	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/webhook"
 )
 
 // Restore replaces the whole state by that of a snapshot.
@@ -49,9 +50,9 @@ func (p *Platform) replace(with records, from *snapshot) error {
 		if p.closed {
 			return nil, ErrClosed
 		}
-		p.stopCampaignsLocked()
+		p.stopCampaigns()
 		p.records = with
-		p.deliver.Replace(with.webhooks(), from.State)
+		p.deliveries.Replace(with.webhooks(), from.State)
 		return p.resumeCampaignsLocked(), nil
 	}()
 	for _, f := range after {
@@ -61,37 +62,211 @@ func (p *Platform) replace(with records, from *snapshot) error {
 	return err
 }
 
-func (p *Platform) stopCampaignsLocked() {
-	for _, a := range p.accounts {
-		for _, c := range a.Campaigns.all {
-			c.stop()
+// maxLastID is the last id that every reader of JSON takes for what it is. What
+// can be added behind it does no harm.
+const maxLastID int64 = 1<<53 - 1
+
+// records builds and checks the records of a snapshot.
+func (sn *snapshot) records() (records, error) {
+	out := newRecords()
+	if sn.LastID < 0 || sn.LastID > maxLastID {
+		return out, fmt.Errorf("last_id: want 0 to %d", maxLastID)
+	}
+	out.lastID = sn.LastID
+	ids := idCheck{last: sn.LastID, seen: map[int64]bool{}}
+	for i, a := range sn.Accounts {
+		if a.ID == 0 || out.accounts[a.ID] != nil {
+			return out, fmt.Errorf("accounts[%d]: account_id: want one of its own", i)
+		}
+		restored, err := a.restore(&ids)
+		if err != nil {
+			return out, fmt.Errorf("accounts[%d]: %w", i, err)
+		}
+		out.accounts[a.ID] = restored
+	}
+	for i, m := range sn.Messages {
+		if err := sn.restoreMessage(&out, m); err != nil {
+			return out, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
+	return out, sn.checkJournals(out.accounts)
 }
 
-// resumeCampaignsLocked starts what is scheduled, and what was under way.
-func (p *Platform) resumeCampaignsLocked() []func() {
-	t := &tx{Platform: p, now: time.Now()}
-	for _, a := range p.accounts {
-		t.account = a
-		for _, c := range a.Campaigns.all {
-			if c.Status == campaignDelivering {
-				c.Status = campaignScheduled // and it goes on where it was
-			}
-			if c.Status == campaignScheduled {
-				t.arm(c)
-			}
-		}
+func (sn *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
+	m := &saved.message
+	switch {
+	case m.ID == "" || out.messages[m.ID] != nil:
+		return errors.New("id: want one of its own")
+	case saved.Content < 0 || saved.Content >= len(sn.Contents):
+		return errors.New("content: there is none such")
+	case out.accounts[m.AccountID] == nil:
+		return errors.New("account_id: there is none such")
+	case m.Status == messageBounced && m.Bounce == nil:
+		return errors.New("bounce: required")
 	}
-	return t.after
+	if err := out.accounts[m.AccountID].checkOrigin(m); err != nil {
+		return err
+	}
+	m.Content = sn.Contents[saved.Content]
+	out.messages[m.ID] = m
+	if m.sent() {
+		out.outbox = append(out.outbox, m)
+	}
+	return nil
 }
 
-// webhooks are those of all accounts.
-func (r *records) webhooks() (all []delivery.Webhook) {
-	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
-		for _, h := range r.accounts[id].Webhooks.all {
-			all = append(all, h.Webhook)
+// checkOrigin wants what a message says that it came from.
+func (a *account) checkOrigin(m *message) error {
+	listed := m.ListID != 0
+	switch m.SentBy {
+	case events.SendingTypeCampaign:
+		if a.Campaigns.byID[m.CampaignID] == nil {
+			return errors.New("campaign_id: there is none such")
+		}
+		listed = true
+	case events.SendingTypeWorkflow:
+		listed = true
+	case events.SendingTypeTransactional, events.SendingTypeEmailAPI:
+	default:
+		return fmt.Errorf("sent_by: %q is unknown", m.SentBy)
+	}
+	if l := a.Lists.byID[m.ListID]; listed && (l == nil || l.contacts.find(m.ContactID) == nil) {
+		return errors.New("contact_id: there is none such on the list")
+	}
+	return nil
+}
+
+func (sn *snapshot) checkJournals(accounts map[int64]*account) error {
+	hooks := map[string]bool{}
+	for _, a := range accounts {
+		for _, h := range a.Webhooks.all {
+			hooks[h.Name()] = true
 		}
 	}
-	return all
+	return sn.Check(hooks)
+}
+
+// idCheck finds ids that are missing, used twice or yet to come.
+type idCheck struct {
+	last int64
+	seen map[int64]bool
+}
+
+func (c *idCheck) take(id int64) error {
+	if id <= 0 || id > c.last || c.seen[id] {
+		return fmt.Errorf("id %d: want one of its own, up to last_id", id)
+	}
+	c.seen[id] = true
+	return nil
+}
+
+func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
+	out := newAccount(a.ID)
+	err := cmp.Or(
+		restoreAll(&out.Templates, "templates", a.Templates, ids, func(t *template) (int64, error) { return t.ID, nil }),
+		a.restoreLists(out, ids),
+		restoreAll(&out.Campaigns, "campaigns", a.Campaigns, ids, func(c *campaign) (int64, error) {
+			return c.ID, out.checkCampaign(c)
+		}),
+		restoreAll(&out.Workflows, "workflows", a.Workflows, ids, func(w *workflow) (int64, error) {
+			return w.ID, out.wantsList(w.ListID, true)
+		}),
+		restoreAll(&out.Webhooks, "webhooks", a.Webhooks, ids, func(h *hook) (int64, error) {
+			return h.ID, a.checkHook(h)
+		}),
+	)
+	for _, tag := range a.Tags {
+		out.Tags[tag] = true
+	}
+	out.Suppression = suppressionList{all: a.Suppressed, byAddress: map[string]bool{}}
+	for _, e := range a.Suppressed {
+		out.Suppression.byAddress[strings.ToLower(e.Email)] = true
+	}
+	return out, err
+}
+
+func (a *account) checkCampaign(c *campaign) error {
+	contacts := 0
+	if l := a.Lists.byID[c.ListID]; l != nil {
+		contacts = len(l.contacts.all)
+	}
+	if c.Next < 0 || c.Next > contacts {
+		return fmt.Errorf("next: want 0 to %d, the contacts of the list", contacts)
+	}
+	return a.wantsList(c.ListID, c.Status == campaignScheduled || c.Status == campaignDelivering)
+}
+
+func (a accountSnapshot) checkHook(h *hook) error {
+	if h.AccountID != a.ID {
+		return errors.New("account_id: want the account's")
+	}
+	if !address.HTTP(h.URL) {
+		return errors.New("url: want an absolute http or https URL")
+	}
+	if _, err := webhook.NewVerifier(webhook.Secret{Key: h.Secret, Hash: h.Hash}); err != nil {
+		return errors.New("secret: want a key, and sha256 or sha512")
+	}
+	if h.RateLimit < 0 {
+		return errors.New("rate_limit: want 0 or more")
+	}
+	return nil
+}
+
+// restoreAll fills a collection; check returns an item's id.
+func restoreAll[T any](into *collection[T], name string, items []*T, ids *idCheck, check func(*T) (int64, error)) error {
+	for i, item := range items {
+		if item == nil {
+			return fmt.Errorf("%s[%d]: want an object", name, i)
+		}
+		id, err := check(item)
+		if err == nil {
+			err = ids.take(id)
+		}
+		if err != nil {
+			return fmt.Errorf("%s[%d]: %w", name, i, err)
+		}
+		into.add(id, item)
+	}
+	return nil
+}
+
+func (a *account) wantsList(id int64, required bool) error {
+	if a.Lists.byID[id] == nil && (required || id != 0) {
+		return fmt.Errorf("list_id %d: there is none such", id)
+	}
+	return nil
+}
+
+func (a accountSnapshot) restoreLists(out *account, ids *idCheck) error {
+	for i, saved := range a.Lists {
+		l := &saved.list
+		if err := ids.take(l.ID); err != nil {
+			return fmt.Errorf("lists[%d]: %w", i, err)
+		}
+		l.contacts = newContactTable()
+		for j, c := range saved.Contacts {
+			if err := l.restoreContact(c, ids); err != nil {
+				return fmt.Errorf("lists[%d]: contacts[%d]: %w", i, j, err)
+			}
+		}
+		out.Lists.add(l.ID, l)
+	}
+	return nil
+}
+
+func (l *list) restoreContact(c *contact, ids *idCheck) error {
+	n := len(l.contacts.all)
+	switch {
+	case c == nil:
+		return errors.New("want an object")
+	case n > 0 && c.ID <= l.contacts.all[n-1].ID:
+		return errors.New("id: want them in order")
+	case l.contacts.at(c.Email) != nil:
+		return errors.New("email: it is on the list already")
+	}
+	if err := ids.take(c.ID); err != nil {
+		return err
+	}
+	l.contacts.add(c)
+	return nil
 }

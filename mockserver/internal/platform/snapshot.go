@@ -54,7 +54,7 @@ func (p *Platform) Snapshot() ([]byte, error) {
 		out.Accounts = append(out.Accounts, p.accounts[id].snapshot())
 	}
 	out.takeMessages(&p.records)
-	out.State = p.deliver.State()
+	out.State = p.deliveries.State()
 	return json.MarshalIndent(out, "", " ")
 }
 
@@ -94,6 +94,3 @@ func (sn *snapshot) takeMessages(from *records) {
 		}
 	}
 }
-
-// sent reports whether a message is in the outbox.
-func (m *message) sent() bool { return m.Status != messageRejected && m.Status != messageError }

@@ -5,51 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
-
-// suppressionList holds addresses and patterns (*@domain, local@*) that are
-// not sent to, the oldest first.
-type suppressionList struct {
-	all       []suppressed
-	byAddress map[string]bool // without case
-}
-
-type suppressed struct {
-	Email     string `json:"email"`
-	CreatedOn int64  `json:"created_on"`
-}
-
-func (s suppressed) wire() api.SuppressedEmail {
-	return api.SuppressedEmail{Email: s.Email, CreatedOn: s.CreatedOn}
-}
-
-// matches reports whether an address is suppressed, by itself or by a pattern.
-func (s *suppressionList) matches(address string) bool {
-	address = strings.ToLower(address)
-	local, domain, _ := strings.Cut(address, "@")
-	return s.byAddress[address] || s.byAddress["*@"+domain] || s.byAddress[local+"@*"]
-}
-
-func (s *suppressionList) find(email string) int {
-	if !s.byAddress[strings.ToLower(email)] {
-		return -1
-	}
-	return slices.IndexFunc(s.all, func(e suppressed) bool { return strings.EqualFold(e.Email, email) })
-}
-
-// validPattern reports whether s is an address, *@domain or local@*.
-func validPattern(s string) bool {
-	local, domain, _ := strings.Cut(s, "@")
-	switch {
-	case local == "*":
-		return validDomain(domain)
-	case domain == "*":
-		return validLocal(local)
-	}
-	return validAddress(s)
-}
 
 // suppress puts an address on the list and reports whether it is new there.
 func (t *tx) suppress(email string) bool {
@@ -68,7 +27,7 @@ func (t *tx) suppress(email string) bool {
 // AddSuppressedEmail implements POST /suppressed-emails.
 func (p *Platform) AddSuppressedEmail(ctx context.Context, r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
-	if !validPattern(email) {
+	if !address.Pattern(email) {
 		return nil, problem.Invalid("want an address, *@domain or local@*", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.AddSuppressedEmailResponseObject, error) {

@@ -6,27 +6,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/mail"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
-
-type template struct {
-	ID        int64  `json:"id"`
-	Name      string `json:"name"`
-	HTML      string `json:"html,omitzero"`
-	Text      string `json:"text,omitzero"`
-	CreatedOn int64  `json:"created_on"`
-	UpdatedOn int64  `json:"updated_on"`
-}
-
-func (t *template) wire() api.Template {
-	return api.Template{
-		TemplateID: t.ID,
-		Name:       t.Name,
-		Content:    api.TemplateContent{HTML: t.HTML, Text: t.Text},
-		CreatedOn:  t.CreatedOn,
-		UpdatedOn:  t.UpdatedOn,
-	}
-}
 
 // CreateTemplate implements POST /templates.
 func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
@@ -45,14 +25,6 @@ func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateReque
 		t.account.Templates.add(tpl.ID, tpl)
 		return api.CreateTemplate201JSONResponse(tpl.wire()), nil
 	})
-}
-
-// requireName refuses a resource without a name.
-func requireName(name string) error {
-	if name == "" {
-		return problem.Invalid("a name must not be empty", "body", "name")
-	}
-	return nil
 }
 
 // ListTemplates implements GET /templates.

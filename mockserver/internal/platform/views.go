@@ -6,20 +6,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/record"
-	"example.com/emailplatform/webhook"
 )
-
-// Summary is a message without its parts.
-type Summary struct {
-	record.Message
-	Headers *struct{} `json:"headers,omitempty"` // hides the message's
-}
-
-func (m *message) glance() Summary {
-	full := m.rendered()
-	full.HTML, full.Text = "", ""
-	return Summary{Message: full}
-}
 
 // Record is everything about a message.
 type Record struct {
@@ -45,7 +32,7 @@ func (p *Platform) Message(id string) *Record {
 		return nil
 	}
 	out.Links = orEmpty(out.Message.Links())
-	out.Events = p.deliver.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
+	out.Events = p.deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
 	return out
 }
 
@@ -60,48 +47,35 @@ func (p *Platform) Outbox() []record.Message {
 	return out
 }
 
-// Sent is a message of the outbox that nobody has rendered yet.
-type Sent struct{ m *message }
+// Sent is a message of the outbox as a list sees it before it shows it: nobody
+// has rendered it yet. It is good for as long as the platform stands still.
+type Sent struct {
+	ID, To, Status string
+	AccountID      int64
+	SentBy         events.SendingType
 
-// Is tells what a list asks of a message before it shows it.
-func (s Sent) Is() (id string, accountID int64, to, status string, by events.SendingType) {
-	return s.m.ID, s.m.AccountID, s.m.To, s.m.Status, s.m.SentBy
+	message *message
 }
 
 // Words are what a search looks through.
 func (s Sent) Words() []string {
-	return []string{s.m.ID, s.m.To, s.m.subject(), s.m.From.Name, s.m.From.Email, s.m.Status}
+	m := s.message
+	return []string{m.ID, m.To, m.subject(), m.From.Name, m.From.Email, m.Status}
 }
 
 // Summary is the message without its parts.
-func (s Sent) Summary() Summary { return s.m.glance() }
+func (s Sent) Summary() Summary { return s.message.summary() }
 
-// NewestSent iterates over the outbox. The platform stands still meanwhile.
+// NewestSent iterates over the outbox, the latest message first. The platform
+// stands still meanwhile: what is called may take no lock of its.
 func (p *Platform) NewestSent() iter.Seq[Sent] {
 	return func(yield func(Sent) bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, m := range slices.Backward(p.outbox) {
-			if !yield(Sent{m}) {
+			if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
 				return
 			}
 		}
 	}
 }
-
-// Lookups says how lookups are counted.
-func (p *Platform) Lookups() LookupLimit {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.options.Lookups
-}
-
-// SetLookups says how lookups are counted from now on.
-func (p *Platform) SetLookups(limit LookupLimit) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.options.Lookups = limit
-}
-
-// Hash is the function that signs deliveries.
-func (p *Platform) Hash() webhook.Hash { return p.options.Hash }

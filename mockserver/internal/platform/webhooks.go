@@ -5,51 +5,12 @@ import (
 	"slices"
 	"strconv"
 
+	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/random"
 )
-
-const (
-	hookActive   = "active"
-	hookArchived = "archived"
-)
-
-// hook is a webhook as its account has it.
-type hook struct{ delivery.Webhook }
-
-func (h *hook) status() string {
-	if h.Archived {
-		return hookArchived
-	}
-	return hookActive
-}
-
-// wire shows the webhook with its secret; its hash function is shown on
-// retrieval alone.
-func (h *hook) wire() api.Webhook {
-	return api.Webhook{
-		WebhookID:       h.Name(),
-		URL:             h.URL,
-		Events:          h.Events,
-		RateLimit:       h.RateLimit,
-		RateLimitPeriod: h.Period,
-		Status:          h.status(),
-		Secret:          h.Secret,
-	}
-}
-
-func (h *hook) summary() api.WebhookSummary {
-	return api.WebhookSummary{
-		WebhookID:       h.Name(),
-		URL:             h.URL,
-		Events:          h.Events,
-		RateLimit:       h.RateLimit,
-		RateLimitPeriod: h.Period,
-		Status:          h.status(),
-	}
-}
 
 func (t *tx) webhook(id string) (*hook, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
@@ -57,14 +18,6 @@ func (t *tx) webhook(id string) (*hook, error) {
 		return nil, problem.NotFound("webhook", id, "path", "webhook_id")
 	}
 	return t.account.Webhooks.find(n, "webhook", "path", "webhook_id")
-}
-
-// wants reports whether any webhook of the account would be sent an event: one
-// that nobody hears need not be made.
-func (a *account) wants(event string) bool {
-	return slices.ContainsFunc(a.Webhooks.all, func(h *hook) bool {
-		return !h.Archived && slices.Contains(h.Events, event)
-	})
 }
 
 // CreateWebhook implements POST /webhooks.
@@ -76,13 +29,13 @@ func (p *Platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequest
 	return do(ctx, p, func(t *tx) (api.CreateWebhookResponseObject, error) {
 		h.ID, h.AccountID = t.nextID(), t.account.ID
 		t.account.Webhooks.add(h.ID, h)
-		p.deliver.Open(h.Webhook)
+		p.deliveries.Open(h.Webhook)
 		return api.CreateWebhook201JSONResponse(h.wire()), nil
 	})
 }
 
 func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
-	if !delivery.AbsoluteHTTP(in.URL) {
+	if !address.HTTP(in.URL) {
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
 	}
 	if len(in.Events) == 0 {
@@ -155,6 +108,6 @@ func (t *tx) archive(id string, archived bool) error {
 		return err
 	}
 	h.Archived = archived
-	t.deliver.Archive(h.ID, archived)
+	t.p.deliveries.Archive(h.ID, archived)
 	return nil
 }

@@ -9,36 +9,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/random"
 )
 
-const workflowInactive = "inactive"
-
-type workflow struct {
-	ID        int64   `json:"id"`
-	Name      string  `json:"name"`
-	ListID    int64   `json:"list_id"`
-	Trigger   string  `json:"trigger"`
-	From      sender  `json:"from"`
-	Content   content `json:"content"`
-	Active    bool    `json:"active,omitzero"`
-	CreatedOn int64   `json:"created_on"`
-}
-
-func (w *workflow) wire() api.Workflow {
-	status := workflowInactive
-	if w.Active {
-		status = statusActive
-	}
-	return api.Workflow{
-		WorkflowID: w.ID,
-		Name:       w.Name,
-		ListID:     w.ListID,
-		Trigger:    w.Trigger,
-		Sender:     w.From.wire(),
-		Content:    w.Content.wire(),
-		Status:     status,
-		CreatedOn:  w.CreatedOn,
-	}
-}
-
 func (t *tx) workflow(id int64) (*workflow, error) {
 	return t.account.Workflows.find(id, "workflow", "path", "workflow_id")
 }
@@ -145,27 +115,7 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 			WorkflowID:  w.ID,
 			SubmittedOn: t.unix(),
 		}
-		m.to(l, c)
+		m.to(l.ID, c)
 		t.send(m)
 	}
-}
-
-// sendConfirmation sends the confirmation email of a double opt-in, a workflow
-// email of the list itself (specification, "Shape of data by sending type").
-func (t *tx) sendConfirmation(l *list, c *contact) {
-	if t.account.Suppression.matches(c.Email) {
-		return // nothing is ever sent to it
-	}
-	m := &message{
-		ID:     random.UUID(),
-		SentBy: events.SendingTypeWorkflow,
-		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
-		Content: content{
-			Subject: "Please confirm your subscription to " + l.Name,
-			Text:    "Follow this link to confirm your subscription: https://platform.example/confirm\n",
-		},
-		SubmittedOn: t.unix(),
-	}
-	m.to(l, c)
-	t.send(m)
 }

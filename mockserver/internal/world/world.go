@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/address"
+
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -117,7 +119,7 @@ func (s *World) Reset() {
 
 // SendEventTo delivers a body of the caller's own to a URL, signed with the secret.
 func (s *World) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	if !delivery.AbsoluteHTTP(to) {
+	if !address.HTTP(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
 	secret.Hash = cmp.Or(secret.Hash, s.Platform.Hash())

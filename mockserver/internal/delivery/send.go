@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"example.com/emailplatform/webhook"
@@ -43,10 +42,4 @@ func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 	return q
-}
-
-// AbsoluteHTTP reports whether a text is a URL that deliveries can go to.
-func AbsoluteHTTP(s string) bool {
-	target, err := url.Parse(s)
-	return err == nil && (target.Scheme == "http" || target.Scheme == "https") && target.Hostname() != ""
 }

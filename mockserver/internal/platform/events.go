@@ -24,7 +24,7 @@ const (
 // fire collects an event, if anybody listens. Which of the two envelopes it
 // comes in goes by its name.
 func (t *tx) fire(name string, user events.User, data events.Data) {
-	if !t.account.wants(name) && !t.options.RecordEvents {
+	if !t.account.wants(name) && !t.p.options.RecordEvents {
 		return
 	}
 	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}

@@ -1,0 +1,121 @@
+package platform
+
+import (
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/random"
+)
+
+// arm makes a scheduled campaign start when its time comes.
+func (t *tx) arm(c *campaign) {
+	run := t.p.campaignRun(t.account.ID, c)
+	if wait := time.Unix(c.ScheduledFor, 0).Sub(t.now); wait > 0 {
+		c.timer = time.AfterFunc(wait, run)
+		return
+	}
+	t.p.work.Start()
+	t.after = append(t.after, func() {
+		go func() {
+			defer t.p.work.Done()
+			run()
+		}()
+	})
+}
+
+const (
+	// campaignBatch is how many contacts a campaign is sent to at a time.
+	campaignBatch = 1000
+	// campaignPause is before each batch: others get their turn, and whoever
+	// asks in time sees the campaign delivering.
+	campaignPause = time.Millisecond
+)
+
+// campaignRun returns what sends a campaign to the end. Of several calls, one does.
+// It ends when other records take the place of the campaign's, also if they have
+// a campaign of the same id.
+func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
+	return func() {
+		p.work.Start()
+		defer p.work.Done()
+		parts, from := content{}, -1
+		for {
+			next, _ := transact(p, accountID, nil, func(t *tx) (int, error) {
+				if t.p.closed || t.account.Campaigns.byID[c.ID] != c {
+					return -1, nil
+				}
+				if from < 0 {
+					if c.Status != campaignScheduled {
+						return -1, nil
+					}
+					c.Status = campaignDelivering
+					parts = t.sendable(c.Content)
+					return c.Next, nil
+				}
+				return t.sendBatch(c, parts, from), nil
+			})
+			if next < 0 {
+				return
+			}
+			from = next
+			time.Sleep(campaignPause)
+		}
+	}
+}
+
+// sendBatch sends a campaign to contacts from a slot on and returns the slot to
+// go on with, or -1 at the end.
+func (t *tx) sendBatch(c *campaign, parts content, from int) int {
+	l := t.account.Lists.byID[c.ListID]
+	to := min(from+campaignBatch, len(l.contacts.all))
+	for _, member := range l.contacts.all[from:to] {
+		if member.Status != statusActive || t.account.Suppression.matches(member.Email) {
+			continue
+		}
+		m := &message{ID: random.UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts, CampaignID: c.ID, SubmittedOn: t.unix()}
+		m.to(l.ID, member)
+		t.send(m)
+	}
+	if to < len(l.contacts.all) {
+		c.Next = to
+		return to
+	}
+	c.Status, c.Next = campaignDelivered, 0
+	t.campaignSent(c, l)
+	return -1
+}
+
+// StartDue starts what is due and whose timer may not have fired yet.
+func (p *Platform) StartDue() {
+	p.mu.Lock()
+	var due []func()
+	now := time.Now()
+	for _, a := range p.accounts {
+		for _, c := range a.Campaigns.all {
+			if c.Status == campaignScheduled && !time.Unix(c.ScheduledFor, 0).After(now) {
+				due = append(due, p.campaignRun(a.ID, c))
+			}
+		}
+	}
+	p.mu.Unlock()
+	for _, run := range due {
+		run()
+	}
+}
+
+// resumeCampaignsLocked starts what is scheduled, and what was under way.
+func (p *Platform) resumeCampaignsLocked() []func() {
+	t := &tx{p: p, now: time.Now()}
+	for _, a := range p.accounts {
+		t.account = a
+		for _, c := range a.Campaigns.all {
+			if c.Status == campaignDelivering {
+				c.Status = campaignScheduled // and it goes on where it was
+			}
+			if c.Status == campaignScheduled {
+				t.arm(c)
+			}
+		}
+	}
+	return t.after
+}

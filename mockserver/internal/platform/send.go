@@ -1,0 +1,68 @@
+package platform
+
+import (
+	"strings"
+
+	"example.com/emailplatform/events"
+)
+
+// send puts a message on its way; here it arrives at once.
+func (t *tx) send(m *message) {
+	m.Status, m.DeliveredOn = messageDelivered, t.unix()
+	t.keep(m)
+	t.p.outbox = append(t.p.outbox, m)
+	t.simulate(m)
+}
+
+// keep keeps a message so that it can be looked up.
+func (t *tx) keep(m *message) {
+	m.AccountID = t.account.ID
+	t.p.messages[m.ID] = m
+	if t.p.changes.Heard() {
+		t.changed = append(t.changed, m)
+	}
+}
+
+// MagicDomain is the domain of recipients that do something by themselves, as
+// soon as a message reaches them. Package mockserver documents their addresses.
+const MagicDomain = "mock.test"
+
+// magic returns the words of the local part of a magic address, or nil.
+func magic(address string) []string {
+	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
+	if domain != MagicDomain {
+		return nil
+	}
+	return strings.Split(local, "+")
+}
+
+// simulate lets a magic recipient act on the message that reached it.
+func (t *tx) simulate(m *message) {
+	words := magic(m.To)
+	if words == nil {
+		return
+	}
+	user := t.user
+	t.user, t.about = nil, m.ID // it is the recipient who acts
+	defer func() { t.user, t.about = user, "" }()
+	switch words[0] {
+	case "bounce":
+		category := events.BounceCategoryHard
+		if len(words) > 1 {
+			if named := events.BounceCategory("bounce_" + words[1]); KnownCategory(named) {
+				category = named
+			}
+		}
+		t.bounce(m, category, "")
+	case "complaint":
+		t.complain(m, "")
+	case "open":
+		t.open(m)
+	case "click":
+		t.click(m, "https://"+MagicDomain+"/")
+	case "unsubscribe":
+		_ = t.unsubscribe(m) // without a list contact there is nothing to do
+	case "global-unsubscribe":
+		t.globalUnsubscribe(m)
+	}
+}

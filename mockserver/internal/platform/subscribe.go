@@ -1,0 +1,100 @@
+package platform
+
+import (
+	"fmt"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/random"
+)
+
+// addContact adds an address to a list, or adds it again.
+func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn bool) (*contact, error) {
+	if doubleOptIn {
+		if err := l.mayBeSentTo("path", "list_id"); err != nil {
+			return nil, err
+		}
+	}
+	c := l.contacts.at(in.Email)
+	switch {
+	case c == nil:
+		c = t.newContact(l, in.Email, statusPending)
+	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
+		c.Added = t.nextID()
+		l.contacts.setStatus(c, statusPending)
+	default:
+		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
+	}
+	t.describe(l, c, in.CustomAttributes, in.Tags, in.Interests)
+	if doubleOptIn {
+		t.sendConfirmation(l, c)
+	} else {
+		t.activate(l, c)
+	}
+	return c, nil
+}
+
+func (t *tx) newContact(l *list, email, status string) *contact {
+	id := t.nextID()
+	c := &contact{ID: id, Added: id, Email: email, Status: status, SubscribedOn: t.unix()}
+	l.contacts.add(c)
+	return c
+}
+
+// describe sets the attributes of a contact and adds tags and interests.
+func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
+	for _, a := range attributes {
+		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
+	}
+	l.contacts.tag(c, tags)
+	l.contacts.interest(c, interests)
+	for _, tag := range tags {
+		t.account.Tags[tag] = true
+	}
+}
+
+// activate makes a contact active: it joins the list now, and the workflows of
+// the list greet it.
+func (t *tx) activate(l *list, c *contact) {
+	l.contacts.setStatus(c, statusActive)
+	if c.SubscribedOn != t.unix() {
+		l.contacts.setDate(c, t.unix())
+	}
+	t.contactAdded(l, c)
+	t.runWorkflows(l, c)
+}
+
+// sendConfirmation sends the confirmation email of a double opt-in, a workflow
+// email of the list itself (specification, "Shape of data by sending type").
+func (t *tx) sendConfirmation(l *list, c *contact) {
+	if t.account.Suppression.matches(c.Email) {
+		return // nothing is ever sent to it
+	}
+	m := &message{
+		ID:     random.UUID(),
+		SentBy: events.SendingTypeWorkflow,
+		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
+		Content: content{
+			Subject: "Please confirm your subscription to " + l.Name,
+			Text:    "Follow this link to confirm your subscription: https://platform.example/confirm\n",
+		},
+		SubmittedOn: t.unix(),
+	}
+	m.to(l.ID, c)
+	t.send(m)
+}
+
+// Confirm lets the recipient follow the link in the confirmation email of a
+// double opt-in.
+func (p *Platform) Confirm(emailID string) error {
+	return p.actOn(emailID, func(t *tx, m *message) error {
+		if m.SentBy != events.SendingTypeWorkflow || m.WorkflowID != 0 {
+			return fmt.Errorf("mockserver: email %s is no confirmation email", m.ID)
+		}
+		if l, c := t.contactOf(m); c.Status == statusPending {
+			t.activate(l, c)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,67 @@
+package platform
+
+import (
+	"context"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/feed"
+)
+
+// tx is the time in which somebody holds the platform's mutex for one account:
+// who has it reads and changes records, and collects what the outside is to hear
+// of it afterwards.
+type tx struct {
+	p       *Platform
+	account *account
+	user    *Caller // who acts; nil for a recipient or the platform itself
+	now     time.Time
+	about   string           // the id of the message that events are about
+	changed []*message       // of which the stream tells
+	events  []delivery.Event // fired after unlocking
+	after   []func()         // called after that
+}
+
+// do runs an operation of the API: it locks, lets act change records and copy
+// out what it answers, unlocks, and only then hands the events to deliveries.
+func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (T, error) {
+	caller := callerOf(ctx)
+	return transact(p, caller.AccountID, caller, act)
+}
+
+// transact does the same for whoever acts on an account.
+func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx) (T, error)) (T, error) {
+	p.whole.RLock()
+	defer p.whole.RUnlock()
+	t := &tx{p: p, user: user, now: time.Now()}
+	out, err := func() (T, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		t.account = p.accountLocked(accountID)
+		defer t.tell()
+		return act(t)
+	}()
+	p.deliveries.Publish(t.events)
+	for _, f := range t.after {
+		f()
+	}
+	return out, err
+}
+
+// tell tells the stream of the messages that changed.
+func (t *tx) tell() {
+	if len(t.changed) > feed.MaxBehind/2 {
+		t.p.changes.Tell(feed.State, nil)
+		return
+	}
+	for _, m := range t.changed {
+		t.p.changes.Tell(feed.Message, func() any { return m.summary() })
+	}
+}
+
+func (t *tx) nextID() int64 {
+	t.p.lastID++
+	return t.p.lastID
+}
+
+func (t *tx) unix() int64 { return t.now.Unix() }

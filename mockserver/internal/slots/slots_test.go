@@ -1,0 +1,70 @@
+package slots
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestOrder compares an order with a slice that is sorted anew, over random
+// changes that split its blocks and empty them again.
+func TestOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	keys := make([]int, 5*blockSize)
+	for i := range keys {
+		keys[i] = random.IntN(100)
+	}
+	o := Order{Compare: func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }}
+	var want []uint32
+	check := func() {
+		t.Helper()
+		slices.SortFunc(want, o.Compare)
+		if got := slices.Collect(o.All); !slices.Equal(got, want) {
+			t.Fatalf("%d slots, want %d in another order", len(got), len(want))
+		}
+	}
+	check()
+	for slot := range keys {
+		o.Insert(uint32(slot))
+		want = append(want, uint32(slot))
+	}
+	check()
+	for n := range keys {
+		i := random.IntN(len(want))
+		o.Remove(want[i])
+		want = slices.Delete(want, i, i+1)
+		if n%500 == 0 {
+			check()
+		}
+	}
+	if len(o.blocks) != 0 {
+		t.Errorf("%d blocks are left", len(o.blocks))
+	}
+}
+
+func TestSet(t *testing.T) {
+	var s Set
+	for _, slot := range []uint32{200, 3, 64, 63, 3} {
+		s.Add(slot)
+	}
+	s.Remove(64)
+	if got, want := slices.Collect(s.All), []uint32{3, 63, 200}; !slices.Equal(got, want) || s.Count() != 3 {
+		t.Errorf("got %v, %d of them; want %v", got, s.Count(), want)
+	}
+	for slot, want := range map[uint32]bool{3: true, 64: false, 200: true, 10_000: false} {
+		if s.Has(slot) != want {
+			t.Errorf("Has(%d) is %v", slot, !want)
+		}
+	}
+}
+
+func TestInsert(t *testing.T) {
+	var got []uint32
+	for _, slot := range []uint32{5, 1, 9, 5, 3, 9} {
+		got = Insert(got, slot)
+	}
+	if want := []uint32{1, 3, 5, 9}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
