@@ -5,25 +5,6 @@ import (
 	"time"
 )
 
-// The names of the events that the specification lists under "Events". The
-// platform may add more: they arrive with [Unknown] data.
-const (
-	NameContactAdded            = "Contact.Added"
-	NameContactUnsubscribed     = "Contact.Unsubscribed"
-	NameEmailOpened             = "Email.Opened"
-	NameEmailClicked            = "Email.Clicked"
-	NameEmailBounced            = "Email.Bounced"
-	NameCampaignSent            = "Campaign.Sent"
-	NameCampaignScheduled       = "Campaign.Scheduled"
-	NameEmailReportedAsSpam     = "Email.ReportedAsSpam"
-	NameEmailUnsubscribed       = "Email.Unsubscribed"
-	NameEmailGlobalUnsubscribed = "Email.GlobalUnsubscribed"
-	NameEmailRejected           = "Email.Rejected"
-	NameEmailError              = "Email.Error"
-	NameContactRemoved          = "Contact.Removed"
-	NameSuppressedEmailAdded    = "SuppressedEmail.Added"
-)
-
 // Event is one event, as it is delivered to a webhook. It comes from [Parse], or
 // is filled in to build a delivery: see "Building events" in the documentation of
 // the package. Reading an Event from several goroutines is safe.
@@ -88,49 +69,6 @@ func rawMessage(text string) json.RawMessage {
 	}
 	return json.RawMessage(text)
 }
-
-// Data is what happened: a pointer to one of the types below. No other package
-// can add to them.
-//
-//	Event                      Data
-//	Email.Bounced              [*CampaignBounce] [*WorkflowBounce] [*TransactionalBounce] [*EmailAPIBounce]
-//	Email.ReportedAsSpam       [*CampaignComplaint] [*WorkflowComplaint] [*TransactionalComplaint] [*EmailAPIComplaint]
-//	Email.Unsubscribed         [*EmailUnsubscribed]
-//	Email.GlobalUnsubscribed   [*EmailGloballyUnsubscribed]
-//	Email.Rejected             [*EmailRejected]
-//	Email.Error                [*EmailErrored]
-//	Email.Opened               [*EmailOpened]
-//	Email.Clicked              [*EmailClicked]
-//	Contact.Added              [*ContactAdded]
-//	Contact.Unsubscribed       [*ContactUnsubscribed]
-//	Contact.Removed            [*ContactRemoved]
-//	SuppressedEmail.Added      [*EmailSuppressed]
-//	Campaign.Sent              [*CampaignSent]
-//	Campaign.Scheduled         [*CampaignScheduled]
-//	any other                  [*Unknown]
-type Data interface{ data() }
-
-func (*CampaignBounce) data()            {}
-func (*WorkflowBounce) data()            {}
-func (*TransactionalBounce) data()       {}
-func (*EmailAPIBounce) data()            {}
-func (*CampaignComplaint) data()         {}
-func (*WorkflowComplaint) data()         {}
-func (*TransactionalComplaint) data()    {}
-func (*EmailAPIComplaint) data()         {}
-func (*EmailUnsubscribed) data()         {}
-func (*EmailGloballyUnsubscribed) data() {}
-func (*EmailRejected) data()             {}
-func (*EmailErrored) data()              {}
-func (*EmailOpened) data()               {}
-func (*EmailClicked) data()              {}
-func (*ContactAdded) data()              {}
-func (*ContactUnsubscribed) data()       {}
-func (*ContactRemoved) data()            {}
-func (*EmailSuppressed) data()           {}
-func (*CampaignSent) data()              {}
-func (*CampaignScheduled) data()         {}
-func (*Unknown) data()                   {}
 
 // Unknown is the data of an event that this package does not know, or data that
 // has none of the shapes of its event.

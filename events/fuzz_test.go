@@ -15,7 +15,7 @@ import (
 
 // seeds adds every delivery of testdata in several forms, and bad ones.
 func seeds(f *testing.F) {
-	for name := range shapes {
+	for _, name := range deliveries(f) {
 		body := compact(f, name)
 		f.Add(delivery(f, name))
 		f.Add(body)
@@ -143,7 +143,7 @@ func change(t *testing.T, ev *events.Event) {
 // unmarshals it into the exported type, and data that it refuses is refused.
 func FuzzAgainstEncodingJSON(f *testing.F) {
 	seeds(f)
-	names := memberNames()
+	names := memberNames(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		ev, err := events.Parse(body)
 		if err != nil || ambiguous(names, ev.RawData()) {
@@ -174,24 +174,14 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 }
 
 // memberNames returns the names of all members that the types know.
-func memberNames() map[string]bool {
+func memberNames(t testing.TB) map[string]bool {
 	names := map[string]bool{}
-	var add func(t reflect.Type)
-	add = func(t reflect.Type) {
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice:
-			add(t.Elem())
-		case reflect.Struct:
-			for i := range t.NumField() {
-				if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
-					names[name] = true
-					add(t.Field(i).Type)
-				}
+	for _, typ := range types(t) {
+		for i := range typ.NumField() {
+			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" {
+				names[name] = true
 			}
 		}
-	}
-	for _, data := range shapes {
-		add(reflect.TypeOf(data))
 	}
 	return names
 }

@@ -75,15 +75,6 @@ type generalEnvelope struct {
 	IP        string    `json:"ip,omitzero"`
 }
 
-// generalName reports whether an event comes in the general envelope.
-func generalName(name string) bool {
-	switch name {
-	case NameContactAdded, NameContactUnsubscribed, NameEmailOpened, NameEmailClicked, NameCampaignSent, NameCampaignScheduled:
-		return true
-	}
-	return false
-}
-
 // merge returns raw with the changes that lead from was to now, which hold what
 // this package knows of raw.
 func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {

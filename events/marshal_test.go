@@ -54,7 +54,7 @@ func marshal(t *testing.T, v any) []byte {
 }
 
 func TestUnknownMembersSurvive(t *testing.T) {
-	for name := range shapes {
+	for _, name := range deliveries(t) {
 		t.Run(name, func(t *testing.T) {
 			body := with(t, name, `{"new":{"deep":[1,null,{"n":1e21}]},"new_null":null,"Contact":"x"}`)
 			ev := mustParse(t, body)
@@ -190,7 +190,7 @@ func TestChangesAreWritten(t *testing.T) {
 }
 
 func TestUnmarshalIsParse(t *testing.T) {
-	for name := range shapes {
+	for _, name := range deliveries(t) {
 		body := with(t, name, `{"new":1}`)
 		var ev events.Event
 		if err := json.Unmarshal(body, &ev); err != nil {

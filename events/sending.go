@@ -49,41 +49,7 @@ func ofCampaign(id ID) SendingType {
 // if it carries none: then [Event.EmailID] tells which email to look up. Of
 // SuppressedEmail.Added it is the entry that was added to the suppression list,
 // which may stand for many addresses, as *@example.com does.
-func (e *Event) Recipient() string {
-	switch d := known(e.Data).(type) {
-	case *CampaignBounce:
-		return d.Contact.Email
-	case *WorkflowBounce:
-		return d.Contact.Email
-	case *TransactionalBounce:
-		return d.Contact.Email
-	case *EmailAPIBounce:
-		return addressOf(d.Contact)
-	case *CampaignComplaint:
-		return d.Contact.Email
-	case *WorkflowComplaint:
-		return d.Contact.Email
-	case *TransactionalComplaint:
-		return d.Contact.Email
-	case *EmailUnsubscribed:
-		return d.Contact.Email
-	case *EmailRejected:
-		return addressOf(d.Contact)
-	case *EmailOpened:
-		return d.EmailAddress
-	case *EmailClicked:
-		return d.EmailAddress
-	case *ContactAdded:
-		return d.EmailAddress
-	case *ContactUnsubscribed:
-		return d.EmailAddress
-	case *ContactRemoved:
-		return d.Contact.Email
-	case *EmailSuppressed:
-		return d.SuppressedEmail.Email
-	}
-	return ""
-}
+func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
 	if c == nil {
@@ -95,67 +61,11 @@ func addressOf(c *Contact) string {
 // EmailID returns the id of the email that the event is about, or "" if it
 // carries none, as the events of campaigns and workflows. For the Email API it
 // is the id that POST /v2/emails returned and GET /v2/emails/{email_id} takes.
-func (e *Event) EmailID() string {
-	switch d := known(e.Data).(type) {
-	case *TransactionalBounce:
-		return d.TransactionalEmail.ID
-	case *TransactionalComplaint:
-		return d.TransactionalEmail.ID
-	case *EmailAPIBounce:
-		return d.Email.ID
-	case *EmailAPIComplaint:
-		return d.Email.ID
-	case *EmailUnsubscribed:
-		return d.Email.ID
-	case *EmailGloballyUnsubscribed:
-		return d.Email.ID
-	case *EmailRejected:
-		return d.Email.ID
-	case *EmailErrored:
-		return d.Email.ID
-	case *EmailOpened:
-		return d.EmailID.String()
-	case *EmailClicked:
-		return d.EmailID.String()
-	}
-	return ""
-}
+func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 
 // ListID returns the id of the list that the event is about, or the zero ID if
 // it carries none.
-func (e *Event) ListID() ID {
-	switch d := known(e.Data).(type) {
-	case *CampaignBounce:
-		return d.List.ID
-	case *WorkflowBounce:
-		return d.List.ID
-	case *EmailAPIBounce:
-		return idOf(d.List)
-	case *CampaignComplaint:
-		return d.List.ID
-	case *WorkflowComplaint:
-		return d.List.ID
-	case *EmailUnsubscribed:
-		return d.List.ID
-	case *EmailRejected:
-		return idOf(d.List)
-	case *EmailOpened:
-		return d.ListID
-	case *EmailClicked:
-		return d.ListID
-	case *ContactAdded:
-		return d.ListID
-	case *ContactUnsubscribed:
-		return d.ListID
-	case *ContactRemoved:
-		return d.List.ID
-	case *CampaignSent:
-		return d.ListID
-	case *CampaignScheduled:
-		return d.ListID
-	}
-	return ID{}
-}
+func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
 func idOf(l *ListRef) ID {
 	if l == nil {

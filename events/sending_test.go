@@ -17,7 +17,7 @@ func TestQuestions(t *testing.T) {
 		emailAPI = events.SendingTypeEmailAPI
 	)
 	n, s, none := events.IntID(42), events.StringID("42"), events.ID{}
-	for file, want := range map[string]struct {
+	answers := map[string]struct {
 		recipient, emailID string
 		list               events.ID
 		sending            events.SendingType
@@ -53,8 +53,13 @@ func TestQuestions(t *testing.T) {
 		"workflow_bounce_trigger":          {ada, "", n, workflow},
 		"workflow_complaint_system_action": {"cy@example.org", "", s, workflow},
 		"workflow_complaint_trigger":       {ada, "", s, workflow},
-	} {
+	}
+	for _, file := range deliveries(t) {
 		t.Run(file, func(t *testing.T) {
+			want, asked := answers[file]
+			if !asked {
+				t.Fatalf("TestQuestions has no row for %s", file)
+			}
 			ev := mustParse(t, delivery(t, file))
 			if got := ev.Recipient(); got != want.recipient {
 				t.Errorf("recipient %q, want %q", got, want.recipient)

@@ -2,43 +2,6 @@ package events
 
 import "example.com/emailplatform/internal/jsonscan"
 
-// readShape reads the data of an event in the type of its shape. It returns nil
-// if the data has no shape of that event, which is then a mismatch, or if the
-// event is not known, when it reads nothing.
-func readShape(c *jsonscan.Cursor, event string) (_ Data, known bool) {
-	switch event {
-	case NameEmailBounced:
-		return readBounce(c), true
-	case NameEmailReportedAsSpam:
-		return readComplaint(c), true
-	case NameEmailUnsubscribed:
-		return object(c, readEmailUnsubscribed), true
-	case NameEmailGlobalUnsubscribed:
-		return object(c, readEmailGloballyUnsubscribed), true
-	case NameEmailRejected:
-		return object(c, readEmailRejected), true
-	case NameEmailError:
-		return object(c, readEmailErrored), true
-	case NameEmailOpened:
-		return object(c, readEmailOpened), true
-	case NameEmailClicked:
-		return object(c, readEmailClicked), true
-	case NameContactAdded:
-		return object(c, readContactAdded), true
-	case NameContactUnsubscribed:
-		return object(c, readContactUnsubscribed), true
-	case NameContactRemoved:
-		return object(c, readContactRemoved), true
-	case NameSuppressedEmailAdded:
-		return object(c, readEmailSuppressed), true
-	case NameCampaignSent:
-		return object(c, readCampaignSent), true
-	case NameCampaignScheduled:
-		return object(c, readCampaignScheduled), true
-	}
-	return nil, false
-}
-
 // object reads an object by read. Anything else, null too, is a mismatch.
 func object[T any, P interface {
 	*T
@@ -52,7 +15,8 @@ func object[T any, P interface {
 	return P(&v)
 }
 
-func readBounce(c *jsonscan.Cursor) Data {
+// readEmailBounced reads the data of Email.Bounced, of which there are four shapes.
+func readEmailBounced(c *jsonscan.Cursor) Data {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignBounce)
@@ -66,7 +30,8 @@ func readBounce(c *jsonscan.Cursor) Data {
 	return noShape(c)
 }
 
-func readComplaint(c *jsonscan.Cursor) Data {
+// readEmailReportedAsSpam reads that of Email.ReportedAsSpam, in the same way.
+func readEmailReportedAsSpam(c *jsonscan.Cursor) Data {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignComplaint)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"testing"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -151,13 +150,8 @@ func (p platform) email(to string) string {
 	}).id("id")
 }
 
-// everything is all events of the specification.
-var everything = []string{
-	events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
-	events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailReportedAsSpam,
-	events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameEmailRejected, events.NameEmailError,
-	events.NameCampaignScheduled, events.NameCampaignSent, events.NameSuppressedEmailAdded,
-}
+// everything is all events of the document.
+var everything = eventNames()
 
 // webhook subscribes http://app.test/hook to events and returns its path.
 func (p platform) webhook(names ...string) string {

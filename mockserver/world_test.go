@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/api"
 )
 
 // The access tokens that every platform of these tests knows.
@@ -234,12 +235,12 @@ func want[T comparable](w *world, what string, got, want T) {
 	}
 }
 
-func eventNames() []string {
-	return []string{
-		"Contact.Added", "Contact.Unsubscribed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Campaign.Sent",
-		"Campaign.Scheduled", "Email.ReportedAsSpam", "Email.Unsubscribed", "Email.GlobalUnsubscribed",
-		"Email.Rejected", "Email.Error", "Contact.Removed", "SuppressedEmail.Added",
+// eventNames returns the names of all events of the document.
+func eventNames() (names []string) {
+	for _, name := range api.EventNames() {
+		names = append(names, string(name))
 	}
+	return names
 }
 
 // f is short for fmt.Sprintf: paths and bodies are full of it.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/samples"
 )
 
 // The control routes that make something happen.
@@ -169,7 +169,7 @@ func (s *Control) controlInfo(r *http.Request) (any, error) {
 		"fault_seed":        s.faultSeed(),
 		"lookup_limit":      s.Platform.Lookups(),
 		"retry_schedule_ms": waits,
-		"events":            samples.EventNames(),
+		"events":            api.EventNames(),
 		"bounce_categories": categories,
 		"magic_domain":      platform.MagicDomain,
 	}, nil

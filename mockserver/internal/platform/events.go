@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/random"
 )
@@ -28,10 +29,7 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 		return
 	}
 	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}
-	switch data.(type) {
-	case *events.ContactAdded, *events.ContactUnsubscribed, *events.EmailOpened, *events.EmailClicked,
-		*events.CampaignScheduled, *events.CampaignSent:
-	default:
+	if !api.EventName(name).General() {
 		e.ID = random.UUID()
 		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
 	}

@@ -106,13 +106,3 @@ func freshen(example []byte, now time.Time) ([]byte, error) {
 	}
 	return json.Marshal(&fresh)
 }
-
-// EventNames lists the names of all events.
-func EventNames() []string {
-	return []string{
-		events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
-		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailReportedAsSpam,
-		events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameEmailRejected, events.NameEmailError,
-		events.NameCampaignScheduled, events.NameCampaignSent, events.NameSuppressedEmailAdded,
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
 )
 
 func TestSamplesAreEvents(t *testing.T) {
@@ -31,8 +32,8 @@ func TestSamplesAreEvents(t *testing.T) {
 		}
 		seen[name], ids[ev.ID] = true, true
 	}
-	for _, name := range EventNames() {
-		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Event == name }) {
+	for _, name := range api.EventNames() {
+		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Event == string(name) }) {
 			t.Errorf("no sample of %s", name)
 		}
 	}

@@ -12,6 +12,7 @@ func TestComments(t *testing.T) {
 		"two lines":      {"\t// Email The address.\n\t// Or none.\n\tEmail string", "\t// The address.\n\t// Or none.\n\tEmail string"},
 		"code":           {"\t// Sort `field:asc`.\n\tSort string", "\t// `field:asc`.\n\tSort string"},
 		"another field":  {"\t// Email The address.\n\tPhone string", "\t// Email The address.\n\tPhone string"},
+		"a pointer":      {"\tList *ListRef `json:\"list\"`", "\tList *ListRef `json:\"list,omitzero\"`"},
 		"a parameter":    {"\tPage int64 `form:\"page\" json:\"page\"`", "\tPage int64"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,12 +1,3 @@
-// Command gendoc tidies generated Go files, given in one call:
-//
-//		gendoc types.gen.go requests.gen.go
-//
-//	  - The comment of a type reads as a sentence: "Contact A member of a list."
-//	    becomes "Contact is a member of a list."
-//	  - The comment of a field loses the field's name in front.
-//	  - Parameters lose the struct tags that nothing reads.
-//	  - Aliases of basic types, which are made for shared parameters, are replaced by what they stand for.
 package main
 
 import (
@@ -15,7 +6,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"log"
 	"os"
 	"regexp"
 	"slices"
@@ -27,36 +17,47 @@ var (
 	saysDoc  = regexp.MustCompile(`(?m)^// ([A-Z]\w*) (Which|When) `)
 	anyDoc   = regexp.MustCompile(`(?m)^// ([A-Z]\w*) ([A-Z]\w* .*\ntype )`)
 	fieldDoc = regexp.MustCompile("(?m)^(\t+)// ([A-Z]\\w*) ([A-Z`].*(?:\n\t+//.*)*\n\t+(\\w+) )")
+	pointer  = regexp.MustCompile("(?m)^(\t+\\w+ +\\*\\w+ +`json:\"\\w+)\"`$")
 	formTag  = regexp.MustCompile(" `form:[^`]*`")
 )
 
-func main() {
-	log.SetFlags(0)
+// tidy makes generated Go files read well, given in one call:
+//
+//   - The comment of a type reads as a sentence: "Contact A member of a list."
+//     becomes "Contact is a member of a list."
+//   - The comment of a field loses the field's name in front.
+//   - A pointer that is nil is left out of JSON.
+//   - Parameters lose the struct tags that nothing reads.
+//   - Aliases of basic types, which are made for shared parameters, are replaced
+//     by what they stand for.
+func tidy(names ...string) error {
 	aliases := map[string]string{}
-	for _, name := range os.Args[1:] {
+	for _, name := range names {
 		src, err := os.ReadFile(name)
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		src, err = inlineAliases(src, aliases)
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		src, err = format.Source(comments(src))
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
-		if err := os.WriteFile(name, src, 0o644); err != nil { //nolint:gosec // source is for everyone to read
-			log.Fatal(err)
+		if err := write(name, src); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// comments rewrites the comments of types and fields, and drops unread tags.
+// comments rewrites the comments of types and fields, and their tags.
 func comments(src []byte) []byte {
 	src = sentences(src, typeDoc, " is ")
 	src = sentences(src, saysDoc, " says ")
 	src = anyDoc.ReplaceAll(src, []byte("// $1: $2"))
+	src = pointer.ReplaceAll(src, []byte("$1,omitzero\"`"))
 	src = formTag.ReplaceAll(src, nil)
 	return fieldDoc.ReplaceAllFunc(src, func(m []byte) []byte {
 		s := fieldDoc.FindSubmatch(m)

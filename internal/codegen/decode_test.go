@@ -22,7 +22,7 @@ func inPackage(t *testing.T, files map[string]string) {
 	t.Chdir(dir)
 }
 
-func TestGenerate(t *testing.T) {
+func TestDecode(t *testing.T) {
 	golden, err := filepath.Abs("testdata/decode.golden")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestGenerate(t *testing.T) {
 		"decode.gen.go":  "package sample\n\nvar old = readNotNeeded\n",
 		"unrelated.text": "readNotNeeded",
 	})
-	got, err := generate("types.gen.go", "decode.gen.go", false)
+	got, err := decode(".", "types.gen.go", "decode.gen.go", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-func TestGenerateOptional(t *testing.T) {
+func TestDecodeOptional(t *testing.T) {
 	inPackage(t, map[string]string{
 		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
-	got, err := generate("types.gen.go", "decode.gen.go", true)
+	got, err := decode(".", "types.gen.go", "decode.gen.go", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestGenerateOptional(t *testing.T) {
 	}
 }
 
-func TestGenerateRefuses(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	for _, row := range []struct{ name, field, want string }{
 		{"no reader", "F func() `json:\"f\"`", "no reader for func()"},
 		{"an inner struct", "F struct{} `json:\"f\"`", "no reader for struct{}"},
@@ -88,7 +88,7 @@ func TestGenerateRefuses(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\t" + row.field + "\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			if _, err := generate("types.gen.go", "decode.gen.go", false); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := decode(".", "types.gen.go", "decode.gen.go", false); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error is %v", err)
 			}
 		})

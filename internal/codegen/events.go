@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"go/format"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed *.tmpl
+var templates embed.FS
+
+// execute fills a template with Go code.
+func execute(name string, data any) ([]byte, error) {
+	t, err := template.New(name).Funcs(template.FuncMap{"general": general}).ParseFS(templates, name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, data); err != nil {
+		return nil, err
+	}
+	return format.Source(out.Bytes())
+}
+
+// general returns the events that come in the general envelope.
+func general(all []event) []event {
+	return slices.DeleteFunc(slices.Clone(all), func(e event) bool { return !e.General })
+}
+
+// eventFiles returns the files of package events that list events, and its
+// testdata, by their paths.
+func eventFiles(doc *document) (map[string][]byte, error) {
+	var shapes []shape
+	files := map[string][]byte{}
+	for _, e := range doc.events {
+		shapes = append(shapes, e.Shapes...)
+		for _, x := range e.examples {
+			files["testdata/"+x.name+".json"] = x.body
+		}
+	}
+	src, err := execute("events.tmpl", map[string]any{
+		"Events":    doc.events,
+		"General":   general(doc.events),
+		"Table":     table(doc.events),
+		"Shapes":    shapes,
+		"Questions": questions(shapes),
+	})
+	files["events.gen.go"] = src
+	return files, err
+}
+
+// table lists the types of data by event, as the documentation shows them.
+func table(events []event) (rows []string) {
+	row := func(event, types string) { rows = append(rows, fmt.Sprintf("%-26s %s", event, types)) }
+	row("Event", "Data")
+	for _, e := range events {
+		var types []string
+		for _, s := range e.Shapes {
+			types = append(types, "[*"+s.Name+"]")
+		}
+		row(e.Name, strings.Join(types, " "))
+	}
+	row("any other", "[*Unknown]")
+	return rows
+}
+
+// question is what an event is asked without a type switch: which members of
+// data answer it, the first that is there.
+type question struct {
+	Func, Doc, Type string
+	members         []member
+	Cases           []answer // by shape
+}
+
+// member is a member of data and the Go expressions of the answer in it: if it
+// is always there, and if it may be absent.
+type member struct{ name, value, optional string }
+
+type answer struct{ Shape, Value string }
+
+// questions returns what the shapes answer.
+func questions(shapes []shape) []question {
+	all := []question{
+		{Func: "recipientOf", Doc: "the address of the contact that data is about, if it has one.", Type: "string", members: []member{
+			{"contact", "d.Contact.Email", "addressOf(d.Contact)"},
+			{"email_address", "d.EmailAddress", ""},
+			{"suppressedEmail", "d.SuppressedEmail.Email", ""},
+		}},
+		{Func: "emailOf", Doc: "the id of the email that data is about, if it has one.", Type: "string", members: []member{
+			{"transactional_email", "d.TransactionalEmail.ID", ""},
+			{"email", "d.Email.ID", ""},
+			{"email_id", "d.EmailID.String()", ""},
+		}},
+		{Func: "listOf", Doc: "the id of the list that data is about, if it has one.", Type: "ID", members: []member{
+			{"list", "d.List.ID", "idOf(d.List)"},
+			{"list_id", "d.ListID", ""},
+		}},
+	}
+	for i := range all {
+		for _, s := range shapes {
+			if value := all[i].answer(s); value != "" {
+				all[i].Cases = append(all[i].Cases, answer{s.Name, value})
+			}
+		}
+	}
+	return all
+}
+
+func (q question) answer(s shape) string {
+	for _, m := range q.members {
+		if _, ok := s.Properties[m.name]; !ok {
+			continue
+		}
+		if m.optional != "" && !slices.Contains(s.Required, m.name) {
+			return m.optional
+		}
+		return m.value
+	}
+	return ""
+}
+
+// mockFiles returns the files of the mock platform's API that list events.
+func mockFiles(doc *document) (map[string][]byte, error) {
+	src, err := execute("mock.tmpl", doc.events)
+	return map[string][]byte{"events.gen.go": src}, err
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// The files that are written from openapi.yaml alone are in step with it. For
+// those that oapi-codegen writes, that takes the pass itself.
+func TestUpToDate(t *testing.T) {
+	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, files := range map[string]func() (map[string][]byte, error){
+		".":                       func() (map[string][]byte, error) { return readmeFile(root, doc) },
+		"events":                  func() (map[string][]byte, error) { return eventFiles(doc) },
+		"mockserver/internal/api": func() (map[string][]byte, error) { return mockFiles(doc) },
+	} {
+		want, err := files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range want {
+			got, err := os.ReadFile(filepath.Join(root, dir, name))
+			if err != nil || !bytes.Equal(got, content) {
+				t.Errorf("%s/%s is not what openapi.yaml says: run go generate ./... (%v)", dir, name, err)
+			}
+		}
+	}
+}
+
+// What an event or an endpoint lacks is named.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(root, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, old, new, want string }{
+		{
+			"in the list of names", "        - Email.Error\n", "",
+			"Email.Error is under webhooks, but not in the enum of the schema EventName",
+		},
+		{
+			"the webhook", "\n  Email.Error:\n", "\n  Email.Lost:\n",
+			"event Email.Error: there is no webhook of this name",
+		},
+		{
+			"the data", "data: {$ref: '#/components/schemas/EmailErrored'}", "data: {type: object}",
+			"event Email.Error: the schema of its delivery names no schema of its data",
+		},
+		{
+			"the value of an example", "summary: 'To a list'\n                value:", "summary: 'To a list'\n                values:",
+			"event Contact.Added: example contact_added: it has no value",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			changed := strings.Replace(string(whole), tt.old, tt.new, 1)
+			if changed == string(whole) {
+				t.Fatalf("openapi.yaml has no %q", tt.old)
+			}
+			if _, err := parseDocument([]byte(changed)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Examples keep the order of their members, and their kinds.
+func TestExamples(t *testing.T) {
+	doc, err := parseDocument([]byte(`
+paths:
+  /a: {get: {operationId: getA, x-repeatable: true}, parameters: []}
+webhooks:
+  A.B:
+    post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/E'}, examples: {one: {value: {z: '1', a: [1, -2.5, true, null, {}], m: a<b&c}}}}}}}
+components:
+  schemas:
+    EventName: {enum: [A.B]}
+    E: {allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
+    D: {properties: {contact: {}, list_id: {}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "{\n  \"z\": \"1\",\n  \"a\": [\n    1,\n    -2.5,\n    true,\n    null,\n    {}\n  ],\n  \"m\": \"a<b&c\"\n}\n"
+	if got := string(doc.events[0].examples[0].body); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if e := doc.events[0]; !e.General || e.Const() != "AB" || e.Shapes[0].Name != "D" {
+		t.Errorf("the event is %+v", e)
+	}
+	asked := questions(doc.events[0].Shapes)
+	if got := asked[0].Cases[0].Value + " " + asked[2].Cases[0].Value; got != "addressOf(d.Contact) d.ListID" || len(asked[1].Cases) > 0 {
+		t.Errorf("it answers %s, and an email's id by %v", got, asked[1].Cases)
+	}
+}
+
+// An endpoint that the client has no method for is named, and so are markers
+// that the README has lost.
+func TestReadme(t *testing.T) {
+	ops := []operation{{"getA", "GET", "/a", true}, {"postA", "POST", "/a", false}}
+	_, err := endpointTable(ops, map[string][]string{"getA": {"A.Get", "A.Wait"}})
+	if want := "no exported method calls postARequest: POST /a has none"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	rows, err := endpointTable(ops[:1], map[string][]string{"getA": {"A.Get", "A.Wait"}})
+	if want := "| GET | `/a` | `A.Get` `A.Wait` | yes |\n"; err != nil || !strings.HasSuffix(rows, want) {
+		t.Errorf("got %s, %v; want %s", rows, err, want)
+	}
+	if _, err := between([]byte("nothing"), "events", ""); err == nil {
+		t.Error("a README without markers was taken")
+	}
+}
