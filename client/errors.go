@@ -7,8 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/emailplatform/internal/jsonscan"
 )
@@ -308,4 +311,26 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(strings.Clone(s[:maxDetailText]), "") + "…"
+}
+
+// visible returns s in one line, with what shows nothing or turns the direction
+// of text as it is written in a Go string.
+func visible(s string) string {
+	hidden := func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	}
+	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		shown := s[:n]
+		if hidden(r) || r == utf8.RuneError && n == 1 {
+			shown = strings.Trim(strconv.Quote(shown), `"`)
+		}
+		b.WriteString(shown)
+		s = s[n:]
+	}
+	return b.String()
 }
