@@ -358,7 +358,6 @@ func TestControlFaults(t *testing.T) {
 		{"POST", "/_mock/faults", `{"action":"status","operation":"nothing"}`, 422, 200},
 		{"PUT", "/_mock/lookup-limit", `{"mode":"calendar"}`, 200, 200},
 		{"PUT", "/_mock/lookup-limit", `{"mode":"never"}`, 422, 200},
-		{"POST", "/_mock/fail-next-message", `{"count":-1}`, 422, 200},
 	}
 	for _, step := range steps {
 		var body any
@@ -381,9 +380,9 @@ func TestControlFaults(t *testing.T) {
 	}
 }
 
-func TestControlFailNextMessage(t *testing.T) {
+func TestControlInternalError(t *testing.T) {
 	c := newControlled(t)
-	c.must("POST", "/_mock/fail-next-message", `{"error":"the queue is full"}`)
+	c.must("POST", "/_mock/faults", `{"action":"internal_error","times":1,"body":"the queue is full"}`)
 	if a := c.do("POST", "/v2/emails", `{"email":"not an address"}`); a.status != 422 {
 		t.Fatalf("an invalid submission: %d", a.status)
 	}

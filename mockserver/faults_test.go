@@ -337,13 +337,13 @@ func TestFaultTruncateNothing(t *testing.T) {
 	})
 }
 
-func TestFailNextMessage(t *testing.T) {
+func TestFaultInternalError(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
 	const submission = `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
-	srv.FailNextMessage("")
-	srv.FailNextMessage("the disk is full")
+	p.inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1})
+	p.inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1, Body: "the disk is full"})
 	var answers []string
 	for range 3 {
 		_, body, err := p.try(t.Context(), http.MethodPost, "/v2/emails", submission)

@@ -62,8 +62,8 @@ func (s *Server) GlobalUnsubscribe(emailID string) error {
 // error for any other message. Confirming again changes nothing.
 func (s *Server) Confirm(emailID string) error { return s.world.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain of recipients that do something by themselves, as
-// soon as a message reaches them. The local part says what:
+// MagicDomain is the domain (mock.test) of recipients that do something by
+// themselves, as soon as a message reaches them. The local part says what:
 //
 //	bounce@           bounces hard; bounce+hb@ … bounce+ac@ in that category
 //	complaint@        reports the message as spam

@@ -11,7 +11,7 @@ import (
 type Request struct {
 	ID        string        `json:"id"` // as in the header X-Request-Id of the answer
 	Time      time.Time     `json:"time"`
-	Duration  time.Duration `json:"duration_ns"`
+	Duration  time.Duration `json:"-"` // duration_ms of the control routes
 	Method    string        `json:"method"`
 	Path      string        `json:"path"`
 	Query     string        `json:"query,omitzero"`
@@ -21,6 +21,12 @@ type Request struct {
 	Fault     string        `json:"fault,omitzero"`  // the id of the fault that hit it
 	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
 	Answer    Text          `json:"answer,omitzero"` // of an error, up to 4 KiB
+}
+
+// Requests returns the requests that the API has answered, the oldest first:
+// the latest 10,000, and no more than 32 MiB of them.
+func (s *Server) Requests() []Request {
+	return each(s.world.API.Log.All(), func(r record.Request) Request { return Request(r) })
 }
 
 // Message is an email that was sent, as its recipient got it.
@@ -54,8 +60,23 @@ type Message struct {
 	ReportedAsSpam     bool                  `json:"reported_as_spam"`
 }
 
+// Text is bytes that are text: JSON shows them as a string.
+type Text = record.Text
+
+// Header is a header field of a message.
+type Header = struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 // Links returns the targets of the links in the message's HTML.
 func (m Message) Links() []string { return record.Message(m).Links() }
+
+// Outbox returns the messages that were sent, of all accounts and all sending
+// types, the oldest first. Submissions that were refused are not among them.
+func (s *Server) Outbox() []Message {
+	return each(s.world.Platform.Outbox(), func(m record.Message) Message { return Message(m) })
+}
 
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
@@ -74,6 +95,35 @@ type Delivery struct {
 	Fault       string        `json:"fault,omitzero"`        // the id of the fault that hit it
 }
 
+// DeliveryState is where a delivery stands. It is a string.
+type DeliveryState = record.DeliveryState
+
+// The states of deliveries.
+const (
+	DeliveryQueued    DeliveryState = record.DeliveryQueued    // to be attempted as soon as the webhook and its rate limit allow
+	DeliveryInFlight  DeliveryState = record.DeliveryInFlight  // being attempted now
+	DeliveryRetrying  DeliveryState = record.DeliveryRetrying  // failed, and will be attempted again
+	DeliveryDelivered DeliveryState = record.DeliveryDelivered // answered with 2xx
+	DeliveryFailed    DeliveryState = record.DeliveryFailed    // given up
+	DeliveryDropped   DeliveryState = record.DeliveryDropped   // lost by a fault; no attempt was made
+)
+
+// Attempt is one attempt to deliver an event.
+type Attempt = struct {
+	Time     time.Time     `json:"time"`
+	Duration time.Duration `json:"-"`                 // duration_ms of the control routes
+	Status   int           `json:"status,omitzero"`   // of the answer; 0 if there was none
+	Response string        `json:"response,omitzero"` // the first 4 KiB of the answer's body
+	Error    string        `json:"error,omitzero"`
+	Manual   bool          `json:"manual,omitzero"` // asked for by Redeliver
+}
+
+// Deliveries returns what was delivered to webhooks or is to be, in the order
+// in which the events fired.
+func (s *Server) Deliveries() []Delivery {
+	return each(s.world.Deliveries.Deliveries(), func(d record.Delivery) Delivery { return Delivery(d) })
+}
+
 // FiredEvent is an event that happened in an account.
 type FiredEvent struct {
 	ID        string    `json:"id"` // in this journal
@@ -86,6 +136,13 @@ type FiredEvent struct {
 	// Deliveries are the ids of its deliveries, one for each webhook that
 	// subscribed to it.
 	Deliveries []string `json:"deliveries"`
+}
+
+// Events returns the events that fired, the oldest first: the latest 10,000.
+// Those that no webhook hears are among them only with [Config.RecordEvents].
+func (s *Server) Events() []FiredEvent {
+	all := s.world.Deliveries.Events(func(*record.FiredEvent) bool { return true })
+	return each(all, func(e record.FiredEvent) FiredEvent { return FiredEvent(e) })
 }
 
 // each converts a slice: the types of this package say the same as those inside,

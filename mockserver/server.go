@@ -2,13 +2,11 @@ package mockserver
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
@@ -21,69 +19,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/internal/world"
-	"example.com/emailplatform/webhook"
 )
-
-// DefaultToken is the access token of a server whose Config names none.
-const DefaultToken = "dev-token"
-
-// Token is an access token and whose it is. Requests with it act for the user
-// and see the account's resources alone.
-type Token struct {
-	// Token is the secret text that requests carry; DefaultToken if empty.
-	Token string
-	// UserID and UserEmail name the user, as events do. Zero values are 1 and
-	// "user@example.com".
-	UserID    int64
-	UserEmail string
-	// AccountID is the account; 1 if zero.
-	AccountID int64
-	// ReadOnly refuses everything but reading with 403.
-	ReadOnly bool
-}
-
-// Config says how a server behaves. The zero value is a platform with one
-// user, whose token is DefaultToken.
-type Config struct {
-	// Tokens are the access tokens that are known; one DefaultToken if empty.
-	Tokens []Token
-	// RetrySchedule holds the waits before a failed delivery is tried again.
-	// Nil is DefaultRetrySchedule; empty is no second attempt.
-	RetrySchedule []time.Duration
-	// Targets answers deliveries in process: the handler is called for every
-	// webhook URL with that host (with its port, unless it is that of the
-	// scheme), and no socket is opened. When an attempt has taken too long, or
-	// the server is closed, the request's context ends; a handler that goes on
-	// then is waited for by nobody, and outlives even Close.
-	Targets map[string]http.Handler
-	// AllowTargets allows deliveries to public addresses. Without it they go to
-	// loopback addresses alone. Private, link-local and other special addresses
-	// are refused in any case.
-	AllowTargets bool
-	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty.
-	HashFunction webhook.Hash
-	// Lookups says how the limit of one lookup a second is counted.
-	Lookups LookupLimit
-	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
-	// is logged with every rule that needs it, see [Server.FaultSeed].
-	FaultSeed uint64
-	// RecordEvents keeps the events that no webhook hears too, see
-	// [Server.Events]; without it they are not even made.
-	RecordEvents bool
-	// Console answers what is read under /_mock/ and no control route takes.
-	Console http.Handler
-	// SkipValidation turns the validation of requests against the API's
-	// document off, for benchmarks. What handlers check themselves stays.
-	SkipValidation bool
-	// OnViolation, if set, is called with every response and every delivered
-	// body that breaks the API's document. It may be called concurrently.
-	OnViolation func(error)
-	// OnRequest, if set, is called after every request to the API. It may be
-	// called concurrently.
-	OnRequest func(Request)
-	// Log receives what goes wrong outside of requests; discarded if nil.
-	Log *slog.Logger
-}
 
 // Server is the platform in memory. It is an [http.Handler], and its methods
 // are what a test does and sees beside the API. All methods may be called
@@ -100,57 +36,71 @@ type Server struct {
 // New returns a server that listens nowhere: reach it by [Server.Transport],
 // or mount it as a handler. Close it when it is no longer needed.
 func New(cfg Config) *Server {
-	cfg = conform(cfg)
-	known := gateway.Tokens(each(cfg.Tokens, func(t Token) gateway.Token { return gateway.Token(t) }), DefaultToken)
-	cfg.Tokens = each(known, func(t gateway.Token) Token { return Token(t) })
-	if cfg.RetrySchedule == nil {
-		cfg.RetrySchedule = DefaultRetrySchedule()
-	}
-	if cfg.HashFunction == "" {
-		cfg.HashFunction = webhook.SHA256
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Server{cfg: cfg, world: build(cfg, known)}
+	cfg, known := cfg.complete()
+	w := build(cfg, known)
+	s := &Server{cfg: cfg, world: w}
 	s.control = sync.OnceValue(func() http.Handler {
-		return control.New(s.world, control.Options{
-			Console: cfg.Console, RetrySchedule: cfg.RetrySchedule, NeedsToken: s.needsToken,
+		return control.New(w, control.Options{
+			Console:       cfg.Console,
+			RetrySchedule: cfg.RetrySchedule,
+			NeedsToken:    s.needsToken,
 		})
 	})
 	return s
 }
 
-// build puts the parts of the platform together, from the ground up.
+// build puts the house together, from the ground up: each floor is given what
+// stands below it, and knows nothing of what comes above. The control routes and
+// this package are the roof.
 func build(cfg Config, known []gateway.Token) *world.World {
-	w := &world.World{Tokens: known, Lookups: cfg.Lookups, Changes: &feed.Feed{}, Work: &underway.Count{}}
-	w.Faults = fault.New(cfg.FaultSeed, cfg.Log, w.Changes)
-	w.Deliveries = delivery.New(delivery.Options{
+	changes := &feed.Feed{}   // everybody may tell it what has changed
+	work := &underway.Count{} // what Wait waits for
+
+	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
+	deliveries := delivery.New(delivery.Options{
 		Schedule:    cfg.RetrySchedule,
 		Targets:     cfg.Targets,
 		AllowPublic: cfg.AllowTargets,
 		Check:       eventCheck(cfg.OnViolation),
-		Faults:      w.Faults,
-		Changes:     w.Changes,
-		Work:        w.Work,
+		Faults:      faults,
+		Changes:     changes,
+		Work:        work,
 	})
-	w.Platform = platform.New(platform.Options{
+	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
 		Lookups:      cfg.Lookups,
 		RecordEvents: cfg.RecordEvents,
-		Deliveries:   w.Deliveries,
-		Faults:       w.Faults,
-		Changes:      w.Changes,
-		Work:         w.Work,
+		Deliveries:   deliveries,
+		Faults:       faults,
+		Changes:      changes,
+		Work:         work,
 	})
-	var onRequest func(record.Request)
-	if cfg.OnRequest != nil {
-		onRequest = func(r record.Request) { cfg.OnRequest(Request(r)) }
+	api := gateway.New(records, gateway.Options{
+		Tokens:         known,
+		SkipValidation: cfg.SkipValidation,
+		OnViolation:    cfg.OnViolation,
+		OnRequest:      requestHook(cfg.OnRequest),
+		Faults:         faults,
+		Changes:        changes,
+	})
+	return &world.World{
+		Tokens:     known,
+		Lookups:    cfg.Lookups,
+		Changes:    changes,
+		Work:       work,
+		Faults:     faults,
+		Deliveries: deliveries,
+		Platform:   records,
+		API:        api,
 	}
-	w.API = gateway.New(w.Platform, w.Faults, w.Changes, gateway.Options{
-		Tokens: known, SkipValidation: cfg.SkipValidation, OnViolation: cfg.OnViolation, OnRequest: onRequest,
-	})
-	return w
+}
+
+// requestHook hands requests over as this package documents them.
+func requestHook(hear func(Request)) func(record.Request) {
+	if hear == nil {
+		return nil
+	}
+	return func(r record.Request) { hear(Request(r)) }
 }
 
 // eventCheck holds what is delivered against the contract, if anybody asks.

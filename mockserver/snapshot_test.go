@@ -351,7 +351,7 @@ func TestRestoreMistakes(t *testing.T) {
 	saved := snapshotOf(t, p.Server)
 	tests := []struct{ name, old, new, want string }{
 		{"not JSON", `{`, `[`, "invalid character"},
-		{"another version", `"version": 1`, `"version": 2`, "version"},
+		{"another version", `"version": 2`, `"version": 3`, "version"},
 		{"an id used twice", `"id": 2,`, `"id": 3,`, "one of its own"},
 		{"an id yet to come", `"last_id": `, `"last_id": 1, "was": `, "last_id"},
 		{"a last id below nothing", `"last_id": `, `"last_id": -5, "was": `, "last_id"},
@@ -411,8 +411,8 @@ func TestRestoreMistakes(t *testing.T) {
 // FuzzRestore restores what is hardly a snapshot, and lets everything happen to
 // what comes of it.
 func FuzzRestore(f *testing.F) {
-	f.Add(`{"version":1}`)
-	f.Add(`{"version":1,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
+	f.Add(`{"version":2}`)
+	f.Add(`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
 		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
 		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],"secret":"s","hash_function":"sha256"}]}],
 		"contents":[{"subject":"x","html":"<p>{{a}}"}],

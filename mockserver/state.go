@@ -1,8 +1,26 @@
 package mockserver
 
 import (
+	"context"
 	"io"
 )
+
+// Wait returns when every queue is idle, which is when nothing happens any more
+// before more time passes: every campaign whose time has come is sent, and
+// every event that fired has been attempted, unless its webhook is archived or
+// its rate limit used up. What has failed and waits to be tried again, what
+// waits for its rate limit and campaigns scheduled for later do not keep Wait;
+// for those, let time pass (in a bubble of testing/synctest that costs
+// nothing) or use [Server.Drain].
+//
+// It fails if ctx ends first.
+func (s *Server) Wait(ctx context.Context) error { return s.world.Wait(ctx) }
+
+// Drain returns when every delivery has been delivered or given up, however
+// long its retries and rate limits take. Deliveries to archived webhooks do not
+// count: nothing happens to them. It fails, saying what is left, if ctx ends
+// first or the server is closed.
+func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is

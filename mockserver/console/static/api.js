@@ -10,11 +10,11 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean,
  *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
  * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
- * @typedef {{time: string, duration_ns: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt
+ * @typedef {{time: string, duration_ms: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt
  * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
  *   next_attempt?: string, waiting?: string, waiting_until?: string, fault?: string, signature: string}} Delivery
  * @typedef {Delivery & {body: string, secret?: string, hash_function?: string, max_attempts: number}} FullDelivery
- * @typedef {{id: string, fresh?: boolean, time: string, duration_ns: number, method: string, path: string, query?: string, operation?: string, status: number, fault?: string}} Request
+ * @typedef {{id: string, fresh?: boolean, time: string, duration_ms: number, method: string, path: string, query?: string, operation?: string, status: number, fault?: string}} Request
  * @typedef {Request & {body?: string, answer?: string, closest?: {operation: string, method: string, path: string}}} FullRequest
  * @typedef {{kind: string, record?: any}} Change
  */

@@ -11,7 +11,7 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
 import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
-import { choose, look, useWorld } from './world.js';
+import { choose, look, useSession } from './session.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string, query?: string}) => any}[]} */
@@ -44,7 +44,7 @@ function Live() {
 
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
-  const { info, account } = useWorld();
+  const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
   const change = (/** @type {string} */ v) => { choose(v); go(`#/${place}`); }; // what is open is of the other account
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });

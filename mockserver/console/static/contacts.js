@@ -3,7 +3,7 @@ import { h, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer, useRested } from './api.js';
 import { go } from './place.js';
 import { Copy, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut, when } from './ui.js';
-import { ofAccount, useWorld } from './world.js';
+import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
  * @typedef {{id: number, email: string, status: string, subscribed_on?: number, custom_attributes?: {name: string, value: unknown}[], tags?: string[], interests?: string[], last_bounce_type?: string, bounces_count?: number}} Contact
@@ -33,7 +33,7 @@ function filterOf(q, status) {
 
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
 export function Contacts({ id, tab }) {
-  const { account } = useWorld();
+  const { account } = useSession();
   const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[]}>>} */ (useAnswer(ofAccount('/lists'), ['records'], everyPage));
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];

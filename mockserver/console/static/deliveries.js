@@ -5,7 +5,7 @@ import { Signature } from './signature.js';
 import { Webhooks } from './webhooks.js';
 import { go } from './place.js';
 import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
-import { accountFilter, useWorld } from './world.js';
+import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
 
@@ -49,7 +49,7 @@ const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' 
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Deliveries({ id, tab, query }) {
-  const { info } = useWorld();
+  const { info } = useSession();
   const [q, setQ] = useState(query ?? '');
   const [only, setOnly] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
@@ -111,7 +111,7 @@ function attempts(d) {
   return ol({ class: 'attempts' },
     d.attempts.map((t, n) => li({ key: n }, details({ open: n === last },
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
-        span({ class: 'num dim' }, took(t.duration_ns)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
+        span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
       t.error && code(t.error), t.status ? code(t.response || '(empty answer)') : null))),
     until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until }))));
 }

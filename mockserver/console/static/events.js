@@ -3,7 +3,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { useAnswer, useList, useRecord, useRested } from './api.js';
 import { Body, Track, state } from './deliveries.js';
 import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags, when } from './ui.js';
-import { accountFilter, useWorld } from './world.js';
+import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
 
@@ -18,7 +18,7 @@ const row = (e, current) => li({ key: e.id, class: e.fresh ? 'fresh' : '' },
 
 /** @param {{id?: string, query?: string}} props */
 export function Events({ id, query }) {
-  const { info } = useWorld();
+  const { info } = useSession();
   const [q, setQ] = useState(query ?? '');
   const [event, setEvent] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);

@@ -3,7 +3,7 @@
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
 import { Choice, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
-import { look, useWorld } from './world.js';
+import { look, useSession } from './session.js';
 /**
  * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_acting?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
@@ -52,7 +52,7 @@ function what(r) {
 }
 
 export function Faults() {
-  const { info } = useWorld();
+  const { info } = useSession();
   const { data: plan, error, reload } = /** @type {ReturnType<typeof useAnswer<Plan>>} */ (useAnswer('/faults', ['fault', 'request', 'delivery']));
   if (error) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
   if (!plan) return null;

@@ -4,7 +4,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
 import { Choice, Copy, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
-import { accountFilter, useWorld } from './world.js';
+import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
 
@@ -35,7 +35,7 @@ const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Inbox({ id, tab, query }) {
-  useWorld();
+  useSession();
   const [q, setQ] = useState(query ?? '');
   useEffect(() => { if (query) setQ(query); }, [query]);
   const search = useRested(q);
@@ -92,7 +92,7 @@ const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
 /** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage}} props */
 function Actions({ m }) {
-  const { info } = useWorld();
+  const { info } = useSession();
   if (m.status !== 'delivered' && m.status !== 'bounced') {
     return p({ class: 'actions dim' }, `The message is ${m.status}: its recipient has not got it.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
   }

@@ -3,7 +3,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { mistakes, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
 import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags, took, when } from './ui.js';
-import { accountFilter, useWorld } from './world.js';
+import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;
 
@@ -17,11 +17,11 @@ function outcome(r) {
 const row = (r, current) => li({ key: r.id, class: r.fresh ? 'fresh' : '' },
   a({ href: `#/requests/${r.id}`, 'aria-current': current ? 'true' : undefined },
     span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ns)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r))));
+    span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r))));
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Requests({ id, tab, query }) {
-  useWorld();
+  useSession();
   const [q, setQ] = useState(query ?? '');
   const [status, setStatus] = useState('');
   useEffect(() => { if (query) setQ(query); }, [query]);
@@ -45,7 +45,7 @@ function Opened({ id, tab, summary }) {
   return article(
     header({ class: 'head' },
       h(Heading, { sign: span({ class: 'method ' + r.method.toLowerCase() }, r.method), text: target }),
-      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('no such operation'), when(r.time, true), span(took(r.duration_ns)),
+      p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('no such operation'), when(r.time, true), span(took(r.duration_ms)),
         r.fault && a({ href: '#/faults' }, `hit by fault ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy the request id' })))),
     wrong(r),
     h(Tabs, {

@@ -4,7 +4,7 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, useRested } from './api.js';
 import { Copy, chip, code, pairs, quote, tags } from './ui.js';
-import { useWorld } from './world.js';
+import { useSession } from './session.js';
 /** @typedef {import('./api.js').FullDelivery} FullDelivery @typedef {{valid: boolean, reason: string}} Verdict */
 const { button, div, input, label, p, span } = tags;
 
@@ -41,7 +41,7 @@ export function Signature({ d }) {
   const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
   const fits = useVerdict(d, secret, { secret });
   const hash = d.hash_function ?? 'sha256';
-  const token = useWorld().info?.token_needed ? " -H 'Authorization: Bearer TOKEN'" : '';
+  const token = useSession().info?.token_needed ? " -H 'Authorization: Bearer TOKEN'" : '';
   const shell = (/** @type {string} */ key) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
   const masked = shown ? d.secret ?? '' : '•'.repeat(18);
   return div({ class: 'stack' },

@@ -2,7 +2,7 @@
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer, useRested } from './api.js';
 import { Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut, when } from './ui.js';
-import { ofAccount, useWorld } from './world.js';
+import { ofAccount, useSession } from './session.js';
 /** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Answer */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
 
@@ -21,7 +21,7 @@ async function matching(address) {
 }
 
 export function Suppressed() {
-  useWorld();
+  useSession();
   const [q, setQ] = useState('');
   const [email, setEmail] = useState('');
   const filter = useRested(q.trim());

@@ -3,7 +3,7 @@ import { h, useEffect, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
 import { Choice, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
-import { ofAccount, useWorld } from './world.js';
+import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
  * @typedef {import('./api.js').FullDelivery} FullDelivery
@@ -26,7 +26,7 @@ const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 
 /** @param {{id?: string}} props the event or delivery whose body to begin with */
 export function Trigger({ id }) {
-  useWorld();
+  useSession();
   const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
   const hooks = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage)).data?.data ?? [];
   const [chosen, setChosen] = useState('');

@@ -266,8 +266,8 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 /** A word as a shell takes it literally. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
 
-/** @param {number} ns */
-export const took = ns => ns < 1e6 ? `${Math.max(1, Math.round(ns / 1e3))} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`;
+/** How long something took. @param {number} ms */
+export const took = ms => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

@@ -2,12 +2,12 @@
 import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Copy, Heading, attempt, chip, empty, icon, tags } from './ui.js';
-import { ofAccount, useWorld } from './world.js';
+import { ofAccount, useSession } from './session.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
 const { article, button, div, header, li, p, span, strong, ul } = tags;
 
 export function Webhooks() {
-  useWorld();
+  useSession();
   const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage));
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });

@@ -18,17 +18,17 @@ const tokenCookie = "mock_token"
 // which they could otherwise call.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded lets those through to the control routes who may call them; see
-// control.go for the rules.
-func (s *Control) guarded(next http.Handler) http.Handler {
+// guarded lets those through to the control routes who may call them, by the
+// rules of docs/control.md.
+func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if p := s.refuse(r); p != nil {
+		if p := c.refuse(r); p != nil {
 			gateway.WriteProblem(w, p)
 			return
 		}
-		if given := r.URL.Query().Get("token"); given != "" && s.options.NeedsToken(r) && r.Method == http.MethodGet {
+		if given := r.URL.Query().Get("token"); given != "" && c.options.NeedsToken(r) && r.Method == http.MethodGet {
 			keepToken(w, r, given)
 			return
 		}
@@ -37,17 +37,17 @@ func (s *Control) guarded(next http.Handler) http.Handler {
 }
 
 // refuse says why a request may not use the control routes, or nil.
-func (s *Control) refuse(r *http.Request) *problem.Error {
+func (c *Control) refuse(r *http.Request) *problem.Error {
 	if foreign(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
 	}
-	if !s.options.NeedsToken(r) {
+	if !c.options.NeedsToken(r) {
 		return gateway.Misnamed(r)
 	}
 	if r.URL.Path == Prefix+"health" {
 		return nil
 	}
-	caller, ok := s.API.TokenOf(controlToken(r))
+	caller, ok := c.API.TokenOf(tokenOf(r))
 	switch {
 	case !ok:
 		return problem.New(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
@@ -59,8 +59,8 @@ func (s *Control) refuse(r *http.Request) *problem.Error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// controlToken returns the token of a request, from the first place that has one.
-func controlToken(r *http.Request) string {
+// tokenOf returns the token of a request, from the first place that has one.
+func tokenOf(r *http.Request) string {
 	if token := gateway.Bearer(r); token != "" {
 		return token
 	}

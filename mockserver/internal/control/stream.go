@@ -11,9 +11,9 @@ import (
 const heartbeat = 15 * time.Second
 
 // serveStream sends changes as server-sent events.
-func (s *Control) serveStream(w http.ResponseWriter, r *http.Request) {
-	from, seq := s.Changes.Listen()
-	defer s.Changes.Leave(from)
+func (c *Control) serveStream(w http.ResponseWriter, r *http.Request) {
+	from, seq := c.Changes.Listen()
+	defer c.Changes.Leave(from)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)

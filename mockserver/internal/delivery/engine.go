@@ -1,5 +1,16 @@
-// Package delivery brings events to webhooks: signed, in order, within rate limits, and again
-// until they are accepted or given up.
+// Package delivery brings events to webhooks: signed, in order, within rate
+// limits, and again until they are accepted or given up.
+//
+// Each webhook has a queue. A delivery goes through it like this:
+//
+//	Publish ─► queued ─► delivering ─► delivered
+//	   │         ▲ ▲         │
+//	   │         │ └─ retrying ◄── not 2xx, and the schedule goes on
+//	   │      Redeliver      └───► failed: the schedule is at its end
+//	   └─► dropped, by a fault
+//
+// The engine's mutex guards all queues and the journals. It is taken with the
+// platform's held, never the other way round: the engine calls nothing above it.
 package delivery
 
 import (
@@ -34,58 +45,28 @@ type Engine struct {
 	schedule []time.Duration
 	work     *underway.Count
 	target   *target
-	ctx      context.Context // of all attempts; canceled by close
+	ctx      context.Context // of all attempts; canceled by Close
 	cancel   context.CancelFunc
 	check    func(event string, body []byte)
 	faults   *fault.Plan
 	changes  *feed.Feed
 
-	mu      sync.Mutex
-	queues  map[int64]*queue // by webhook
-	order   []*queue
-	journal []*delivery // all deliveries, in the order they were fired
-	byID    map[string]*delivery
-	events  []*record.FiredEvent // the latest ones, the oldest first
-	working int
-
-	lastEvent  int
+	mu         sync.Mutex
+	queues     map[int64]*queue // by webhook
+	order      []*queue
+	journal    journal
+	working    int   // queues that are worked off
 	lastTarget int64 // counts down, away from the ids of webhooks
 	closed     bool
 }
 
-// delivery is one event on its way to one webhook.
-type delivery struct {
-	record.Delivery
-
-	webhookID int64
-	duplicate bool      // deliver it once more
-	tries     int       // since the delivery was made or asked for again
-	manual    bool      // the next attempt was asked for
-	started   time.Time // the attempt under way, if one is
-}
-
-// queue holds what is to be delivered to one webhook.
-type queue struct {
-	hook     Webhook
-	pending  []*delivery // to be attempted now, in order
-	retries  []*delivery // to be attempted at their NextAttempt, the earliest first
-	starts   []time.Time // of the attempts within the last rate limit period
-	inFlight *delivery
-	held     *delivery // among retries: to be overtaken by the next one
-	working  bool      // a goroutine works it off
-	timer    *time.Timer
-
-	once      bool // no webhook's: each delivery is attempted once
-	forgotten bool // nothing more happens to it
-}
-
-// Options say how to deliver.
+// Options say how to deliver, and whom to tell.
 type Options struct {
-	Schedule    []time.Duration // the waits before a delivery is tried again
-	Targets     map[string]http.Handler
-	AllowPublic bool
-	// Check, if set, holds what is delivered against the contract.
-	Check   func(event string, body []byte)
+	Schedule    []time.Duration         // the waits before a delivery is tried again
+	Targets     map[string]http.Handler // receivers in process, by host
+	AllowPublic bool                    // deliver to public addresses too
+
+	Check   func(event string, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
 	Changes *feed.Feed
 	Work    *underway.Count
@@ -101,7 +82,6 @@ func New(o Options) *Engine {
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
-		byID:     map[string]*delivery{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -111,8 +91,11 @@ func New(o Options) *Engine {
 func (d *Engine) Open(h Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	q := &queue{hook: h}
-	d.queues[h.ID] = q
+	d.addLocked(&queue{hook: h})
+}
+
+func (d *Engine) addLocked(q *queue) {
+	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 }
 
@@ -146,13 +129,14 @@ func (d *Engine) Publish(fired []Event) {
 				ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 			}
 		}
-		d.journalLocked(&fired[i], ids)
+		noted := d.journal.fired(&fired[i], ids)
+		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })
 	}
 }
 
+// pushLocked makes a delivery of an event.
 func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	out := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
-		ID:        ID(len(d.journal)),
 		EventID:   e.ID,
 		Event:     e.Name,
 		AccountID: e.AccountID,
@@ -165,16 +149,15 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	if !q.once {
 		out.WebhookID = q.hook.Name()
 	}
-	d.journal = append(d.journal, out)
-	d.byID[out.ID] = out
-	d.queueLocked(q, out)
+	d.journal.add(out)
+	q.push(out, d.faults.Delivery(out.Event, out.WebhookID))
 	d.startLocked(q)
 	d.tellLocked(out)
 	return out
 }
 
 func (d *Engine) tellLocked(x *delivery) {
-	d.changes.Tell(feed.Delivery, func() any { return d.glanceLocked(x) })
+	d.changes.Tell(feed.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID]) })
 }
 
 // startLocked sees to it that the queue is worked off, now or when something
@@ -203,51 +186,6 @@ func (d *Engine) startLocked(q *queue) {
 	}
 }
 
-// wait returns how long the queue has nothing to do; not ok means: for good,
-// unless something is added.
-func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
-	if q.forgotten || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
-		return 0, false
-	}
-	if len(q.pending) == 0 {
-		wait = q.retries[0].NextAttempt.Sub(now)
-	}
-	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
-		free := q.starts[int64(len(q.starts))-limit].Add(q.hook.period())
-		wait = max(wait, free.Sub(now))
-	}
-	return max(0, wait), true
-}
-
-// take removes the next delivery from the queue, or returns nil if there is
-// nothing to do now. A retry that is due comes before what is new.
-func (q *queue) take(now time.Time) *delivery {
-	if wait, ok := q.wait(now); !ok || wait > 0 {
-		return nil
-	}
-	from := &q.pending
-	if len(q.retries) > 0 && !q.retries[0].NextAttempt.After(now) {
-		from = &q.retries
-	}
-	next := (*from)[0]
-	(*from)[0] = nil
-	*from = (*from)[1:]
-	if q.held == next {
-		q.held = nil // nothing overtakes it any more
-	}
-	q.count(now)
-	return next
-}
-
-// count counts an attempt against the rate limit. What is kept are as many as
-// the limit looks back at, which may be more than an int can hold.
-func (q *queue) count(start time.Time) {
-	if q.hook.RateLimit > 0 {
-		q.starts = append(q.starts, start)
-		q.starts = q.starts[max(0, int64(len(q.starts))-q.hook.RateLimit):]
-	}
-}
-
 // run works a queue off until it has nothing to do now.
 func (d *Engine) run(q *queue) {
 	defer d.work.Done()
@@ -259,13 +197,12 @@ func (d *Engine) run(q *queue) {
 		if next == nil {
 			break
 		}
-		next.State, next.NextAttempt, next.started, q.inFlight = record.DeliveryInFlight, time.Time{}, now, next
+		next.State, next.NextAttempt, next.started = record.DeliveryInFlight, time.Time{}, now
 		attempt := record.Attempt{Time: now, Manual: next.manual}
 		d.tellLocked(next)
 		d.mu.Unlock()
 		d.attempt(next, &attempt)
 		d.mu.Lock()
-		q.inFlight = nil
 		d.settleLocked(q, next, attempt)
 		d.tellLocked(next)
 	}
@@ -276,33 +213,33 @@ func (d *Engine) run(q *queue) {
 	d.startLocked(q)
 }
 
-// attempt makes one delivery. Of the delivery it reads what is constant.
-func (d *Engine) attempt(delivery *delivery, a *record.Attempt) {
+// attempt makes one x. Of the delivery it reads what is constant.
+func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
-	header.Set(webhook.DefaultSignatureHeader, delivery.Signature)
-	a.Status, a.Response, a.Error = d.target.post(d.ctx, delivery.URL, header, delivery.Body)
+	header.Set(webhook.DefaultSignatureHeader, x.Signature)
+	a.Status, a.Response, a.Error = d.target.post(d.ctx, x.URL, header, x.Body)
 	a.Duration = time.Since(a.Time)
 }
 
 // settleLocked notes how an attempt went and what comes next.
-func (d *Engine) settleLocked(q *queue, delivery *delivery, a record.Attempt) {
-	delivery.Attempts = append(delivery.Attempts, a)
-	delivery.manual, delivery.started = false, time.Time{}
-	delivery.tries++
+func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
+	x.Attempts = append(x.Attempts, a)
+	x.manual, x.started = false, time.Time{}
+	x.tries++
 	switch {
 	case a.Status >= 200 && a.Status <= 299:
-		delivery.State = record.DeliveryDelivered
-		if delivery.duplicate {
-			delivery.duplicate, delivery.State = false, record.DeliveryQueued
-			q.pending = slices.Insert(q.pending, 0, delivery)
+		x.State = record.DeliveryDelivered
+		if x.duplicate {
+			x.duplicate, x.State = false, record.DeliveryQueued
+			q.pending = slices.Insert(q.pending, 0, x)
 		}
-	case q.once || delivery.tries > len(d.schedule):
-		delivery.State = record.DeliveryFailed
+	case q.once || x.tries > len(d.schedule):
+		x.State = record.DeliveryFailed
 	default:
-		delivery.State = record.DeliveryRetrying
-		q.later(delivery, a.Time.Add(a.Duration).Add(d.schedule[delivery.tries-1]))
+		x.State = record.DeliveryRetrying
+		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.tries-1]))
 	}
 }
 
@@ -311,23 +248,23 @@ func (d *Engine) settleLocked(q *queue, delivery *delivery, a record.Attempt) {
 func (d *Engine) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delivery := d.byID[id]
-	if delivery == nil {
+	x := d.journal.byID[id]
+	if x == nil {
 		return fmt.Errorf("mockserver: no delivery %q", id)
 	}
-	q := d.queues[delivery.webhookID]
+	q := d.queues[x.webhookID]
 	if q == nil {
 		return fmt.Errorf("mockserver: delivery %s: its target and secret are not known any more", id)
 	}
-	if delivery.State == record.DeliveryInFlight {
+	if x.State == record.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
 	}
-	q.remove(delivery)
-	delivery.State = record.DeliveryQueued
-	delivery.manual, delivery.tries = true, 0
-	q.pending = append(q.pending, delivery)
+	q.remove(x)
+	x.State = record.DeliveryQueued
+	x.manual, x.tries = true, 0
+	q.pending = append(q.pending, x)
 	d.startLocked(q)
-	d.tellLocked(delivery)
+	d.tellLocked(x)
 	return nil
 }
 
@@ -354,7 +291,7 @@ func (d *Engine) Next(now time.Time) (wait time.Duration, what string) {
 	return wait, what
 }
 
-// Close cancels what is in flight and stops what would come.
+// Close cancels what is in flight, stops what would come, and waits for both.
 func (d *Engine) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -368,3 +305,6 @@ func (d *Engine) Close() {
 	d.work.Finish()
 	d.target.idle()
 }
+
+// Done is closed when the engine is.
+func (d *Engine) Done() <-chan struct{} { return d.ctx.Done() }

@@ -7,7 +7,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Send delivers a body of the caller's own to a webhook, and returns the id of the delivery.
+// Send delivers a body of the caller's own to a webhook, and returns the id of
+// the delivery. It is an error if there is no such webhook.
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -19,15 +20,12 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)).ID, nil
 }
 
-// SendTo delivers it to a URL that is no webhook's, once.
+// SendTo delivers a body to a URL that is no webhook's: it is attempted once.
 func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body)).ID
 }
-
-// Done is closed when the engine is.
-func (d *Engine) Done() <-chan struct{} { return d.ctx.Done() }
 
 // targetLocked returns the queue to a URL that is no webhook's. Its id is one
 // that no webhook has.
@@ -39,7 +37,6 @@ func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	}
 	d.lastTarget--
 	q := &queue{hook: Webhook{ID: d.lastTarget, URL: to, Secret: secret.Key, Hash: secret.Hash}, once: true}
-	d.queues[q.hook.ID] = q
-	d.order = append(d.order, q)
+	d.addLocked(q)
 	return q
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/contract"
+
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -16,7 +18,7 @@ const (
 	maxRequestLog  = 32 << 20 // bytes of what clients sent and of the answers
 )
 
-// Log holds the latest requests.
+// Log holds the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
 	all   []record.Request
@@ -40,7 +42,7 @@ func (l *Log) add(r record.Request) {
 	}
 }
 
-// size is how many bytes of a request the client decides.
+// sizeOf is how many bytes of a request the client decides.
 func sizeOf(r record.Request) int {
 	return len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
 }
@@ -64,7 +66,8 @@ func (l *Log) All() []record.Request {
 	return out
 }
 
-// Newest iterates over the requests. The log stands still meanwhile.
+// Newest iterates over the requests, the latest first. The log stands still
+// meanwhile.
 func (l *Log) Newest() iter.Seq[record.Request] {
 	return func(yield func(record.Request) bool) {
 		l.mu.Lock()
@@ -75,4 +78,39 @@ func (l *Log) Newest() iter.Seq[record.Request] {
 			}
 		}
 	}
+}
+
+// Summary is a request without its body and answer, as JSON has it.
+type Summary struct {
+	record.Request
+	Body       *struct{}           `json:"body,omitempty"`   // hides the request's
+	Answer     *struct{}           `json:"answer,omitempty"` // hides the request's
+	DurationMS record.Milliseconds `json:"duration_ms"`
+}
+
+// SummaryOf returns the summary of a request.
+func SummaryOf(r record.Request) Summary {
+	return Summary{Request: r, DurationMS: record.Milliseconds(r.Duration)}
+}
+
+// Record is everything about a request, as JSON has it.
+type Record struct {
+	record.Request
+	DurationMS record.Milliseconds `json:"duration_ms"`
+	Closest    *contract.Known     `json:"closest,omitzero"` // what was probably meant, if no operation takes it
+}
+
+// Record returns everything about a request, or nil if there is none with the id.
+func (l *Log) Record(id string) *Record {
+	for r := range l.Newest() {
+		if r.ID != id {
+			continue
+		}
+		out := &Record{Request: r, DurationMS: record.Milliseconds(r.Duration)}
+		if r.Operation == "" {
+			out.Closest = contract.Load().Closest(r.Method, r.Path)
+		}
+		return out
+	}
+	return nil
 }

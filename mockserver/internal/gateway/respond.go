@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -30,7 +31,7 @@ func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 
 // AnswerError answers with what a handler returned as its error.
 func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
-	if x, ok := w.(*exchange); ok && x.Status != 0 {
+	if c, ok := w.(*call); ok && c.Status != 0 {
 		return // the client left while it was being answered
 	}
 	var p *problem.Error
@@ -43,7 +44,7 @@ func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
 // answerDecodeError answers a body that is JSON but does not fit; with
 // validation on, that has been found before.
 func answerDecodeError(w http.ResponseWriter, r *http.Request, err error) {
-	WriteProblem(w, problem.OfJSON(exchangeOf(r.Context()).Body, err))
+	WriteProblem(w, problem.OfJSON(callOf(r.Context()).Body, err))
 }
 
 // answerParameterError answers a parameter that cannot be read; with
@@ -59,6 +60,18 @@ func answerParameterError(w http.ResponseWriter, r *http.Request, err error) {
 		in = "path"
 	}
 	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
+}
+
+// AnswerUnrouted answers what no operation takes: a path that does not exist,
+// or one that takes other methods.
+func AnswerUnrouted(routes *http.ServeMux, fallback string, w http.ResponseWriter, r *http.Request) {
+	methods := allowed(routes, fallback, r)
+	if len(methods) == 0 {
+		WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed here", "path"))
 }
 
 // allowed lists the methods that a path takes, for the header Allow; fallback

@@ -1,21 +1,23 @@
 package gateway
 
-// Token is an access token and whose it is. Requests with it act for the user
-// and see the account's resources alone.
+import (
+	"crypto/subtle"
+	"net/http"
+	"strings"
+)
+
+// Token is an access token and whose it is. Package mockserver documents its
+// fields.
 type Token struct {
-	// Token is the secret text that requests carry; DefaultToken if empty.
-	Token string
-	// UserID and UserEmail name the user, as events do. Zero values are 1 and
-	// "user@example.com".
+	Token     string
 	UserID    int64
 	UserEmail string
-	// AccountID is the account; 1 if zero.
 	AccountID int64
-	// ReadOnly refuses everything but reading with 403.
-	ReadOnly bool
+	ReadOnly  bool
 }
 
-// Tokens fills in what is left out.
+// Tokens fills in what is left out; usual is the secret text of a token that
+// has none.
 func Tokens(given []Token, usual string) []Token {
 	if len(given) == 0 {
 		given = []Token{{}}
@@ -37,4 +39,26 @@ func Tokens(given []Token, usual string) []Token {
 		out[i] = t
 	}
 	return out
+}
+
+// Bearer returns the secret text of the access token that a request carries, or "".
+func Bearer(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
+}
+
+// TokenOf finds the access token with a secret text, in constant time for each.
+func (g *Gateway) TokenOf(secret string) (Token, bool) {
+	if secret == "" {
+		return Token{}, false
+	}
+	for _, t := range g.options.Tokens {
+		if subtle.ConstantTimeCompare([]byte(t.Token), []byte(secret)) == 1 {
+			return t, true
+		}
+	}
+	return Token{}, false
 }

@@ -19,7 +19,7 @@ import (
 // oneCampaign is a state whose campaign 3 is scheduled for a time, and whose
 // message m was sent.
 func oneCampaign(scheduledFor time.Time) string {
-	return fmt.Sprintf(`{"version":1,"last_id":9,"accounts":[{"account_id":1,
+	return fmt.Sprintf(`{"version":2,"last_id":9,"accounts":[{"account_id":1,
 		"lists":[{"id":1,"name":"L","policy_accepted":true,"contacts":[{"id":2,"email":"a@example.org","status":"active"}]}],
 		"campaigns":[{"id":3,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"content":{"subject":"S","text":"T"}}]}],
 		"contents":[{"subject":"S","text":"T"}],

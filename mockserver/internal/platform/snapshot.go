@@ -9,7 +9,7 @@ import (
 )
 
 // snapshotVersion changes with the format of snapshots.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // snapshot is the whole state as JSON. Messages share their contents, as they
 // do in memory: a campaign has many messages and says one thing.

@@ -14,8 +14,7 @@ import (
 // OfJSON is what encoding/json says of a body, by err: malformed JSON is 400,
 // JSON that does not fit 422.
 func OfJSON(body []byte, err error) *Error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

@@ -1,6 +1,8 @@
 // Package record has the shapes in which tests see what happened, as Go values
 // and as JSON. They have no behaviour. Package mockserver documents their fields:
 // its types convert from these, so that a field which one lacks does not compile.
+// What is in a slice of theirs has to be the very same type: that is why Header
+// and Attempt are aliases of struct types, which both packages write out.
 package record
 
 import (
@@ -26,7 +28,7 @@ func (t *Text) UnmarshalText(b []byte) error {
 type Request struct {
 	ID        string        `json:"id"` // as in the header X-Request-Id of the answer
 	Time      time.Time     `json:"time"`
-	Duration  time.Duration `json:"duration_ns"`
+	Duration  time.Duration `json:"-"`
 	Method    string        `json:"method"`
 	Path      string        `json:"path"`
 	Query     string        `json:"query,omitzero"`
@@ -39,7 +41,7 @@ type Request struct {
 }
 
 // Header is a header field of a message.
-type Header struct {
+type Header = struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -76,9 +78,9 @@ type Message struct {
 }
 
 // Attempt is one attempt to deliver an event.
-type Attempt struct {
+type Attempt = struct {
 	Time     time.Time     `json:"time"`
-	Duration time.Duration `json:"duration_ns"`
+	Duration time.Duration `json:"-"`
 	Status   int           `json:"status,omitzero"`   // of the answer; 0 if there was none
 	Response string        `json:"response,omitzero"` // the first 4 KiB of the answer's body
 	Error    string        `json:"error,omitzero"`

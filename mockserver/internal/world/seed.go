@@ -18,7 +18,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// seed is what a seed file says; see [Server.Seed].
+// seed is what one object of a seed file says.
 type seed struct {
 	AccountID  int64            `json:"account_id"`
 	Templates  []map[string]any `json:"templates"`
@@ -35,8 +35,9 @@ type seedList struct {
 	Contacts       []map[string]any `json:"contacts"`
 }
 
-// Seed adds what a text describes, see the method of the same name of the mock's Server.
-func (s *World) Seed(r io.Reader) error {
+// Seed adds what a text describes, as the method of the same name of the mock's
+// Server says.
+func (w *World) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
 	decoder.UseNumber()
@@ -47,7 +48,7 @@ func (s *World) Seed(r io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = s.sow(in)
+			err = w.sow(in)
 		}
 		if err != nil {
 			return fmt.Errorf("mockserver: seed: %w", err)
@@ -63,16 +64,16 @@ type sower struct {
 	templates map[string]any
 }
 
-func (s *World) sow(in seed) error {
+func (w *World) sow(in seed) error {
 	if in.AccountID == 0 {
-		in.AccountID = s.Tokens[0].AccountID
+		in.AccountID = w.Tokens[0].AccountID
 	}
-	i := slices.IndexFunc(s.Tokens, func(t gateway.Token) bool { return t.AccountID == in.AccountID && !t.ReadOnly })
+	i := slices.IndexFunc(w.Tokens, func(t gateway.Token) bool { return t.AccountID == in.AccountID && !t.ReadOnly })
 	if i < 0 {
 		return fmt.Errorf("account_id: no token that may write is of account %d", in.AccountID)
 	}
-	w := &sower{s, s.Tokens[i], map[string]any{}, map[string]any{}}
-	steps := []func(seed) error{w.sowTemplates, w.sowLists, w.sowSuppressed, w.sowWorkflows, w.sowCampaigns, w.sowWebhooks}
+	s := &sower{w, w.Tokens[i], map[string]any{}, map[string]any{}}
+	steps := []func(seed) error{s.sowTemplates, s.sowLists, s.sowSuppressed, s.sowWorkflows, s.sowCampaigns, s.sowWebhooks}
 	for _, step := range steps {
 		if err := step(in); err != nil {
 			return err
@@ -81,31 +82,31 @@ func (s *World) sow(in seed) error {
 	return nil
 }
 
-func (w *sower) sowTemplates(in seed) error {
+func (s *sower) sowTemplates(in seed) error {
 	for i, item := range in.Templates {
-		made, err := w.post("/templates", item)
+		made, err := s.post("/templates", item)
 		if err != nil {
 			return fmt.Errorf("templates[%d]: %w", i, err)
 		}
-		w.templates[fmt.Sprint(item["name"])] = made["template_id"]
+		s.templates[fmt.Sprint(item["name"])] = made["template_id"]
 	}
 	return nil
 }
 
-func (w *sower) sowLists(in seed) error {
+func (s *sower) sowLists(in seed) error {
 	for i, item := range in.Lists {
-		made, err := w.post("/lists", map[string]any{"name": item.Name})
+		made, err := s.post("/lists", map[string]any{"name": item.Name})
 		if err != nil {
 			return fmt.Errorf("lists[%d]: %w", i, err)
 		}
-		w.lists[item.Name] = made["list_id"]
+		s.lists[item.Name] = made["list_id"]
 		path := fmt.Sprintf("/lists/%v", made["list_id"])
 		if item.PolicyAccepted {
-			if _, err := w.post(path+"/accept-policy", nil); err != nil {
+			if _, err := s.post(path+"/accept-policy", nil); err != nil {
 				return fmt.Errorf("lists[%d]: policy_accepted: %w", i, err)
 			}
 		}
-		if err := w.sowContacts(path, item.Contacts); err != nil {
+		if err := s.sowContacts(path, item.Contacts); err != nil {
 			return fmt.Errorf("lists[%d]: %w", i, err)
 		}
 	}
@@ -113,7 +114,7 @@ func (w *sower) sowLists(in seed) error {
 }
 
 // sowContacts imports contacts in batches of the same status.
-func (w *sower) sowContacts(path string, contacts []map[string]any) error {
+func (s *sower) sowContacts(path string, contacts []map[string]any) error {
 	for from := 0; from < len(contacts); {
 		status := contacts[from]["status"]
 		to := from
@@ -125,7 +126,7 @@ func (w *sower) sowContacts(path string, contacts []map[string]any) error {
 		if status != nil {
 			body["import_to"] = status
 		}
-		result, err := w.post(path+"/contacts/import", body)
+		result, err := s.post(path+"/contacts/import", body)
 		if err != nil {
 			return fmt.Errorf("contacts[%d]: %w", from, err)
 		}
@@ -139,25 +140,25 @@ func (w *sower) sowContacts(path string, contacts []map[string]any) error {
 	return nil
 }
 
-func (w *sower) sowSuppressed(in seed) error {
+func (s *sower) sowSuppressed(in seed) error {
 	for i, email := range in.Suppressed {
-		if _, err := w.post("/suppressed-emails", map[string]any{"email": email}); err != nil {
+		if _, err := s.post("/suppressed-emails", map[string]any{"email": email}); err != nil {
 			return fmt.Errorf("suppressed_emails[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (w *sower) sowWorkflows(in seed) error {
+func (s *sower) sowWorkflows(in seed) error {
 	for i, item := range in.Workflows {
 		active, isBool := item["active"].(bool)
 		if !isBool && item["active"] != nil {
 			return fmt.Errorf("workflows[%d]: active: want true or false", i)
 		}
 		delete(item, "active")
-		made, err := w.postNamed("/workflows", item)
+		made, err := s.postNamed("/workflows", item)
 		if err == nil && active {
-			_, err = w.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil)
+			_, err = s.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil)
 		}
 		if err != nil {
 			return fmt.Errorf("workflows[%d]: %w", i, err)
@@ -166,18 +167,18 @@ func (w *sower) sowWorkflows(in seed) error {
 	return nil
 }
 
-func (w *sower) sowCampaigns(in seed) error {
+func (s *sower) sowCampaigns(in seed) error {
 	for i, item := range in.Campaigns {
-		if _, err := w.postNamed("/campaigns", item); err != nil {
+		if _, err := s.postNamed("/campaigns", item); err != nil {
 			return fmt.Errorf("campaigns[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (w *sower) sowWebhooks(in seed) error {
+func (s *sower) sowWebhooks(in seed) error {
 	for i, item := range in.Webhooks {
-		if _, err := w.post("/webhooks", item); err != nil {
+		if _, err := s.post("/webhooks", item); err != nil {
 			return fmt.Errorf("webhooks[%d]: %w", i, err)
 		}
 	}
@@ -185,16 +186,16 @@ func (w *sower) sowWebhooks(in seed) error {
 }
 
 // postNamed puts ids in the place of names.
-func (w *sower) postNamed(path string, item map[string]any) (map[string]any, error) {
-	if err := named(item, "list", w.lists); err != nil {
+func (s *sower) postNamed(path string, item map[string]any) (map[string]any, error) {
+	if err := named(item, "list", s.lists); err != nil {
 		return nil, err
 	}
 	if content, ok := item["content"].(map[string]any); ok {
-		if err := named(content, "template", w.templates); err != nil {
+		if err := named(content, "template", s.templates); err != nil {
 			return nil, err
 		}
 	}
-	return w.post(path, item)
+	return s.post(path, item)
 }
 
 func named(item map[string]any, what string, ids map[string]any) error {
@@ -212,7 +213,7 @@ func named(item map[string]any, what string, ids map[string]any) error {
 }
 
 // post asks the API in process and returns the object that it answers.
-func (w *sower) post(path string, body any) (map[string]any, error) {
+func (s *sower) post(path string, body any) (map[string]any, error) {
 	sent := []byte{}
 	if body != nil {
 		var err error
@@ -227,7 +228,7 @@ func (w *sower) post(path string, body any) (map[string]any, error) {
 		Body:   io.NopCloser(bytes.NewReader(sent)),
 	}
 	answer := inproc.NewRecording(http.Header{})
-	w.API.ServeAs(answer, r, w.caller)
+	s.API.ServeAs(answer, r, s.caller)
 	var object map[string]any
 	decoder := json.NewDecoder(&answer.Body)
 	decoder.UseNumber()

@@ -1,4 +1,5 @@
-// Package world holds the parts of the platform together: what tests ask of all of them at once.
+// Package world holds the parts of the mock together, and does what concerns all
+// of them: waiting, the plan of faults, snapshots, seeds.
 package world
 
 import (
@@ -22,24 +23,26 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// World is a platform with all that belongs to it.
+// World is a platform with all that belongs to it, from the ground up. Its fields
+// do not change.
 type World struct {
-	Tokens     []gateway.Token
-	Lookups    platform.LookupLimit // as configured
-	Platform   *platform.Platform
-	Deliveries *delivery.Engine
-	Faults     *fault.Plan
+	Tokens  []gateway.Token      // who may ask
+	Lookups platform.LookupLimit // as configured
+
 	Changes    *feed.Feed
 	Work       *underway.Count
+	Faults     *fault.Plan
+	Deliveries *delivery.Engine
+	Platform   *platform.Platform
 	API        *gateway.Gateway
 }
 
 // Wait returns when nothing happens any more before more time passes.
-func (s *World) Wait(ctx context.Context) error {
+func (w *World) Wait(ctx context.Context) error {
 	for {
-		s.Platform.StartDue()
-		s.Deliveries.StartDue()
-		busy, err := s.Work.Wait(ctx)
+		w.Platform.StartDue()
+		w.Deliveries.StartDue()
+		busy, err := w.Work.Wait(ctx)
 		if err != nil {
 			return fmt.Errorf("mockserver: wait: deliveries are under way: %w", err)
 		}
@@ -50,19 +53,19 @@ func (s *World) Wait(ctx context.Context) error {
 }
 
 // Drain returns when every delivery has been delivered or given up.
-func (s *World) Drain(ctx context.Context) error {
+func (w *World) Drain(ctx context.Context) error {
 	for {
-		if err := s.Wait(ctx); err != nil {
+		if err := w.Wait(ctx); err != nil {
 			return err
 		}
-		wait, what := s.Deliveries.Next(time.Now())
+		wait, what := w.Deliveries.Next(time.Now())
 		if what == "" {
 			return nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-s.Deliveries.Done():
+		case <-w.Deliveries.Done():
 			timer.Stop()
 			return fmt.Errorf("mockserver: drain: %s are lost: %w", what, platform.ErrClosed)
 		case <-ctx.Done():
@@ -72,8 +75,8 @@ func (s *World) Drain(ctx context.Context) error {
 	}
 }
 
-// Inject adds rules to the plan of faults, if the contract knows what they are about.
-func (s *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
+// Inject adds faults to the plan, if the contract knows what they are about.
+func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
@@ -86,45 +89,46 @@ func (s *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return s.Faults.Add(faults)
+	return w.Faults.Add(faults)
 }
 
 // Snapshot writes the whole state.
-func (s *World) Snapshot(w io.Writer) error {
-	body, err := s.Platform.Snapshot()
+func (w *World) Snapshot(to io.Writer) error {
+	body, err := w.Platform.Snapshot()
 	if err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
-	if _, err := w.Write(body); err != nil {
+	if _, err := to.Write(body); err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
 	return nil
 }
 
 // Restore replaces the whole state.
-func (s *World) Restore(r io.Reader) error {
-	if err := s.Platform.Restore(r); err != nil {
+func (w *World) Restore(r io.Reader) error {
+	if err := w.Platform.Restore(r); err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
 	return nil
 }
 
 // Reset forgets everything but the tokens and the configuration.
-func (s *World) Reset() {
-	s.Faults.Remove("")
-	s.Platform.SetLookups(s.Lookups)
-	s.API.Log.Clear()
-	s.Platform.Reset()
+func (w *World) Reset() {
+	w.Faults.Remove("")
+	w.Platform.SetLookups(w.Lookups)
+	w.API.Log.Clear()
+	w.Platform.Reset()
 }
 
-// SendEventTo delivers a body of the caller's own to a URL, signed with the secret.
-func (s *World) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+// SendEventTo delivers a body of the caller's own to a URL, signed with the
+// secret, by the platform's hash function if the secret names none.
+func (w *World) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !address.HTTP(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
-	secret.Hash = cmp.Or(secret.Hash, s.Platform.Hash())
+	secret.Hash = cmp.Or(secret.Hash, w.Platform.Hash())
 	if _, err := webhook.NewVerifier(secret); err != nil { // it says what may sign
 		return "", errors.New("mockserver: secret: want a key, and sha256 or sha512")
 	}
-	return s.Deliveries.SendTo(to, secret, body), nil
+	return w.Deliveries.SendTo(to, secret, body), nil
 }

@@ -25,8 +25,8 @@ var mailHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)
 
 // serveMailHTML shows the HTML of a message. Its links open a tab of their own:
 // a frame with a mail must not turn into another site.
-func (s *Control) serveMailHTML(w http.ResponseWriter, r *http.Request) {
-	m, err := s.messageRecord(r.PathValue("id"))
+func (c *Control) serveMailHTML(w http.ResponseWriter, r *http.Request) {
+	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
 		gateway.AnswerError(w, r, err)
 		return
@@ -45,8 +45,8 @@ func (s *Control) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveMailSource shows a message as it would travel.
-func (s *Control) serveMailSource(w http.ResponseWriter, r *http.Request) {
-	m, err := s.messageRecord(r.PathValue("id"))
+func (c *Control) serveMailSource(w http.ResponseWriter, r *http.Request) {
+	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
 		gateway.AnswerError(w, r, err)
 		return

@@ -8,7 +8,7 @@ import { call } from './api.js';
  * @typedef {{accounts: Account[], events: string[], bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string, token_needed: boolean}} Info
  */
 
-const world = { info: /** @type {Info|null} */ (null), account: '' };
+const session = { info: /** @type {Info|null} */ (null), account: '' };
 /** @type {Set<() => void>} */
 const listeners = new Set();
 const tell = () => { for (const f of listeners) f(); };
@@ -19,33 +19,33 @@ export async function look() {
   const info = await call('GET', '/info');
   const all = info.accounts.map(a => String(a.account_id));
   const before = sessionStorage.getItem('account') ?? '';
-  world.info = info;
-  world.account = all.includes(before) ? before : all[0] ?? '';
+  session.info = info;
+  session.account = all.includes(before) ? before : all[0] ?? '';
   tell();
 }
 
 /** @param {string} account */
 export function choose(account) {
-  world.account = account;
+  session.account = account;
   sessionStorage.setItem('account', account);
   tell();
 }
 
 /** @returns {{info: Info|null, account: string}} */
-export function useWorld() {
+export function useSession() {
   const [, set] = useState(0);
-  const seen = world.info;
+  const seen = session.info;
   useEffect(() => {
     const f = () => set(n => n + 1);
     listeners.add(f);
-    if (world.info !== seen) f(); // it changed after the component was drawn
+    if (session.info !== seen) f(); // it changed after the component was drawn
     return () => { listeners.delete(f); };
   }, []);
-  return world;
+  return session;
 }
 
 /** What a list of records is filtered by where there is a choice of accounts; else nothing. */
-export const accountFilter = () => (world.info?.accounts.length ?? 0) > 1 ? world.account : '';
+export const accountFilter = () => (session.info?.accounts.length ?? 0) > 1 ? session.account : '';
 
 /** The address of a route of the API itself, as the account that is looked at sees it. @param {string} path */
-export const ofAccount = path => world.account && `/accounts/${world.account}/api${path}`;
+export const ofAccount = path => session.account && `/accounts/${session.account}/api${path}`;

@@ -1,0 +1,115 @@
+package mockserver
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/webhook"
+)
+
+// DefaultToken is the access token of a server whose Config names none.
+const DefaultToken = "dev-token"
+
+// Token is an access token and whose it is. Requests with it act for the user
+// and see the account's resources alone.
+type Token struct {
+	// Token is the secret text that requests carry; DefaultToken if empty.
+	Token string
+	// UserID and UserEmail name the user, as events do. Zero values are 1 and
+	// "user@example.com".
+	UserID    int64
+	UserEmail string
+	// AccountID is the account; 1 if zero.
+	AccountID int64
+	// ReadOnly refuses everything but reading with 403.
+	ReadOnly bool
+}
+
+// Config says how a server behaves. The zero value is a platform with one
+// user, whose token is DefaultToken.
+type Config struct {
+	// Tokens are the access tokens that are known; one DefaultToken if empty.
+	Tokens []Token
+	// RetrySchedule holds the waits before a failed delivery is tried again.
+	// Nil is DefaultRetrySchedule; empty is no second attempt.
+	RetrySchedule []time.Duration
+	// Targets answers deliveries in process: the handler is called for every
+	// webhook URL with that host (with its port, unless it is that of the
+	// scheme), and no socket is opened. When an attempt has taken too long, or
+	// the server is closed, the request's context ends; a handler that goes on
+	// then is waited for by nobody, and outlives even Close.
+	Targets map[string]http.Handler
+	// AllowTargets allows deliveries to public addresses. Without it they go to
+	// loopback addresses alone. Private, link-local and other special addresses
+	// are refused in any case.
+	AllowTargets bool
+	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty.
+	HashFunction webhook.Hash
+	// Lookups says how the limit of one lookup a second is counted.
+	Lookups LookupLimit
+	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
+	// is logged with every rule that needs it, see [Server.FaultSeed].
+	FaultSeed uint64
+	// RecordEvents keeps the events that no webhook hears too, see
+	// [Server.Events]; without it they are not even made.
+	RecordEvents bool
+	// Console answers what is read under /_mock/ and no control route takes.
+	Console http.Handler
+	// SkipValidation turns the validation of requests against the API's
+	// document off, for benchmarks. What handlers check themselves stays.
+	SkipValidation bool
+	// OnViolation, if set, is called with every response and every delivered
+	// body that breaks the API's document. It may be called concurrently.
+	OnViolation func(error)
+	// OnRequest, if set, is called after every request to the API. It may be
+	// called concurrently.
+	OnRequest func(Request)
+	// Log receives what goes wrong outside of requests; discarded if nil.
+	Log *slog.Logger
+}
+
+// complete fills in what is left out, and returns the tokens as the gateway
+// knows them too.
+func (cfg Config) complete() (Config, []gateway.Token) {
+	cfg = holdToContract(cfg)
+	known := gateway.Tokens(each(cfg.Tokens, func(t Token) gateway.Token { return gateway.Token(t) }), DefaultToken)
+	cfg.Tokens = each(known, func(t gateway.Token) Token { return Token(t) })
+	if cfg.RetrySchedule == nil {
+		cfg.RetrySchedule = DefaultRetrySchedule()
+	}
+	if cfg.HashFunction == "" {
+		cfg.HashFunction = webhook.SHA256
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return cfg, known
+}
+
+// DefaultRetrySchedule returns the waits between the attempts of a delivery
+// that is not answered with 2xx: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.
+// After the last one it has failed for good.
+func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
+
+// LookupLimit says how the limit of one lookup a second per user and account
+// is counted. A lookup that is refused does not count. It is an int, whose text
+// is gap, bucket or calendar.
+type LookupLimit = platform.LookupLimit
+
+// The ways of counting.
+const (
+	// LookupGap accepts a lookup one second or more after the last accepted one.
+	LookupGap LookupLimit = platform.LookupGap
+	// LookupBucket adds a token every second, up to two, and each lookup takes one.
+	LookupBucket LookupLimit = platform.LookupBucket
+	// LookupCalendar accepts one lookup in each second of the clock.
+	LookupCalendar LookupLimit = platform.LookupCalendar
+)
+
+// SetLookupLimit says how the limit of lookups is counted from now on, until
+// [Server.Reset].
+func (s *Server) SetLookupLimit(limit LookupLimit) { s.world.Platform.SetLookups(limit) }

@@ -1,0 +1,66 @@
+package mockserver
+
+import (
+	"encoding/json"
+
+	"example.com/emailplatform/mockserver/internal/samples"
+	"example.com/emailplatform/mockserver/internal/signature"
+	"example.com/emailplatform/webhook"
+)
+
+// Sample is an example of an event, from the API's document, with a fresh id and
+// the time of its making.
+type Sample struct {
+	// Event is the event's name, such as Email.Bounced.
+	Event string `json:"event"`
+	// Variant tells the samples of one event apart: campaign, workflow_trigger,
+	// email_api and so on, or default if there is nothing to tell apart.
+	Variant string `json:"variant"`
+	// Summary says in a few words what happened.
+	Summary string `json:"summary"`
+	// Body is what is delivered, as compact JSON.
+	Body json.RawMessage `json:"body"`
+}
+
+// DefaultVariant is the variant ("default") of a sample whose event has no
+// others, or the usual one of them.
+const DefaultVariant = samples.DefaultVariant
+
+// Samples returns an example of every event in every shape that the
+// specification shows, ordered by event and variant, to send to a receiver
+// under test; see [Server.SendEvent].
+func Samples() ([]Sample, error) {
+	all, err := samples.All()
+	return each(all, func(s samples.Sample) Sample { return Sample(s) }), err
+}
+
+// SendEvent delivers a body of your own to a webhook, signed with its secret,
+// in its turn and with its retries like any other delivery. An archived
+// webhook gets it once it is unarchived.
+// The body need not be an event, nor JSON. It returns the id of the delivery.
+func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
+	return s.world.Deliveries.Send(webhookID, body)
+}
+
+// SendEventTo delivers a body of your own to a URL without a webhook, signed
+// with the secret. It is attempted once. The same rules say which addresses
+// may be reached as for webhooks.
+func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+	return s.world.SendEventTo(to, secret, body)
+}
+
+// Redeliver puts a delivery into its webhook's queue once more, whatever
+// became of it, with the same bytes. If it fails, the retries begin anew. It is
+// an error if there is no such delivery or it is being attempted right now.
+func (s *Server) Redeliver(deliveryID string) error {
+	return s.world.Deliveries.Redeliver(deliveryID)
+}
+
+// DiagnoseSignature tells how somebody came to a signature that is not the one
+// of this body and secret: which of the usual mistakes gives just that value. It
+// is empty if the signature is right. The answer holds neither the secret nor
+// any signature. A secret that is empty or has an unknown hash function is an
+// answer as well.
+func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
+	return signature.Diagnose(secret, body, given)
+}

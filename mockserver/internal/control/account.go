@@ -1,0 +1,55 @@
+package control
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// serveAsAccount answers as the API would answer a user of the account. What
+// the console looks at is neither disturbed nor logged. A template is rendered
+// as HTML, and is as hostile as a mail.
+func (c *Control) serveAsAccount(w http.ResponseWriter, r *http.Request) {
+	caller, err := c.userOf(r)
+	if err != nil {
+		gateway.AnswerError(w, r, err)
+		return
+	}
+	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/api/")
+	inner := r.Clone(r.Context())
+	inner.URL.RawPath = "/" + path
+	inner.URL.Path = "/" + r.PathValue("path")
+	query := inner.URL.Query()
+	if query.Has("user_id") {
+		query.Del("user_id")
+		inner.URL.RawQuery = query.Encode()
+	}
+	w.Header().Set("Content-Security-Policy", inertPolicy)
+	c.API.ServeAs(w, inner, caller)
+	if !reads(r) {
+		c.Changes.Tell(feed.Records, nil)
+	}
+}
+
+// userOf finds the user that a path names, or the first one of the account who
+// may write.
+func (c *Control) userOf(r *http.Request) (gateway.Token, error) {
+	account, user := r.PathValue("account_id"), r.URL.Query().Get("user_id")
+	found := -1
+	for i, t := range c.Tokens {
+		if strconv.FormatInt(t.AccountID, 10) != account || user != "" && strconv.FormatInt(t.UserID, 10) != user {
+			continue
+		}
+		if found < 0 || c.Tokens[found].ReadOnly && !t.ReadOnly {
+			found = i
+		}
+	}
+	if found < 0 {
+		return gateway.Token{}, problem.NotFound("user of account", account, "path", "account_id")
+	}
+	return c.Tokens[found], nil
+}

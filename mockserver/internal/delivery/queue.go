@@ -1,0 +1,159 @@
+package delivery
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// delivery is one event on its way to one webhook.
+type delivery struct {
+	record.Delivery
+
+	webhookID int64
+	duplicate bool      // deliver it once more
+	tries     int       // since the delivery was made or asked for again
+	manual    bool      // the next attempt was asked for
+	started   time.Time // the attempt under way, if one is
+}
+
+// queue holds what is to be delivered to one webhook.
+type queue struct {
+	hook    Webhook
+	pending []*delivery // to be attempted now, in order
+	retries []*delivery // to be attempted at their NextAttempt, the earliest first
+	starts  []time.Time // of the attempts within the last rate limit period
+	held    *delivery   // among retries: to be overtaken by the next one
+	working bool        // a goroutine works it off
+	timer   *time.Timer
+
+	once      bool // no webhook's: each delivery is attempted once
+	forgotten bool // nothing more happens to it
+}
+
+// wait returns how long the queue has nothing to do; not ok means: for good,
+// unless something is added.
+func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
+	if q.forgotten || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
+		return 0, false
+	}
+	if len(q.pending) == 0 {
+		wait = q.retries[0].NextAttempt.Sub(now)
+	}
+	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
+		free := q.starts[int64(len(q.starts))-limit].Add(q.hook.period())
+		wait = max(wait, free.Sub(now))
+	}
+	return max(0, wait), true
+}
+
+// take removes the next delivery from the queue, or returns nil if there is
+// nothing to do now. A retry that is due comes before what is new.
+func (q *queue) take(now time.Time) *delivery {
+	if wait, ok := q.wait(now); !ok || wait > 0 {
+		return nil
+	}
+	from := &q.pending
+	if len(q.retries) > 0 && !q.retries[0].NextAttempt.After(now) {
+		from = &q.retries
+	}
+	next := (*from)[0]
+	(*from)[0] = nil
+	*from = (*from)[1:]
+	if q.held == next {
+		q.held = nil // nothing overtakes it any more
+	}
+	q.count(now)
+	return next
+}
+
+// count counts an attempt against the rate limit. What is kept are as many as
+// the limit looks back at, which may be more than an int can hold.
+func (q *queue) count(start time.Time) {
+	if q.hook.RateLimit > 0 {
+		q.starts = append(q.starts, start)
+		q.starts = q.starts[max(0, int64(len(q.starts))-q.hook.RateLimit):]
+	}
+}
+
+// push puts a new delivery into the queue, where a fault may get in the way, if
+// one hit it. Whatever is held back for being overtaken comes after it.
+func (q *queue) push(x *delivery, rule *fault.Rule) {
+	var hit fault.Fault
+	if rule != nil {
+		hit, x.Fault = rule.Fault, rule.ID
+	}
+	held := q.held
+	q.held = nil
+	switch hit.Action {
+	case fault.Drop:
+		x.State = record.DeliveryDropped
+	case fault.Reorder:
+		q.held = x
+		q.later(x, time.Now().Add(cmp.Or(hit.Delay, fault.DefaultHold)))
+	default:
+		x.duplicate = hit.Action == fault.Duplicate
+		if hit.Delay > 0 {
+			q.later(x, time.Now().Add(hit.Delay))
+		} else {
+			q.pending = append(q.pending, x)
+		}
+	}
+	if held != nil {
+		q.remove(held)
+		q.pending = append(q.pending, held)
+	}
+}
+
+// later queues a delivery for a time, behind those of the same time.
+func (q *queue) later(x *delivery, at time.Time) {
+	x.NextAttempt = at
+	i, _ := slices.BinarySearchFunc(q.retries, at, func(other *delivery, at time.Time) int {
+		if other.NextAttempt.After(at) {
+			return 1
+		}
+		return -1
+	})
+	q.retries = slices.Insert(q.retries, i, x)
+}
+
+// remove takes a delivery out of its queue, wherever in it that is.
+func (q *queue) remove(x *delivery) {
+	is := func(other *delivery) bool { return other == x }
+	if q.held == x {
+		q.held = nil
+	}
+	q.pending = slices.DeleteFunc(q.pending, is)
+	q.retries = slices.DeleteFunc(q.retries, is)
+	x.NextAttempt = time.Time{}
+}
+
+// restoreLimit counts the attempts that were made against the rate limit.
+func (q *queue) restoreLimit(all []*delivery) {
+	if q.hook.RateLimit == 0 {
+		return
+	}
+	var starts []time.Time
+	for _, x := range all {
+		for _, a := range x.Attempts {
+			if x.webhookID == q.hook.ID {
+				starts = append(starts, a.Time)
+			}
+		}
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	for _, start := range starts {
+		q.count(start)
+	}
+}
+
+// forget leaves a queue with nothing to do, for good.
+func (q *queue) forget() {
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	q.pending, q.retries, q.held, q.forgotten = nil, nil, nil, true
+}
