@@ -45,11 +45,11 @@ func testTrials() (trials []trial) {
 			short: count(1), long: count(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
 		},
 		{
-			name: "the platform against a model of it", dir: "mockserver", tests: "^TestModel$",
+			name: "the platform against a model of it", dir: "mockserver/conformance", tests: "^TestModel$",
 			short: []string{"-model.sequences=10000"}, long: []string{"-model.sequences=1000000"}, tried: [2]string{"10,000 sequences", "1,000,000 sequences"},
 		},
 		{
-			name: "everything at once, with the race detector", dir: "mockserver", tests: "^TestStress$", race: true,
+			name: "everything at once, with the race detector", dir: "mockserver/conformance", tests: "^TestStress$", race: true,
 			short: []string{"-stress=10s"}, long: []string{"-stress=30m"}, tried: [2]string{"64 goroutines for 10 s", "64 goroutines for 30 min"},
 		},
 	} {
