@@ -205,12 +205,16 @@ func TestControlEmpty(t *testing.T) {
 	if info.Accounts[0].Users[0].Email != "user@example.com" || info.Schedule[3] != 120_000 {
 		t.Errorf("info: %+v", info)
 	}
-	same(t, "the events of /_mock/info", info.Events, eventNames())
+	if got, want := slices.Sorted(slices.Values(info.Events)), slices.Sorted(slices.Values(everything)); !slices.Equal(got, want) {
+		t.Errorf("the events of /_mock/info are %q, want %q", got, want)
+	}
 	var categories []string
 	for _, c := range info.Categories {
-		categories = append(categories, c.Category)
+		categories = append(categories, strings.TrimPrefix(c.Category, "bounce_"))
 	}
-	same(t, "its bounce categories", categories, bounceCategories)
+	if got, want := strings.Join(slices.Sorted(slices.Values(categories)), " "), "ac ar cr df fm hb mb sb tr"; got != want {
+		t.Errorf("its bounce categories are %s, want %s", got, want)
+	}
 }
 
 func TestControlRecords(t *testing.T) {

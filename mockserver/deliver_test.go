@@ -94,29 +94,6 @@ func TestRetrySchedule(t *testing.T) {
 	})
 }
 
-func TestRetryUntilAccepted(t *testing.T) {
-	for name, status := range map[string]int{"redirect": 302, "refused": 400, "gone": 410, "busy": 503} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := &hookServer{answer: func(n int) int { return []int{status, status, 202}[n] }}
-				p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
-				p.webhook(events.NameSuppressedEmailAdded)
-				start := time.Now()
-				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-				if err := p.Drain(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if got := h.since(start); !slices.Equal(got, []time.Duration{0, time.Minute, 61 * time.Minute}) {
-					t.Errorf("attempts at %v", got)
-				}
-				if d := p.Deliveries()[0]; d.State != mockserver.DeliveryDelivered || d.Attempts[2].Status != 202 {
-					t.Errorf("got %+v", d)
-				}
-			})
-		})
-	}
-}
-
 func TestNoRetries(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
 	p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
@@ -147,51 +124,6 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-func TestRateLimit(t *testing.T) {
-	for _, row := range []struct {
-		limit  int
-		period string
-		want   []time.Duration
-	}{
-		{1, "second", []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}},
-		{2, "minute", []time.Duration{0, 0, time.Minute, time.Minute, 2 * time.Minute}},
-		{3, "hour", []time.Duration{0, 0, 0, time.Hour, time.Hour}},
-		{4, "day", []time.Duration{0, 0, 0, 0, 24 * time.Hour}},
-	} {
-		t.Run(fmt.Sprintf("%d a %s", row.limit, row.period), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := &hookServer{}
-				p := newPlatform(t, mockserver.Config{Targets: h.targets()})
-				p.must("POST", "/webhooks", map[string]any{
-					"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded},
-					"rate_limit": row.limit, "rate_limit_period": row.period,
-				})
-				start := time.Now()
-				for i := range 5 {
-					p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
-				}
-				if err := p.Wait(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if got := len(h.since(start)); got != row.limit {
-					t.Errorf("%d deliveries before time passed, want %d", got, row.limit)
-				}
-				if err := p.Drain(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if got := h.since(start); !slices.Equal(got, row.want) {
-					t.Errorf("deliveries at %v, want %v", got, row.want)
-				}
-				for i, body := range h.bodies {
-					if !strings.Contains(body, fmt.Sprintf("a%d@example.org", i)) {
-						t.Errorf("delivery %d is out of order: %s", i, body)
-					}
-				}
-			})
-		})
-	}
-}
-
 // TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what
 // an int has on some machines.
 func TestRateLimitBeyondInt(t *testing.T) {
@@ -214,68 +146,6 @@ func TestRateLimitBeyondInt(t *testing.T) {
 	if len(h.bodies) != 2 {
 		t.Errorf("%d deliveries, want 2", len(h.bodies))
 	}
-}
-
-// TestRateLimitOfRetries counts attempts, not events, and never more than the
-// limit in any window.
-func TestRateLimitOfRetries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(n int) int { return 500 - 300*(n%2) }} // every second attempt succeeds
-		p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Second, time.Second, time.Second, time.Second}})
-		p.must("POST", "/webhooks", map[string]any{
-			"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded},
-			"rate_limit": 2, "rate_limit_period": "minute",
-		})
-		start := time.Now()
-		for i := range 6 {
-			p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
-			time.Sleep(7 * time.Second)
-		}
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		at := h.since(start)
-		for i := range at[2:] {
-			if at[i+2]-at[i] < time.Minute {
-				t.Errorf("three attempts within a minute: %v", at[i:i+3])
-			}
-		}
-		for _, d := range p.Deliveries() {
-			if d.State != mockserver.DeliveryDelivered {
-				t.Errorf("%s is %s", d.ID, d.State)
-			}
-		}
-	})
-}
-
-func TestArchive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(n int) int { return []int{500, 200, 200}[n] }}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
-		hook := p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"queued@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		p.must("POST", hook+"/archive", nil)
-		p.must("POST", hook+"/archive", nil)
-		p.must("POST", "/suppressed-emails", `{"email":"missed@example.org"}`)
-		if err := p.Drain(t.Context()); err != nil { // nothing happens to what is archived
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		if len(h.bodies) != 1 {
-			t.Fatalf("an archived webhook got %d deliveries", len(h.bodies))
-		}
-		p.must("POST", hook+"/unarchive", nil)
-		p.must("POST", "/suppressed-emails", `{"email":"new@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || !strings.Contains(h.bodies[2], "new@example.org") {
-			t.Errorf("after unarchiving it got %q", h.bodies[1:])
-		}
-	})
 }
 
 func TestRedeliver(t *testing.T) {
@@ -351,43 +221,6 @@ func TestMostAttempts(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// TestSubscriptions sends an event to the webhooks that asked for it, of the
-// account where it happened.
-func TestSubscriptions(t *testing.T) {
-	h := &hookServer{}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets(), Tokens: []mockserver.Token{{Token: "one"}, {Token: "two", AccountID: 2}}})
-	p.webhook(events.NameSuppressedEmailAdded, events.NameSuppressedEmailAdded)
-	p.webhook(events.NameSuppressedEmailAdded, events.NameEmailOpened)
-	p.webhook(events.NameEmailOpened)
-	p.as("two").webhook(events.NameSuppressedEmailAdded)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	if got := p.fired(); len(got) != 2 {
-		t.Errorf("fired %v", got)
-	}
-	d := p.Deliveries()
-	if d[0].EventID != d[1].EventID || string(d[0].Body) != string(d[1].Body) || d[0].Signature == d[1].Signature {
-		t.Error("two webhooks get the same event with signatures of their own")
-	}
-}
-
-func TestHashFunction(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Targets: receiver(), HashFunction: webhook.SHA512})
-	hook := p.must("GET", p.webhook(events.NameSuppressedEmailAdded), nil)
-	if hook.id("hash_function") != "sha512" {
-		t.Errorf("hash_function is %q", hook.id("hash_function"))
-	}
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.fired()
-	v, err := webhook.NewVerifier(webhook.Secret{Key: hook.id("secret"), Hash: webhook.SHA512})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := p.Deliveries()[0]
-	if err := v.Verify(d.Body, d.Signature); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -39,19 +39,6 @@
 //
 // Complaining and unsubscribing globally put the address on the suppression list.
 //
-// # What the specification leaves open
-//
-// A deleted contact can still be read, with the status deleted, but no longer be
-// changed: 404. The deprecated POST /emails refuses nobody. An import makes no
-// contact active whose status is spam or bounced. A campaign skips who is not active
-// and who is suppressed. A template that is deleted leaves its content to the
-// campaigns and workflows that name it.
-//
-// A PATCH that would leave a scheduled campaign incomplete, or on a list whose
-// policy is not accepted, is answered 409 and changes nothing. POST /v2/emails
-// without list_id may reach a contact on a list whose policy is not accepted:
-// only a list_id that names such a list is answered 409.
-//
 // # Deliveries
 //
 // Each webhook has a queue, which is worked off in order, one delivery after the

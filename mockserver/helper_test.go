@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/api"
 )
 
 // platform is a server of a test, with a client that speaks plain HTTP: the
@@ -153,6 +155,13 @@ func (p platform) email(to string) string {
 // everything is all events of the document.
 var everything = eventNames()
 
+func eventNames() (names []string) {
+	for _, name := range api.EventNames() {
+		names = append(names, string(name))
+	}
+	return names
+}
+
 // webhook subscribes http://app.test/hook to events and returns its path.
 func (p platform) webhook(names ...string) string {
 	p.t.Helper()
@@ -178,4 +187,40 @@ func receiver() map[string]http.Handler {
 	return map[string]http.Handler{"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})}
+}
+
+// in brings a contact of a list into a status.
+func (p platform) in(status, list, address string) string {
+	p.t.Helper()
+	switch status {
+	case "pending":
+		return p.must("POST", list+"/contacts?send_double_opt_in=true", map[string]any{"email": address}).id("id")
+	case "active":
+		return p.contact(list, address)
+	}
+	id := p.contact(list, address)
+	act := map[string]func(string) error{
+		"spam":    func(email string) error { return p.Complain(email, "") },
+		"bounced": func(email string) error { return p.Bounce(email, mockserver.HardBounce) },
+	}[status]
+	switch {
+	case act != nil:
+		if err := act(p.email(address)); err != nil {
+			p.t.Fatal(err)
+		}
+	case status == "unsubscribed":
+		p.must("POST", list+"/contacts/"+id+"/unsubscribe", nil)
+	case status == "deleted":
+		p.must("DELETE", list+"/contacts/"+id, nil)
+	}
+	if got := p.status(list, id); got != status {
+		p.t.Fatalf("the contact is %s, not %s", got, status)
+	}
+	return id
+}
+
+func (p platform) campaign(list, content string) string {
+	p.t.Helper()
+	return "/campaigns/" + p.must("POST", "/campaigns", `{"name":"Sale","list_id":`+strings.TrimPrefix(list, "/lists/")+
+		`,"sender":{"email":"shop@example.com"},"content":{`+content+`}}`).id("campaign_id")
 }

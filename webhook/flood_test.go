@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,13 +26,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// floodSize returns how many events a flood has: a tenth with -short and where everything takes ten times as long.
-func floodSize() int {
-	if testing.Short() || raceEnabled {
-		return 10_000
-	}
-	return 100_000
-}
+var floodSize = flag.Int("flood.events", 10_000, "how many events a flood has")
 
 // TestFlood lets eight senders deliver at once, each event until it hears of a success.
 func TestFlood(t *testing.T) {
@@ -46,12 +41,12 @@ func TestFlood(t *testing.T) {
 			}
 		})
 	}
-	for i := range floodSize() {
+	for i := range *floodSize {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
-	f.check(t, floodSize())
+	f.check(t, *floodSize)
 }
 
 func (f *flood) deliverUntilSuccess(t *testing.T, body string) {
@@ -96,14 +91,14 @@ func TestFloodFromThePlatform(t *testing.T) {
 		receiver = f
 
 		list := post(t, srv, "/lists", map[string]any{"name": "flood"})["list_id"]
-		for batch := range floodSize() * 9 / 10 / perImport {
+		for batch := range *floodSize * 9 / 10 / perImport {
 			contacts := make([]map[string]string, perImport)
 			for i := range contacts {
 				contacts[i] = map[string]string{"email": fmt.Sprintf("contact-%d-%d@example.com", batch, i)}
 			}
 			post(t, srv, fmt.Sprintf("/lists/%v/contacts/import", list), map[string]any{"contacts": contacts})
 		}
-		for i := range floodSize() / 10 {
+		for i := range *floodSize / 10 {
 			post(t, srv, "/suppressed-emails", map[string]any{"email": fmt.Sprintf("address-%d@example.com", i)})
 		}
 		if err := srv.Drain(t.Context()); err != nil {
@@ -114,7 +109,7 @@ func TestFloodFromThePlatform(t *testing.T) {
 				t.Errorf("delivery %s of %s: %s after %d attempts", d.ID, d.Event, d.State, len(d.Attempts))
 			}
 		}
-		f.check(t, floodSize())
+		f.check(t, *floodSize)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,31 +90,38 @@ func TestGoBlocksCompile(t *testing.T) {
 	vet(t, ".", packages...)
 }
 
-// TestCommandsExist holds each command of a shell block to a package that can
-// be built; the continuous integration runs what these commands run.
+// TestCommandsExist holds each command of a shell block to a program. Those of
+// this module are compiled here; other modules, and what commands do, are for
+// the continuous integration, which builds and runs them.
 func TestCommandsExist(t *testing.T) {
+	var here []string
 	for _, b := range blocks(t) {
 		if b.language != "sh" {
 			continue
 		}
 		for line := range strings.Lines(b.code) {
-			words := strings.Fields(line)
+			command, _, _ := strings.Cut(line, "#")
+			words := strings.Fields(command)
 			switch {
 			case strings.HasPrefix(line, "go test ./..."):
 			case strings.HasPrefix(line, "go run ./"):
-				vet(t, root, words[2])
+				here = append(here, words[2])
 			case strings.HasPrefix(line, "go build -C "), strings.HasPrefix(line, "go run -C "):
-				command, _, _ := strings.Cut(line, "#")
-				words = strings.Fields(command)
-				vet(t, filepath.Join(root, words[3]), words[len(words)-1])
+				list := exec.CommandContext(t.Context(), "go", "list", "-C", words[3], "-f", "{{.Name}}", words[len(words)-1])
+				list.Dir = root
+				if out, err := list.CombinedOutput(); err != nil || string(out) != "main\n" {
+					t.Errorf("%s: got package %q, %v; want main", command, out, err)
+				}
 			default:
 				t.Errorf("no test runs %q", line)
 			}
 		}
 	}
+	slices.Sort(here)
+	vet(t, root, slices.Compact(here)...)
 }
 
-// vet compiles a package, seen from a folder.
+// vet compiles packages, seen from a folder.
 func vet(t *testing.T, dir string, packages ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"vet"}, packages...)...)

@@ -23,6 +23,7 @@ type repeated struct {
 
 func testTrials() (trials []trial) {
 	count := func(n int) []string { return []string{"-test.count=" + strconv.Itoa(n)} }
+	flood := func(n int) []string { return append(count(n), "-flood.events=100000") }
 	for _, r := range []repeated{
 		{
 			name: "every operation against every fault", dir: "client", tests: "^(TestFaultMatrix|TestOverSockets|TestCancelledWhileUnderWay)$",
@@ -38,18 +39,18 @@ func testTrials() (trials []trial) {
 		},
 		{
 			name: "deliveries to failing receivers", dir: "webhook", tests: "^TestFlood$",
-			short: count(1), long: count(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
+			short: flood(1), long: flood(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
 		},
 		{
 			name: "deliveries of the platform to failing receivers", dir: "webhook", tests: "^TestFloodFromThePlatform$",
-			short: count(1), long: count(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
+			short: flood(1), long: flood(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
 		},
 		{
-			name: "the platform against a model of it", dir: "mockserver", tests: "^TestModel$",
+			name: "the platform against a model of it", dir: "mockserver/conformance", tests: "^TestModel$",
 			short: []string{"-model.sequences=10000"}, long: []string{"-model.sequences=1000000"}, tried: [2]string{"10,000 sequences", "1,000,000 sequences"},
 		},
 		{
-			name: "everything at once, with the race detector", dir: "mockserver", tests: "^TestStress$", race: true,
+			name: "everything at once, with the race detector", dir: "mockserver/conformance", tests: "^TestStress$", race: true,
 			short: []string{"-stress=10s"}, long: []string{"-stress=30m"}, tried: [2]string{"64 goroutines for 10 s", "64 goroutines for 30 min"},
 		},
 	} {

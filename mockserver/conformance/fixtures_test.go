@@ -1,0 +1,228 @@
+package conformance_test
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+const (
+	ada      = "ada@example.org"
+	shop     = `{"name":"Shop","email":"hello@shop.example"}`
+	greeting = `{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>","text":"Hello {{name}}"}`
+)
+
+// list creates a list that may be sent to.
+func (l *lab) list() int64 {
+	l.Helper()
+	id := l.closedList()
+	l.post(f("/lists/%d/accept-policy", id), "").is(204, "")
+	return id
+}
+
+// closedList creates a list whose policy is not accepted.
+func (l *lab) closedList() int64 {
+	l.Helper()
+	return l.post("/lists", `{"name":"News"}`).ok().int("list_id")
+}
+
+func (l *lab) contact(list int64, email string) int64 {
+	l.Helper()
+	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
+}
+
+// member puts an address on a list and brings it to the status, by what the
+// specification says leads there.
+func (l *lab) member(list int64, email, status string) int64 {
+	l.Helper()
+	if status == "pending" {
+		return l.post(f("/lists/%d/contacts?send_double_opt_in=true", list), f(`{"email":%q}`, email)).ok().int("id")
+	}
+	id := l.contact(list, email)
+	switch status {
+	case "unsubscribed":
+		l.post(f("/lists/%d/contacts/%d/unsubscribe", list, id), "").ok()
+	case "deleted":
+		l.delete(f("/lists/%d/contacts/%d", list, id)).ok()
+	case "spam":
+		l.complain(l.submitTo(list, email))
+		l.delete("/suppressed-emails/" + email).ok() // so that the contact's status alone is left
+	case "bounced":
+		l.bounce(l.submitTo(list, email), "bounce_hb")
+	case "suppressed":
+		l.post("/suppressed-emails", f(`{"email":%q}`, email)).ok()
+	}
+	return id
+}
+
+// status looks a contact's status up.
+func (l *lab) status(list, contact int64) string {
+	l.Helper()
+	return l.get(f("/lists/%d/contacts/%d", list, contact)).ok().text("status")
+}
+
+// isSuppressed looks an address up in the suppression list.
+func (l *lab) isSuppressed(email string) bool {
+	l.Helper()
+	return len(l.get("/suppressed-emails?filter=email:"+email).column("email")) == 1
+}
+
+// submission is the body of POST /v2/emails to an address, with further members
+// such as `,"list_id":1`.
+func submission(email, more string) string {
+	return f(`{"email":%q,"sender":%s,"content":%s%s}`, email, shop, greeting, more)
+}
+
+// submit submits an email that goes to no list in particular.
+func (l *lab) submit(email, more string) reply {
+	l.Helper()
+	return l.post("/v2/emails", submission(email, more))
+}
+
+// submitTo submits an email to a contact of a list and returns its id.
+func (l *lab) submitTo(list int64, email string) string {
+	l.Helper()
+	return l.submit(email, f(`,"list_id":%d`, list)).ok().text("id")
+}
+
+// sent is an email that a recipient got, and where it came from; 0 is nowhere.
+type sent struct {
+	id                                string
+	list, contact, campaign, workflow int64
+}
+
+// fill puts the ids into a pattern.
+func (s sent) fill(pattern string) string {
+	return strings.NewReplacer("$id", s.id, "$list", strconv.FormatInt(s.list, 10), "$contact", strconv.FormatInt(s.contact, 10),
+		"$campaign", strconv.FormatInt(s.campaign, 10), "$workflow", strconv.FormatInt(s.workflow, 10)).Replace(pattern)
+}
+
+// sendings are the four ways of sending an email, here to Ada, who is on a list
+// wherever that can be. What fired until then has been delivered.
+var sendings = []struct {
+	name string
+	send func(l *lab) sent
+}{
+	{"campaign", (*lab).sendByCampaign},
+	{"workflow", (*lab).sendByWorkflow},
+	{"transactional", (*lab).sendByTransactional},
+	{"email API", (*lab).sendByEmailAPI},
+}
+
+func (l *lab) sendByCampaign() sent {
+	l.Helper()
+	list := l.list()
+	contact := l.contact(list, ada)
+	campaign := l.campaign(list)
+	l.post(f("/campaigns/%d/schedule", campaign), "").ok()
+	return l.lastSent(sent{list: list, contact: contact, campaign: campaign})
+}
+
+// campaign creates a campaign that may be scheduled.
+func (l *lab) campaign(list int64) int64 {
+	l.Helper()
+	body := f(`{"name":"Spring","list_id":%d,"sender":%s,"content":%s}`, list, shop, greeting)
+	return l.post("/campaigns", body).ok().int("campaign_id")
+}
+
+func (l *lab) sendByWorkflow() sent {
+	l.Helper()
+	list := l.list()
+	workflow := l.workflow(list)
+	return l.lastSent(sent{list: list, contact: l.contact(list, ada), workflow: workflow})
+}
+
+// workflow creates an active workflow.
+func (l *lab) workflow(list int64) int64 {
+	l.Helper()
+	body := f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)
+	id := l.post("/workflows", body).ok().int("workflow_id")
+	l.post(f("/workflows/%d/activate", id), "").is(204, "")
+	return id
+}
+
+// sendByOptIn sends the confirmation email of a double opt-in.
+func (l *lab) sendByOptIn() sent {
+	l.Helper()
+	list := l.list()
+	return l.lastSent(sent{list: list, contact: l.member(list, ada, "pending")})
+}
+
+func (l *lab) sendByTransactional() sent {
+	l.Helper()
+	body := f(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop, greeting)
+	id := l.post("/emails", body).ok().text("id")
+	l.deliveries()
+	return sent{id: id}
+}
+
+func (l *lab) sendByEmailAPI() sent {
+	l.Helper()
+	list := l.list()
+	s := sent{list: list, contact: l.contact(list, ada)}
+	s.id = l.submitTo(list, ada)
+	l.deliveries()
+	return s
+}
+
+func (l *lab) lastSent(s sent) sent {
+	l.Helper()
+	l.deliveries()
+	s.id = l.lastMessage().ID
+	return s
+}
+
+var bounceCategories = []string{
+	"bounce_hb", "bounce_sb", "bounce_fm", "bounce_mb", "bounce_tr", "bounce_df", "bounce_ar", "bounce_cr", "bounce_ac",
+}
+
+// What recipients do with an email.
+
+func (l *lab) bounce(id, category string) {
+	l.Helper()
+	l.must(l.srv.Bounce(id, events.BounceCategory(category)))
+}
+
+func (l *lab) complain(id string)          { l.Helper(); l.must(l.srv.Complain(id, "Mailbox.example")) }
+func (l *lab) open(id string)              { l.Helper(); l.must(l.srv.Open(id)) }
+func (l *lab) click(id, url string)        { l.Helper(); l.must(l.srv.Click(id, url)) }
+func (l *lab) unsubscribe(id string)       { l.Helper(); l.must(l.srv.Unsubscribe(id)) }
+func (l *lab) globalUnsubscribe(id string) { l.Helper(); l.must(l.srv.GlobalUnsubscribe(id)) }
+func (l *lab) confirm(id string)           { l.Helper(); l.must(l.srv.Confirm(id)) }
+
+func (l *lab) must(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// lastMessage is the newest message in the outbox.
+func (l *lab) lastMessage() mockserver.Message {
+	l.Helper()
+	outbox := l.srv.Outbox()
+	if len(outbox) == 0 {
+		l.Fatal("nothing was sent")
+	}
+	return outbox[len(outbox)-1]
+}
+
+// recipients returns to whom messages were sent, in order.
+func (l *lab) recipients() string {
+	var to []string
+	for _, m := range l.srv.Outbox() {
+		to = append(to, m.To)
+	}
+	return strings.Join(to, " ")
+}
+
+// lookUp looks an email up as soon as the limit allows, and wants the answer to
+// match the pattern.
+func (l *lab) lookUp(id, pattern string) {
+	l.Helper()
+	time.Sleep(time.Second)
+	l.get("/v2/emails/"+id).is(200, pattern)
+}

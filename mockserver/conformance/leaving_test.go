@@ -1,0 +1,193 @@
+package conformance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+const recipient = `{"ip":"<string>","user_agent":"<string>"}`
+
+// leavers are the events that tell that somebody has left.
+var leavers = []string{
+	"Contact.Removed", "Contact.Unsubscribed", "Email.Unsubscribed", "Email.GlobalUnsubscribed", "SuppressedEmail.Added",
+}
+
+func TestUnsubscribing(t *testing.T) {
+	for name, send := range map[string]func(*lab) sent{
+		"campaign": (*lab).sendByCampaign,
+		"workflow": (*lab).sendByWorkflow,
+	} {
+		t.Run("the link in a "+name+" email", inLab(func(l *lab) {
+			proves(l, "states/contact/unsubscribe-link", "states/contact/unsubscribe-link/fires", "unsubscribed/others",
+				"decision/32")
+			l.listen(leavers...)
+			s := send(l)
+			l.unsubscribe(s.id)
+			want(l, "status", l.status(s.list, s.contact), "unsubscribed")
+			l.fires("Contact.Removed", "Contact.Unsubscribed")
+			l.unsubscribe(s.id)
+			l.fires()
+		}))
+		t.Run("all email by a "+name+" email", inLab(func(l *lab) {
+			proves(l, "states/address/suppressed", "states/address/suppressed/fires", "global-unsubscribed/email-api-only",
+				"states/address/global-unsubscribe/removed", "removed/global-unsubscribe", "suppressed/"+name)
+			l.listen(leavers...)
+			s := send(l)
+			l.globalUnsubscribe(s.id)
+			want(l, "status", l.status(s.list, s.contact), "unsubscribed")
+			want(l, "suppressed", l.isSuppressed(ada), true)
+			fired := l.fires("SuppressedEmail.Added", "Contact.Removed", "Contact.Unsubscribed")
+			l.data(fired[0], `{"suppressedEmail":{"email":"ada@example.org"}}`)
+			l.globalUnsubscribe(s.id)
+			l.fires()
+		}))
+	}
+	t.Run("all email by a transactional email", inLab(func(l *lab) {
+		proves(l, "decision/37/transactional")
+		l.listen(leavers...)
+		list := l.list()
+		contact := l.contact(list, ada)
+		l.globalUnsubscribe(l.sendByTransactional().id)
+		l.fires("SuppressedEmail.Added")
+		want(l, "status", l.status(list, contact), "active")
+	}))
+}
+
+func TestUnsubscribingFromTheEmailAPI(t *testing.T) {
+	t.Run("the list unsubscribe", inLab(func(l *lab) {
+		proves(l, "states/contact/list-unsubscribe", "states/contact/list-unsubscribe/fires", "removed/list-unsubscribe",
+			"events/Email.Unsubscribed", "resources/email/id-in-events", "unsubscribed/email-api-only",
+			"unsubscribed/event_time", "unsubscribed/email.id", "unsubscribed/contact", "unsubscribed/contact/status",
+			"unsubscribed/list", "unsubscribed/context")
+		l.listen(leavers...)
+		s := l.sendByEmailAPI()
+		l.unsubscribe(s.id)
+		want(l, "status", l.status(s.list, s.contact), "unsubscribed")
+		d := l.fires("Email.Unsubscribed", "Contact.Unsubscribed", "Contact.Removed")[0]
+		l.data(d, s.fill(`{"event_time":"<unix>","email":{"id":"$id"},"list":{"id":$list,"name":"News"},
+			"contact":{"id":$contact,"email":"ada@example.org","status":"<string>","subscribed_on":"<unix>",
+				"custom_attributes":[],"tags":[],"interests":[]},"context":`+recipient+`}`))
+		l.envelope(d, `{"user":`+noUser+`,"…":0}`)
+		status := d.body["data"].(map[string]any)["contact"].(map[string]any)["status"]
+		want(l, "active or unsubscribed", status == "active" || status == "unsubscribed", true)
+		l.unsubscribe(s.id)
+		l.fires()
+	}))
+	t.Run("the header", inLab(func(l *lab) {
+		proves(l, "unsubscribed/link-or-header")
+		s := l.sendByEmailAPI()
+		m := l.lastMessage()
+		want(l, "the message", m.ID, s.id)
+		if !slices.ContainsFunc(m.Headers, func(h mockserver.Header) bool {
+			return h.Name == "List-Unsubscribe" && h.Value != ""
+		}) {
+			l.Errorf("the message has no List-Unsubscribe header: %v", m.Headers)
+		}
+	}))
+	t.Run("who is on no list", inLab(func(l *lab) {
+		proves(l, "decision/37/stranger")
+		if err := l.srv.Unsubscribe(l.submit("stranger@example.org", "").text("id")); err == nil {
+			l.Error("somebody on no list unsubscribed from it")
+		}
+	}))
+	t.Run("all email", inLab(func(l *lab) {
+		proves(l, "states/address/global-unsubscribe/email-api", "states/address/suppressed", "suppressed/carries-address",
+			"states/address/suppressed/fires", "events/Email.GlobalUnsubscribed", "global-unsubscribed/email-api-only",
+			"global-unsubscribed/suppressed", "global-unsubscribed/data", "global-unsubscribed/no-address",
+			"suppressed/email-api", "decision/37/email-api")
+		l.listen(leavers...)
+		s := l.sendByEmailAPI()
+		l.globalUnsubscribe(s.id)
+		want(l, "suppressed", l.isSuppressed(ada), true)
+		want(l, "status", l.status(s.list, s.contact), "active")
+		fired := l.fires("Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+		l.data(fired[0], s.fill(`{"event_time":"<unix>","email":{"id":"$id"},"context":`+recipient+`}`))
+		want(l, "the address is in the event", strings.Contains(string(fired[0].raw), ada), false)
+		l.data(fired[1], `{"suppressedEmail":{"email":"ada@example.org"}}`)
+		l.globalUnsubscribe(s.id)
+		l.fires()
+	}))
+}
+
+// removals are the ways of leaving a list, with the piece of each.
+var removals = []struct {
+	name, piece string
+	send        func(l *lab) sent
+	leave       func(l *lab, s sent)
+	byUser      bool // by a user, not by the recipient
+	status      string
+}{
+	{
+		name: "through the API", piece: "removed/api",
+		send: (*lab).sendByCampaign,
+		leave: func(l *lab, s sent) {
+			l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok()
+		},
+		byUser: true, status: "unsubscribed",
+	},
+	{
+		name: "deleted", piece: "removed/delete",
+		send:   (*lab).sendByCampaign,
+		leave:  func(l *lab, s sent) { l.delete(f("/lists/%d/contacts/%d", s.list, s.contact)).ok() },
+		byUser: true, status: "deleted",
+	},
+	{
+		name: "by the link in a campaign", piece: "removed/link",
+		send:   (*lab).sendByCampaign,
+		leave:  func(l *lab, s sent) { l.unsubscribe(s.id) },
+		status: "unsubscribed",
+	},
+	{
+		name: "by the link in a workflow email", piece: "removed/link",
+		send:   (*lab).sendByWorkflow,
+		leave:  func(l *lab, s sent) { l.unsubscribe(s.id) },
+		status: "unsubscribed",
+	},
+	{
+		name: "by a list unsubscribe", piece: "removed/list-unsubscribe",
+		send:   (*lab).sendByEmailAPI,
+		leave:  func(l *lab, s sent) { l.unsubscribe(s.id) },
+		status: "unsubscribed",
+	},
+	{
+		name: "by a global unsubscribe", piece: "removed/global-unsubscribe",
+		send:   (*lab).sendByCampaign,
+		leave:  func(l *lab, s sent) { l.globalUnsubscribe(s.id) },
+		status: "unsubscribed",
+	},
+}
+
+func TestRemoved(t *testing.T) {
+	for _, row := range removals {
+		t.Run(row.name, inLab(func(l *lab) {
+			proves(l, row.piece, "events/Contact.Removed", "removed/list", "removed/contact", "removed/context/timestamp")
+			user, context := noUser, `{"timestamp":"<unix>","ip":"<string>","user_agent":"<string>"}`
+			if row.byUser {
+				proves(l, "removed/user", "removed/context/otherwise")
+				user, context = ownerUser, `{"timestamp":"<unix>","ip":null,"user_agent":null}`
+			} else {
+				proves(l, "removed/user/themselves", "removed/context/link")
+			}
+			l.listen("Contact.Removed")
+			s := row.send(l)
+			row.leave(l, s)
+			d := l.fires("Contact.Removed")[0]
+			l.envelope(d, `{"user":`+user+`,"…":0}`)
+			l.data(d, s.fill(`{"list":{"id":$list,"name":"News"},"context":`+context+`,
+				"contact":{"id":$contact,"email":"ada@example.org","status":"`+row.status+`","subscribed_on":"<unix>",
+					"last_bounce_type":"none","bounces_count":0,"custom_attributes":[]}}`))
+		}))
+	}
+	t.Run("its custom attributes", inLab(func(l *lab) {
+		proves(l, "removed/contact", "resources/contact/custom_attributes")
+		const london = `"custom_attributes":[{"name":"city","value":"London"}]`
+		l.listen("Contact.Removed")
+		list := l.list()
+		id := l.post(f("/lists/%d/contacts", list), f(`{"email":%q,%s}`, ada, london)).int("id")
+		l.delete(f("/lists/%d/contacts/%d", list, id)).ok()
+		l.data(l.fires("Contact.Removed")[0], `{"contact":{`+london+`,"…":0},"…":0}`)
+	}))
+}

@@ -1,0 +1,170 @@
+package conformance_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// delivery is what a receiver got.
+type delivery struct {
+	at     time.Time
+	path   string // of the webhook's URL
+	event  string
+	header http.Header
+	raw    []byte
+	body   map[string]any
+}
+
+// listener takes the deliveries of all webhooks. It checks what holds for every
+// delivery: the method, the content type and the signature.
+type listener struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	secrets  map[string]string // by path
+	got      []delivery
+	hash     func() hash.Hash                              // SHA-256 if nil
+	answer   func(http.ResponseWriter, *http.Request, int) // if non-nil; the number counts from 1
+	received int
+}
+
+func (r *listener) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	raw, err := io.ReadAll(req.Body)
+	if err != nil {
+		r.t.Errorf("reading a delivery: %v", err)
+	}
+	d := delivery{at: time.Now(), path: req.URL.Path, header: req.Header, raw: raw}
+	if value, err := parse(raw); err == nil {
+		d.body, _ = value.(map[string]any)
+		d.event, _ = d.body["event"].(string)
+	}
+	r.check(req, d)
+	r.mu.Lock()
+	r.got = append(r.got, d)
+	r.received++
+	answer, n := r.answer, r.received
+	r.mu.Unlock()
+	if answer != nil {
+		answer(w, req, n)
+	}
+}
+
+func (r *listener) check(req *http.Request, d delivery) {
+	if req.Method != http.MethodPost || req.Header.Get("Content-Type") != "application/json" || d.event == "" {
+		r.t.Errorf("not a delivery: %s %s %s: %s", req.Method, req.URL, req.Header.Get("Content-Type"), d.raw)
+	}
+	r.mu.Lock()
+	secret, known := r.secrets[d.path]
+	newHash := r.hash
+	r.mu.Unlock()
+	if newHash == nil {
+		newHash = sha256.New
+	}
+	mac := hmac.New(newHash, []byte(secret))
+	mac.Write(d.raw)
+	if sum := base64.StdEncoding.EncodeToString(mac.Sum(nil)); known && req.Header.Get("X-Service-Signature") != sum {
+		r.t.Errorf("%s: the signature is %q, want %q", d.event, req.Header.Get("X-Service-Signature"), sum)
+	}
+}
+
+func (r *listener) respond(answer func(http.ResponseWriter, *http.Request, int)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer, r.received = answer, 0
+}
+
+func (r *listener) useSHA512() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hash = sha512.New
+}
+
+// drain returns what arrived since it was last called.
+func (r *listener) drain() []delivery {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got := r.got
+	r.got = nil
+	return got
+}
+
+// listen subscribes a webhook of its own to the events, or to all. It returns
+// the webhook's id.
+func (l *lab) listen(events ...string) string {
+	l.Helper()
+	return l.listenWith("", events...)
+}
+
+// listenWith does the same with further members of the body, such as
+// `,"rate_limit":1`.
+func (l *lab) listenWith(more string, events ...string) string {
+	l.Helper()
+	if len(events) == 0 {
+		events = eventNames()
+	}
+	l.receiver.mu.Lock()
+	path := fmt.Sprintf("/%d", len(l.receiver.secrets)+1)
+	l.receiver.secrets[path] = ""
+	l.receiver.mu.Unlock()
+	created := l.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	l.receiver.mu.Lock()
+	l.receiver.secrets[path] = created.text("secret")
+	l.receiver.mu.Unlock()
+	return created.text("webhook_id")
+}
+
+// deliveries waits until nothing is left to be delivered and returns what
+// arrived since it was last called.
+func (l *lab) deliveries() []delivery {
+	l.Helper()
+	if err := l.srv.Wait(l.Context()); err != nil {
+		l.Fatal(err)
+	}
+	return l.receiver.drain()
+}
+
+// fires waits until nothing is left to be delivered and wants exactly these
+// events since it was last called. It returns them in this order.
+func (l *lab) fires(names ...string) []delivery {
+	l.Helper()
+	got := l.deliveries()
+	out := make([]delivery, 0, len(names))
+	for _, name := range names {
+		i := slices.IndexFunc(got, func(d delivery) bool { return d.event == name })
+		if i < 0 {
+			l.Fatalf("%s did not fire", name)
+		}
+		out = append(out, got[i])
+		got = slices.Delete(got, i, i+1)
+	}
+	for _, d := range got {
+		l.Errorf("%s fired unexpectedly: %s", d.event, d.raw)
+	}
+	return out
+}
+
+// data wants the delivery's data to match the pattern.
+func (l *lab) data(d delivery, pattern string) {
+	l.Helper()
+	for _, m := range mismatches(d.body["data"], pattern) {
+		l.Errorf("%s: data%s", d.event, m)
+	}
+}
+
+// envelope wants the whole body of the delivery to match the pattern.
+func (l *lab) envelope(d delivery, pattern string) {
+	l.Helper()
+	for _, m := range mismatches(d.body, pattern) {
+		l.Errorf("%s: %s", d.event, m)
+	}
+}

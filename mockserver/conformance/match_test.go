@@ -1,0 +1,164 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// parse decodes one JSON value and keeps numbers as they are written.
+func parse(raw []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if decoder.More() {
+		return nil, fmt.Errorf("something follows the value")
+	}
+	return value, nil
+}
+
+// mismatches compares a value with a pattern: JSON in which some strings stand
+// for any value of a kind (see kinds), and the member "…" for any others.
+// Without it an object has the members of the pattern and no more.
+func mismatches(got any, pattern string) []string {
+	want, err := parse([]byte(pattern))
+	if err != nil {
+		return []string{fmt.Sprintf("the pattern is not JSON: %v: %s", err, pattern)}
+	}
+	return compare(nil, "", got, want)
+}
+
+func compare(found []string, at string, got, want any) []string {
+	switch want := want.(type) {
+	case map[string]any:
+		if got, ok := got.(map[string]any); ok {
+			return compareObjects(found, at, got, want)
+		}
+	case []any:
+		got, ok := got.([]any)
+		if ok && len(got) == len(want) {
+			for i := range want {
+				found = compare(found, fmt.Sprintf("%s[%d]", at, i), got[i], want[i])
+			}
+			return found
+		}
+	case string:
+		if is, ok := kinds[want]; ok {
+			if !is(got) {
+				found = append(found, fmt.Sprintf("%s: got %s, want %s", at, show(got), want))
+			}
+			return found
+		}
+		if got == want {
+			return found
+		}
+	default:
+		if got == want {
+			return found
+		}
+	}
+	return append(found, fmt.Sprintf("%s: got %s, want %s", at, show(got), show(want)))
+}
+
+func compareObjects(found []string, at string, got, want map[string]any) []string {
+	_, open := want["…"]
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if name == "…" {
+			continue
+		}
+		value, ok := got[name]
+		if !ok {
+			found = append(found, fmt.Sprintf("%s.%s is missing", at, name))
+			continue
+		}
+		found = compare(found, at+"."+name, value, want[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[name]; !ok && !open {
+			found = append(found, fmt.Sprintf("%s.%s is not expected: %s", at, name, show(got[name])))
+		}
+	}
+	return found
+}
+
+func show(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(raw)
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// kinds are the strings of a pattern that stand for any value of a kind.
+var kinds = map[string]func(any) bool{
+	"<any>":     func(any) bool { return true },
+	"<boolean>": func(v any) bool { _, ok := v.(bool); return ok },
+	"<array>":   func(v any) bool { _, ok := v.([]any); return ok },
+	"<integer>": isInteger,
+	"<string>":  func(v any) bool { s, ok := v.(string); return ok && s != "" },
+	"<digits>":  func(v any) bool { s, ok := v.(string); return ok && isInteger(json.Number(s)) },
+	"<uuid>":    func(v any) bool { s, ok := v.(string); return ok && uuid.MatchString(s) },
+	"<unix>": func(v any) bool {
+		n, ok := v.(json.Number)
+		seconds, err := n.Int64()
+		return ok && err == nil && isRecent(time.Unix(seconds, 0))
+	},
+	"<iso>": func(v any) bool {
+		s, ok := v.(string)
+		at, err := time.Parse(time.RFC3339, s)
+		return ok && err == nil && isRecent(at)
+	},
+}
+
+func isInteger(v any) bool {
+	n, ok := v.(json.Number)
+	_, err := n.Int64()
+	return ok && err == nil
+}
+
+// isRecent reports whether a time lies within the last day.
+func isRecent(at time.Time) bool {
+	age := time.Since(at)
+	return -time.Second < age && age < 24*time.Hour
+}
+
+func TestMismatches(t *testing.T) {
+	for _, test := range []struct {
+		name, got, pattern string
+		want               int
+	}{
+		{"equal", `{"a":[1,"x",null,true]}`, `{"a":[1,"x",null,true]}`, 0},
+		{"another value", `{"a":1}`, `{"a":2}`, 1},
+		{"another kind", `{"a":"1"}`, `{"a":1}`, 1},
+		{"null for an object", `{"a":null}`, `{"a":{"…":0}}`, 1},
+		{"a member too many", `{"a":1,"b":2}`, `{"a":1}`, 1},
+		{"others allowed", `{"a":1,"b":2}`, `{"a":1,"…":0}`, 0},
+		{"a member too few", `{"a":1}`, `{"a":1,"b":2,"…":0}`, 1},
+		{"null is a member", `{"a":null}`, `{}`, 1},
+		{"an item too many", `[1,2]`, `[1]`, 1},
+		{"an integer", `[1,1.5,"1",null]`, `["<integer>","<integer>","<integer>","<integer>"]`, 3},
+		{"digits", `["12",12,"x"]`, `["<digits>","<digits>","<digits>"]`, 2},
+		{"a time long ago", `[1,"1999-01-01T00:00:00Z"]`, `["<unix>","<iso>"]`, 2},
+		{"the pattern is broken", `1`, `{`, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parse([]byte(test.got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := mismatches(got, test.pattern); len(found) != test.want {
+				t.Errorf("found %d mismatches, want %d: %q", len(found), test.want, found)
+			}
+		})
+	}
+}

@@ -1,0 +1,280 @@
+package conformance_test
+
+import (
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/events"
+)
+
+// model is what the specification says about statuses, the suppression list,
+// policies, webhooks and what fires, without anything that the platform needs
+// besides: no ids, no time, no HTTP.
+type model struct {
+	lists      []*modelList
+	suppressed map[string]bool
+	archived   []bool // by webhook
+	messages   []*modelMessage
+	additions  int
+
+	fired []string       // since the last step
+	sent  []modelMessage // since the last step
+}
+
+type modelList struct {
+	id       int64
+	accepted bool
+	workflow bool // whether its workflow is active
+	contacts []*modelContact
+}
+
+type modelContact struct {
+	id            int64
+	email, status string
+	added         int // grows with every addition anywhere
+}
+
+type modelMessage struct {
+	id               string
+	by               events.SendingType
+	to               string
+	contact          *modelContact
+	list             *modelList
+	confirmation     bool
+	complained, gone bool // gone: unsubscribed from all email by it
+}
+
+func (m *model) fire(name, who string) { m.fired = append(m.fired, name+" "+who) }
+
+func (m *model) isSuppressed(email string) bool {
+	local, domain, _ := strings.Cut(email, "@")
+	return m.suppressed[email] || m.suppressed["*@"+domain] || m.suppressed[local+"@*"]
+}
+
+func (l *modelList) at(email string) *modelContact {
+	i := slices.IndexFunc(l.contacts, func(c *modelContact) bool { return c.email == email })
+	if i < 0 {
+		return nil
+	}
+	return l.contacts[i]
+}
+
+func (m *model) send(msg modelMessage) { m.sent = append(m.sent, msg) }
+
+// add puts an address on a list; status is what it was there before, if it was.
+func (m *model) add(l *modelList, email string) *modelContact {
+	c := l.at(email)
+	if c == nil {
+		c = &modelContact{email: email, status: "new"}
+		l.contacts = append(l.contacts, c)
+	}
+	m.additions++
+	c.added = m.additions
+	return c
+}
+
+func (m *model) activate(l *modelList, c *modelContact) {
+	c.status = "active"
+	m.fire("Contact.Added", c.email)
+	if l.workflow && !m.isSuppressed(c.email) {
+		m.send(modelMessage{by: events.SendingTypeWorkflow, to: c.email, contact: c, list: l})
+	}
+}
+
+// create is POST /lists/{list_id}/contacts: the status code and the contact.
+func (m *model) create(l *modelList, email string, optIn bool) (int, *modelContact) {
+	c := l.at(email)
+	if optIn && !l.accepted || c != nil && c.status != "unsubscribed" && c.status != "deleted" {
+		return 409, nil
+	}
+	c = m.add(l, email)
+	switch {
+	case !optIn:
+		m.activate(l, c)
+	default:
+		c.status = "pending"
+		if !m.isSuppressed(email) {
+			m.send(modelMessage{by: events.SendingTypeWorkflow, to: email, contact: c, list: l, confirmation: true})
+		}
+	}
+	return 201, c
+}
+
+// leave is the unsubscribe endpoint, or the delete endpoint.
+func (m *model) leave(c *modelContact, status string) int {
+	switch c.status {
+	case "deleted":
+		return 404
+	case status:
+		return 204
+	}
+	m.remove(c, status)
+	return 204
+}
+
+func (m *model) remove(c *modelContact, status string) {
+	c.status = status
+	m.fire("Contact.Removed", c.email+" "+status)
+	if status == "unsubscribed" {
+		m.fire("Contact.Unsubscribed", c.email)
+	}
+}
+
+// importOne is one entry of an import. It reports whether the contact is new.
+func (m *model) importOne(l *modelList, email, status string) bool {
+	c := l.at(email)
+	isNew := c == nil
+	switch {
+	case isNew && status == "active":
+		m.activate(l, m.add(l, email))
+	case isNew:
+		m.add(l, email).status = status
+	case c.status == status:
+	case status != "active": // silently
+		c.status = status
+	case c.status == "pending":
+		m.activate(l, c)
+	case c.status == "unsubscribed" || c.status == "deleted":
+		m.activate(l, m.add(l, email))
+	}
+	return isNew
+}
+
+func (m *model) suppress(email string) {
+	if !m.suppressed[email] {
+		m.suppressed[email] = true
+		m.fire("SuppressedEmail.Added", email)
+	}
+}
+
+// addedLast returns the contact with an address that was added last.
+func (m *model) addedLast(email string) (list *modelList, last *modelContact) {
+	for _, l := range m.lists {
+		if c := l.at(email); c != nil && (last == nil || c.added > last.added) {
+			list, last = l, c
+		}
+	}
+	return list, last
+}
+
+// submit is POST /v2/emails; without a list, the contact added last is meant.
+func (m *model) submit(email string, l *modelList, transactional bool) (code int, status string) {
+	var c *modelContact
+	switch {
+	case l == nil:
+		l, c = m.addedLast(email)
+	case !l.accepted:
+		return 409, ""
+	default:
+		c = l.at(email)
+	}
+	reason := m.refusal(email, c, transactional)
+	if reason == "" {
+		m.send(modelMessage{by: events.SendingTypeEmailAPI, to: email, contact: c, list: l})
+		return 201, "queued"
+	}
+	m.fire("Email.Rejected", whoOf(c)+" "+reason)
+	return 201, "rejected"
+}
+
+// whoOf is how events of the Email API name a recipient: by the contact, if any.
+func whoOf(c *modelContact) string {
+	if c == nil {
+		return "-"
+	}
+	return c.email
+}
+
+func (m *model) refusal(email string, c *modelContact, transactional bool) string {
+	if c != nil && c.status != "active" && (c.status != "unsubscribed" || !transactional) {
+		return c.status
+	}
+	if m.isSuppressed(email) {
+		return "suppressed"
+	}
+	return ""
+}
+
+// sendCampaign creates a campaign and schedules it for now.
+func (m *model) sendCampaign(l *modelList) int {
+	if !l.accepted {
+		return 409
+	}
+	m.fire("Campaign.Scheduled", "-")
+	for _, c := range l.contacts {
+		if c.status == "active" && !m.isSuppressed(c.email) {
+			m.send(modelMessage{by: events.SendingTypeCampaign, to: c.email, contact: c, list: l})
+		}
+	}
+	m.fire("Campaign.Sent", "-")
+	return 200
+}
+
+func (m *model) bounce(msg *modelMessage, hard bool) {
+	c := msg.contact
+	if hard && c != nil && c.status != "deleted" && c.status != "spam" {
+		c.status = "bounced"
+	}
+	m.fire("Email.Bounced", whoIsShown(msg))
+}
+
+// whoIsShown is how Email.Bounced names the recipient.
+func whoIsShown(msg *modelMessage) string {
+	if msg.by == events.SendingTypeEmailAPI {
+		return whoOf(msg.contact)
+	}
+	return msg.to
+}
+
+func (m *model) complain(msg *modelMessage) {
+	if msg.complained {
+		return
+	}
+	msg.complained = true
+	m.suppressed[msg.to] = true // which fires nothing
+	if c := msg.contact; c != nil && c.status != "deleted" {
+		c.status = "spam"
+	}
+	who := msg.to
+	if msg.by == events.SendingTypeEmailAPI {
+		who = "-"
+	}
+	m.fire("Email.ReportedAsSpam", who)
+}
+
+// unsubscribe is the link in a message. It reports whether there is one.
+func (m *model) unsubscribe(msg *modelMessage) bool {
+	if msg.by == events.SendingTypeTransactional || msg.contact == nil {
+		return false
+	}
+	if c := msg.contact; c.status != "unsubscribed" && c.status != "deleted" {
+		if msg.by == events.SendingTypeEmailAPI {
+			m.fire("Email.Unsubscribed", c.email)
+		}
+		m.remove(c, "unsubscribed")
+	}
+	return true
+}
+
+func (m *model) globalUnsubscribe(msg *modelMessage) {
+	if msg.gone {
+		return
+	}
+	msg.gone = true
+	m.suppress(msg.to)
+	switch c := msg.contact; {
+	case msg.by == events.SendingTypeEmailAPI:
+		m.fire("Email.GlobalUnsubscribed", "-")
+	case msg.by == events.SendingTypeTransactional:
+	case c.status != "unsubscribed" && c.status != "deleted":
+		m.remove(c, "unsubscribed")
+	}
+}
+
+// confirm is the link in a confirmation email.
+func (m *model) confirm(msg *modelMessage) bool {
+	if msg.confirmation && msg.contact.status == "pending" {
+		m.activate(msg.list, msg.contact)
+	}
+	return msg.confirmation
+}

@@ -1,0 +1,322 @@
+package conformance_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+var (
+	modelSeed      = flag.Uint64("model.seed", 0, "the first `seed` of the random sequences; 0 takes a new one")
+	modelSequences = flag.Int("model.sequences", 2000, "how many random sequences are compared with the model")
+)
+
+// step is one random act. Its numbers choose among what there is when it is
+// its turn, so that any steps make a sequence, also when some are left out.
+type step struct{ act, a, b, c byte }
+
+// Most disagreements need few steps; long sequences are there for the others.
+const maxSteps = 24
+
+func randomSteps(seed uint64) []step {
+	random := rand.New(rand.NewPCG(seed, 1))
+	steps := make([]step, 4+random.IntN(maxSteps-3))
+	for i := range steps {
+		steps[i] = step{byte(random.UintN(256)), byte(random.UintN(256)), byte(random.UintN(256)), byte(random.UintN(256))}
+	}
+	return steps
+}
+
+// TestModel compares random sequences of what users and recipients do with the
+// model: every answer, every message, every event, every status.
+func TestModel(t *testing.T) {
+	proves(t, "decision/36/nothing", "decision/24/order", "decision/12/once", "decision/33", "decision/32")
+	first := *modelSeed
+	if first == 0 {
+		first = rand.Uint64()
+	}
+	n := *modelSequences
+	if testing.Short() || raceDetector {
+		n /= 4
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !t.Failed(); i = int(next.Add(1)) - 1 {
+				seed := first + uint64(i)
+				if steps := randomSteps(seed); compareWithModel(steps) != nil {
+					steps = shrink(steps)
+					t.Errorf("seed %d (run again with -model.seed=%[1]d -model.sequences=1), shrunk to:\n%s", seed, explain(steps))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	t.Logf("%d sequences from seed %d", n, first)
+}
+
+// FuzzModel does the same with sequences that coverage guides.
+func FuzzModel(f *testing.F) {
+	for seed := range uint64(4) {
+		var data []byte
+		for _, s := range randomSteps(seed) {
+			data = append(data, s.act, s.a, s.b, s.c)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var steps []step
+		for chunk := range slices.Chunk(data[:min(len(data), 400)/4*4], 4) {
+			steps = append(steps, step{chunk[0], chunk[1], chunk[2], chunk[3]})
+		}
+		if compareWithModel(steps) != nil {
+			t.Error(explain(shrink(steps)))
+		}
+	})
+}
+
+// shrink leaves out steps as long as a disagreement remains.
+func shrink(steps []step) []step {
+	for size := len(steps) / 2; size > 0; size /= 2 {
+		for from := 0; from+size <= len(steps); {
+			fewer := slices.Delete(slices.Clone(steps), from, from+size)
+			if compareWithModel(fewer) != nil {
+				steps = fewer
+			} else {
+				from++
+			}
+		}
+	}
+	return steps
+}
+
+func explain(steps []step) string {
+	t := newTrial()
+	t.explain = true
+	return fmt.Sprintf("%s\n%v", strings.Join(t.run(steps).log, "\n"), t.failure)
+}
+
+// compareWithModel returns the first disagreement, or nil.
+func compareWithModel(steps []step) error { return newTrial().run(steps).failure }
+
+// trial is a platform and the model, led through the same steps.
+type trial struct {
+	*model
+	srv     *mockserver.Server
+	hooks   []string
+	outbox  int        // messages that have been compared
+	heard   [][]string // what must be delivered, by step
+	explain bool
+	log     []string // what happened, if explain
+	failure error
+}
+
+func newTrial() *trial {
+	ignore := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	t := &trial{
+		model: &model{suppressed: map[string]bool{}},
+		srv:   mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"hook.test": ignore}}),
+	}
+	for range 2 {
+		_, body := t.call("POST", "/webhooks", `{"url":"http://hook.test/","events":`+show(eventNames())+`}`)
+		t.hooks, t.archived = append(t.hooks, body["webhook_id"].(string)), append(t.archived, false)
+		_, body = t.call("POST", "/lists", `{"name":"News"}`)
+		t.lists = append(t.lists, &modelList{id: number(body["list_id"])})
+	}
+	t.call("POST", f("/lists/%d/accept-policy", t.lists[0].id), "")
+	t.lists[0].accepted = true
+	for _, l := range t.lists {
+		_, body := t.call("POST", "/workflows", f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, l.id, shop, greeting))
+		if id := number(body["workflow_id"]); l.accepted {
+			t.call("POST", f("/workflows/%d/activate", id), "")
+			l.workflow = true
+		}
+	}
+	return t
+}
+
+// number returns an integer of a body, or 0 if it is none.
+func number(v any) int64 {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64()
+	return i
+}
+
+// note explains what happens.
+func (t *trial) note(format string, args ...any) {
+	if t.explain {
+		t.log = append(t.log, fmt.Sprintf(format, args...))
+	}
+}
+
+// call makes a request and returns the answer's status and body.
+func (t *trial) call(method, path, body string) (int, map[string]any) {
+	req, err := http.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	if err != nil {
+		panic(err) // the paths are our own
+	}
+	req.Header["Authorization"] = []string{"Bearer " + t.srv.Token()}
+	req.Header["Content-Type"] = []string{"application/json"}
+	res := httptest.NewRecorder()
+	t.srv.ServeHTTP(res, req)
+	t.note("%s %s %s → %d", method, path, body, res.Code)
+	var out map[string]any
+	if res.Body.Len() == 0 {
+		return res.Code, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(res.Body.Bytes()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil {
+		t.disagree(path, err, "JSON")
+	}
+	return res.Code, out
+}
+
+func (t *trial) run(steps []step) *trial {
+	defer t.srv.Close()
+	for _, s := range steps {
+		t.step(s)
+		t.compareMessages()
+		if t.failure != nil {
+			return t
+		}
+	}
+	t.compareDeliveries()
+	t.compareState()
+	return t
+}
+
+// disagree notes the first disagreement.
+func (t *trial) disagree(what string, got, want any) {
+	if t.failure == nil && fmt.Sprint(got) != fmt.Sprint(want) {
+		t.failure = fmt.Errorf("%s: the platform says %v, the model %v", what, got, want)
+	}
+}
+
+// compareMessages compares what was sent by the last step, and notes what must
+// have fired.
+func (t *trial) compareMessages() {
+	if err := t.srv.Wait(context.Background()); err != nil {
+		t.disagree("Wait", err, nil)
+	}
+	var heard []string
+	for i, hook := range t.hooks {
+		for _, fired := range t.fired {
+			if !t.archived[i] {
+				heard = append(heard, hook+" "+fired)
+			}
+		}
+	}
+	t.heard = append(t.heard, heard)
+	outbox := t.srv.Outbox()[t.outbox:]
+	t.outbox += len(outbox)
+	t.disagree("messages sent", len(outbox), len(t.sent))
+	for i, m := range t.sent {
+		if t.failure == nil {
+			t.disagree("sent", f("%s to %s", outbox[i].SentBy, outbox[i].To), f("%s to %s", m.by, m.to))
+			m.id = outbox[i].ID
+			t.messages = append(t.messages, &m)
+		}
+	}
+	t.sent, t.fired = nil, nil
+}
+
+// compareDeliveries compares what fired. What a step fires stands together in
+// the journal, in no particular order.
+func (t *trial) compareDeliveries() {
+	var got []string
+	for _, d := range t.srv.Deliveries() {
+		got = append(got, f("%s %s %s", d.WebhookID, d.Event, who(d.Body)))
+		if d.State != mockserver.DeliveryDelivered || len(d.Attempts) != 1 {
+			t.disagree("the delivery", d.State, mockserver.DeliveryDelivered)
+		}
+	}
+	for i, want := range t.heard {
+		n := min(len(want), len(got))
+		slices.Sort(want)
+		slices.Sort(got[:n])
+		t.disagree(f("fired by step %d", i+1), got[:n], want)
+		got = got[n:]
+	}
+	t.disagree("fired in the end", got, []string{})
+}
+
+// who says whom an event names, and how: the address, then the reason or, of
+// one who left, the status.
+func who(body []byte) string {
+	var d struct {
+		Event string
+		Data  struct {
+			EmailAddress    string `json:"email_address"`
+			SuppressedEmail struct{ Email string }
+			Contact         struct{ Email, Status string }
+			Reason          string
+		}
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
+		return err.Error()
+	}
+	out := d.Data.EmailAddress + d.Data.SuppressedEmail.Email + d.Data.Contact.Email
+	if out == "" {
+		out = "-"
+	}
+	switch d.Event {
+	case "Contact.Removed":
+		out += " " + d.Data.Contact.Status
+	case "Email.Rejected":
+		out += " " + d.Data.Reason
+	}
+	return out
+}
+
+// compareState compares all contacts, the suppression list and the webhooks.
+func (t *trial) compareState() {
+	for _, l := range t.lists {
+		var want []string
+		for _, c := range l.contacts {
+			want = append(want, f("%d %s %s", c.id, c.email, c.status))
+		}
+		t.disagree("contacts", t.items(f("/lists/%d/contacts", l.id), "id", "email", "status"), want)
+	}
+	var want []string
+	for email := range t.suppressed {
+		want = append(want, email)
+	}
+	got := t.items("/suppressed-emails", "email")
+	slices.Sort(want)
+	slices.Sort(got)
+	t.disagree("suppression list", got, want)
+	want = nil
+	for i := range t.hooks {
+		want = append(want, map[bool]string{true: "archived", false: "active"}[t.archived[i]])
+	}
+	t.disagree("webhooks", t.items("/webhooks", "status"), want)
+}
+
+// items returns some members of every item of a page.
+func (t *trial) items(path string, members ...string) []string {
+	_, page := t.call("GET", path+"?per_page=100", "")
+	var out []string
+	for _, item := range page["data"].([]any) {
+		var values []string
+		for _, name := range members {
+			values = append(values, fmt.Sprint(item.(map[string]any)[name]))
+		}
+		out = append(out, strings.Join(values, " "))
+	}
+	return out
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package mockserver_test
-
-const raceDetector = false
