@@ -43,7 +43,7 @@ func distinct(names []string) []string {
 // happens to, words in the console, and a test that injects it.
 func TestFaultActionsAreWhole(t *testing.T) {
 	var names, values, public []string
-	inspect(t, "internal/fault", func(_ string, n ast.Node) {
+	inspect(t, "../internal/fault", func(_ string, n ast.Node) {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || len(spec.Values) == 0 {
 			return
@@ -54,7 +54,7 @@ func TestFaultActionsAreWhole(t *testing.T) {
 		}
 	})
 	tested := map[string]bool{} // by name or value
-	inspect(t, ".", func(path string, n ast.Node) {
+	inspect(t, "..", func(path string, n ast.Node) {
 		test := strings.HasSuffix(path, "_test.go")
 		switch n := n.(type) {
 		case *ast.ValueSpec:
@@ -89,7 +89,7 @@ func TestFaultActionsAreWhole(t *testing.T) {
 // consoleActions returns the actions that the console has words for.
 func consoleActions(t *testing.T) (actions []string) {
 	t.Helper()
-	text, err := os.ReadFile("console/static/faults.js")
+	text, err := os.ReadFile("../console/static/faults.js")
 	if err != nil {
 		t.Fatal(err)
 	}
