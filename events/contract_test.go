@@ -143,8 +143,7 @@ func TestIDsMayBeNumbersOrStrings(t *testing.T) {
 		"BounceDetail.id":       "events.Null[int64]",
 	}
 	for _, typ := range types(t) {
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if member != "id" && !strings.HasSuffix(member, "_id") {
 				continue
@@ -175,8 +174,8 @@ func types(t testing.TB) (all []reflect.Type) {
 			}
 			seen[typ] = true
 			all = append(all, typ)
-			for i := range typ.NumField() {
-				add(typ.Field(i).Type)
+			for f := range typ.Fields() {
+				add(f.Type)
 			}
 		}
 	}

@@ -177,8 +177,8 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 func memberNames(t testing.TB) map[string]bool {
 	names := map[string]bool{}
 	for _, typ := range types(t) {
-		for i := range typ.NumField() {
-			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "" {
+		for f := range typ.Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 				names[name] = true
 			}
 		}

@@ -628,3 +628,22 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 		})
 	}
 }
+
+// A rule about messages counts submissions, and fails the one that it hits.
+func TestFaultInternalError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t, mockserver.Config{})
+		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
+			t.Fatal(err)
+		}
+		var errs []string
+		for range 3 {
+			time.Sleep(time.Second) // between lookups
+			text, _ := p.must("GET", "/v2/emails/"+p.email("ada@example.org"), nil).object["error"].(string)
+			errs = append(errs, text)
+		}
+		if want := []string{"", "internal error; the queue is full", ""}; !slices.Equal(errs, want) {
+			t.Errorf("the emails have failed with %q, want %q", errs, want)
+		}
+	})
+}

@@ -24,8 +24,8 @@ type generator struct {
 	err      error
 }
 
-// decode writes the file out of a package: the functions that read the types of
-// the file in from JSON, in one pass and without reflection, with a cursor of
+// decode returns decode.gen.go of a package: the functions that read the types of
+// types.gen.go from JSON, in one pass and without reflection, with a cursor of
 // package jsonscan. For each type T that is needed, that is a function
 //
 //	func readT(c *jsonscan.Cursor) T
@@ -38,14 +38,15 @@ type generator struct {
 // If optional is set, a member whose tag says omitzero is read by
 // jsonscan.Optional: a value of another kind is then as good as none.
 //
-// Fields may be of type string, bool, int64, [json.RawMessage], a type of the
-// file in (a struct with json tags, or a named type of any of these), and
+// Fields may be of type string, bool, int64, [json.RawMessage], a type of
+// types.gen.go (a struct with json tags, or a named type of any of these), and
 // pointers to and slices of these. For every other type the package declares the
 // reader itself: readID for ID, readTime for [time.Time], and
 // for a generic type N[T]
 //
 //	func readN[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) N[T]
-func decode(dir, in, out string, optional bool) ([]byte, error) {
+func decode(dir string, optional bool) ([]byte, error) {
+	const in, out = "types.gen.go", "decode.gen.go"
 	g := &generator{types: map[string]ast.Expr{}, seen: map[string]bool{}, optional: optional}
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, in), nil, parser.SkipObjectResolution)
 	if err != nil {

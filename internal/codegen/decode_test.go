@@ -38,7 +38,7 @@ func TestDecode(t *testing.T) {
 		"decode.gen.go":  "package sample\n\nvar old = readNotNeeded\n",
 		"unrelated.text": "readNotNeeded",
 	})
-	got, err := decode(".", "types.gen.go", "decode.gen.go", false)
+	got, err := decode(".", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestDecodeOptional(t *testing.T) {
 		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
-	got, err := decode(".", "types.gen.go", "decode.gen.go", true)
+	got, err := decode(".", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\t" + row.field + "\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			if _, err := decode(".", "types.gen.go", "decode.gen.go", false); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := decode(".", false); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error is %v", err)
 			}
 		})

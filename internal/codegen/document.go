@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oasdiff/yaml3"
+	yaml "github.com/oasdiff/yaml3"
 )
 
 // document is what openapi.yaml says of operations and events, in its order.

@@ -46,28 +46,31 @@ func between(text []byte, name, rows string) ([]byte, error) {
 }
 
 func endpointTable(operations []operation, methods map[string][]string) (string, error) {
-	out := "| method | path | client | repeatable |\n|---|---|---|---|\n"
+	var out strings.Builder
+	out.WriteString("| method | path | client | repeatable |\n|---|---|---|---|\n")
 	var errs []error
 	for _, op := range operations {
 		if len(methods[op.id]) == 0 {
 			errs = append(errs, fmt.Errorf("package client: no exported method calls %sRequest: %s %s has none", op.id, op.method, op.path))
 		}
 		repeatable := map[bool]string{true: "yes", false: "no"}[op.repeatable]
-		out += fmt.Sprintf("| %s | `%s` | `%s` | %s |\n", op.method, op.path, strings.Join(methods[op.id], "` `"), repeatable)
+		fmt.Fprintf(&out, "| %s | `%s` | `%s` | %s |\n", op.method, op.path, strings.Join(methods[op.id], "` `"), repeatable)
 	}
-	return out, errors.Join(errs...)
+	return out.String(), errors.Join(errs...)
 }
 
 func eventTable(events []event) string {
-	out := "| event | type of `Event.Data`, a pointer to |\n|---|---|\n"
+	var out strings.Builder
+	out.WriteString("| event | type of `Event.Data`, a pointer to |\n|---|---|\n")
 	for _, e := range events {
 		var types []string
 		for _, s := range e.Shapes {
 			types = append(types, "`"+s.Name+"`")
 		}
-		out += fmt.Sprintf("| %s | %s |\n", e.Name, strings.Join(types, " "))
+		fmt.Fprintf(&out, "| %s | %s |\n", e.Name, strings.Join(types, " "))
 	}
-	return out + "| any other, or a shape that is not known | `Unknown`, with the raw JSON |\n"
+	out.WriteString("| any other, or a shape that is not known | `Unknown`, with the raw JSON |\n")
+	return out.String()
 }
 
 // clientMethods returns the exported methods of package client that call the

@@ -2,7 +2,9 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -64,6 +66,20 @@ func (r route) example() string {
 		return ""
 	}
 	return examples[0]
+}
+
+// anID is a member of JSON that names a record, or several.
+var anID = regexp.MustCompile(`"(\w+_id)(s?)":(\d+|\[[\d,]*\])`)
+
+// exampleOf returns the example for records with these ids.
+func (r route) exampleOf(ids map[string]string) string {
+	return anID.ReplaceAllStringFunc(r.example(), func(member string) string {
+		m := anID.FindStringSubmatch(member)
+		if m[2] == "s" {
+			return fmt.Sprintf(`"%ss":[%s]`, m[1], ids[m[1]])
+		}
+		return fmt.Sprintf(`"%s":%s`, m[1], ids[m[1]])
+	})
 }
 
 func (r route) examples() []string {
