@@ -337,7 +337,8 @@ func TestFaultTruncateNothing(t *testing.T) {
 	})
 }
 
-func TestFaultInternalError(t *testing.T) {
+// Two rules of one message each fail two messages.
+func TestFaultInternalErrorOnce(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}

@@ -87,7 +87,7 @@ func newEngine(t *testing.T) *Engine {
 func saved(t *testing.T, d *delivery) string {
 	t.Helper()
 	e := newEngine(t)
-	e.journal = append(e.journal, d)
+	e.journal.add(d)
 	return stateOf(t, e)
 }
 
