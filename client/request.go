@@ -57,7 +57,7 @@ func pathSegment(v any) (string, error) {
 }
 
 // addQueryIfSet adds a parameter unless v is the zero value, which the
-// platform reads as its default.
+// platform reads as its default, or nil.
 func (r *request) addQueryIfSet(name string, v any) {
 	var s string
 	switch v := v.(type) {
@@ -73,6 +73,10 @@ func (r *request) addQueryIfSet(name string, v any) {
 	case bool:
 		if v {
 			s = "true"
+		}
+	case *bool:
+		if v != nil {
+			s = strconv.FormatBool(*v)
 		}
 	}
 	if s == "" {
