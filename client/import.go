@@ -111,7 +111,7 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 	return im.report, joinImport(sourceErr, im.failure(), ctx.Err(), context.Cause(ctx))
 }
 
-// joinImport makes one line of the errors that are there.
+// joinImport makes one error of those that are there.
 func joinImport(errs ...error) error {
 	var all error
 	for _, err := range errs {
@@ -123,7 +123,10 @@ func joinImport(errs ...error) error {
 			all = fmt.Errorf("%w; %w", all, err)
 		}
 	}
-	return all
+	if all == nil {
+		return nil
+	}
+	return &lineError{all}
 }
 
 // importer is one import under way. The goroutine that reads the source fills
