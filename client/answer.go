@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/emailplatform/internal/jsonscan"
 )
 
 // take decodes a 2xx, or makes an error of the answer. readErr says why body
@@ -42,8 +44,10 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		if err == nil {
 			return nil
 		}
-		e.badAnswer, e.cause = true, redactError(err, c.token)
-		return e // without the body, which may hold a webhook's secret
+		var bad *jsonscan.Error
+		e.badAnswer, e.mismatch = true, errors.As(err, &bad) && !bad.Syntax
+		e.cause = redactError(err, c.token) // which is no jsonscan.Error any more if the token is in its text
+		return e                            // without the body, which may hold a webhook's secret
 	}
 	e.Body = []byte(redact(string(body), c.token))
 	e.Body = bytes.Clone(e.Body[:min(len(e.Body), maxErrorBody)])

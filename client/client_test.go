@@ -298,7 +298,7 @@ func TestMismatchesInside(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
-	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: "s", Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrBadAnswer) {
+	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: NewSecret("s"), Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrBadAnswer) {
 		t.Errorf("Get = %+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "application/json",
@@ -351,7 +351,7 @@ func TestOnResponse(t *testing.T) {
 	var got []Response
 	ctx := OnResponse(t.Context(), func(r Response) { got = append(got, r) })
 	wh, err := c.Webhooks.Get(ctx, "1")
-	if err != nil || string(wh.Secret) != testToken {
+	if err != nil || wh.Secret.Reveal() != testToken {
 		t.Fatalf("Get = %v, %v", wh, err)
 	}
 	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) {
@@ -418,7 +418,7 @@ func TestTokenHidden(t *testing.T) {
 		hidesToken(t, e, *e, e.Details)
 	}
 	cfg := Config{BaseURL: "https://u:" + testToken + "@example.com", Token: testToken}
-	hidesToken(t, c, *c, cfg, &cfg, Webhook{Secret: testToken}, Secret(testToken), errors.Unwrap(err3))
+	hidesToken(t, c, *c, cfg, &cfg, Webhook{Secret: NewSecret(testToken)}, NewSecret(testToken), struct{ s Secret }{NewSecret(testToken)}, errors.Unwrap(err3))
 	if strings.Contains(log.String(), testToken) {
 		t.Errorf("the log shows the token: %s", log.String())
 	}

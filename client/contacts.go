@@ -27,6 +27,12 @@ func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCrea
 	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact), readContact)
 }
 
+// CreateNew is Create, but makes nobody active again who had unsubscribed: such an
+// address is [ErrContactExists] as well.
+func (s *Contacts) CreateNew(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
+	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{Resubscribe: new(false)}, contact), readContact)
+}
+
 // CreatePending is Create with double opt-in: the contact is pending until its
 // recipient confirms by the email that the platform sends to it.
 func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
@@ -59,15 +65,6 @@ func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) err
 // [ErrNotFound] and nobody is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
-}
-
-// ImportBatch imports at most 1,000 contacts with one request. Importing the
-// same batch twice creates nothing twice. Contacts that are on the list already
-// are updated, and get the status that batch.ImportTo says: by default, somebody
-// who had unsubscribed is active again. Who complained or bounced does not become
-// active. [Contacts.Import] takes any number.
-func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
-	return do(ctx, s.x, importContactsRequest(listID, batch), readImportResult)
 }
 
 // List returns one page of contacts, in the order of their creation unless

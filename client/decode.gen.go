@@ -74,22 +74,6 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 	return v
 }
 
-func readImportResult(c *jsonscan.Cursor) (v ImportResult) {
-	for name := range c.Object() {
-		switch name {
-		case "errors":
-			v.Errors = jsonscan.Slice(c, readImportError)
-		case "imported":
-			v.Imported = c.Int()
-		case "updated":
-			v.Updated = c.Int()
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
 func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 	for name := range c.Object() {
 		switch name {
@@ -423,26 +407,6 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 			v.Name = c.String()
 		case "value":
 			v.Value = c.String()
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readImportError(c *jsonscan.Cursor) (v ImportError) {
-	for name := range c.Object() {
-		switch name {
-		case "index":
-			v.Index = c.Int()
-		case "email":
-			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
-		case "loc":
-			v.Loc = jsonscan.Optional(c, readLocation)
-		case "msg":
-			v.Msg = c.String()
-		case "type":
-			v.Type = c.String()
 		default:
 			c.Skip()
 		}

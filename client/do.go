@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"example.com/emailplatform/internal/jsonscan"
 )
@@ -40,8 +39,8 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 // isMismatch reports whether err is about an answer that is JSON, but not of
 // the kind that is expected.
 func isMismatch(err error) bool {
-	var bad *jsonscan.Error
-	return errors.As(err, &bad) && !bad.Syntax
+	e, ok := ownError(err)
+	return ok && e.mismatch
 }
 
 // perform performs an operation and has decode take the answer, which may be

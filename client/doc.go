@@ -17,9 +17,9 @@
 // plain http is refused but for loopback hosts. No value of this package prints
 // or logs a token or a webhook's secret, whatever the verb. There is one exception,
 // which is fmt's: it calls no methods on what it finds in unexported fields. If a
-// type of yours holds a [Config] or a [Secret] in such a field, then printing a
-// value of that type by %v prints the token or the secret. Give the type a Format
-// or String method, or keep a [Client] in it instead, which shows neither.
+// type of yours holds a [Config] in such a field, then printing a value of that
+// type by %v prints the token. Give the type a Format or String method, or keep a
+// [Client] in it instead, which shows none.
 //
 // # Errors
 //
@@ -34,7 +34,8 @@
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// The context's error is underneath if the context ended the call. An attempt that
+// The context's error and its cause are underneath if the context ended the call.
+// An attempt that
 // took longer than [Config.Timeout] is a context.DeadlineExceeded as well: ask the
 // context which of the two it was. Any 2xx is a
 // success. An empty answer is the zero value, and members of an answer that this

@@ -46,13 +46,15 @@ func (c *call) encode() error {
 	return err
 }
 
-// suspicious reports whether a payload has what encoding/json makes of a
-// mistake: a list that is missing becomes null, and invalid UTF-8 is replaced,
-// by an escape or, since Go 1.27, by the character itself. Looking for mistakes
-// in the body itself takes longer.
+// suspicious reports whether a payload has what can become of a mistake: a list
+// that is missing becomes null, and what is not UTF-8 is replaced, by an escape or
+// by the character itself, or is left as it is. It does not depend on which of
+// them the release of Go does. Looking for mistakes in the body itself takes
+// longer.
 func suspicious(payload []byte) bool {
-	return bytes.Contains(payload, []byte(`:null`)) ||
-		bytes.Contains(payload, []byte(`\ufffd`)) || bytes.Contains(payload, []byte("\ufffd"))
+	return bytes.Contains(payload, []byte(`null`)) ||
+		bytes.Contains(payload, []byte(`\ufffd`)) || bytes.Contains(payload, []byte(`\uFFFD`)) ||
+		bytes.Contains(payload, []byte("\ufffd")) || !utf8.Valid(payload)
 }
 
 // mistake names the first place of a body that cannot be sent as it is, such as

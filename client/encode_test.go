@@ -48,6 +48,22 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			_, err := c.SuppressedEmails.Add(ctx, latin1)
 			return err
 		},
+		"custom_attributes.M\ufffdller: is not UTF-8": func() error {
+			_, err := c.Emails.Send(ctx, EmailSubmission{Email: "a@example.org", CustomAttributes: map[string]string{latin1: "name"}})
+			return err
+		},
+		"contacts.0.tags.1: is not UTF-8": func() error {
+			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{Contacts: []ImportContact{{Email: "a@x", Tags: []string{"\ufffd", latin1}}}})
+			return err
+		},
+		"email_id: is not UTF-8": func() error {
+			_, err := c.Emails.Get(ctx, latin1)
+			return err
+		},
+		"filter: is not UTF-8": func() error {
+			_, err := c.Contacts.List(ctx, 1, ListContactsParams{Filter: "email:" + latin1})
+			return err
+		},
 	} {
 		err := send()
 		var e *Error

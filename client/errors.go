@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,6 +65,7 @@ type Error struct {
 	note       string // what more there is to say, for people
 	badRequest bool   // refused before anything was sent
 	badAnswer  bool   // the answer cannot be used
+	mismatch   bool   // it is JSON, but not of the kind that is expected
 	reached    bool   // bytes may have left
 	refused    bool   // the platform said that it did nothing
 	more       int    // details that are left out
@@ -129,7 +131,8 @@ func readLocation(c *jsonscan.Cursor) Location {
 	})
 }
 
-// Error returns one line that says what was tried and what came of it.
+// Error returns one line that says what was tried and what came of it. Control
+// characters in what others said are written as in a Go string.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
@@ -143,7 +146,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, " [%d attempts]", e.Attempts)
 	}
-	return b.String()
+	return visible(b.String())
 }
 
 func (e *Error) reasons() []string {
@@ -234,7 +237,7 @@ func (e *Error) LogValue() slog.Value {
 		slog.String("path", e.Path),
 		slog.Int("status", e.StatusCode),
 		slog.Int("attempts", e.Attempts),
-		slog.String("error", strings.Join(e.reasons(), ": ")),
+		slog.String("error", visible(strings.Join(e.reasons(), ": "))),
 	}
 	if e.RequestID != "" {
 		attrs = append(attrs, slog.String("request_id", e.RequestID))
@@ -260,6 +263,19 @@ func (e *Error) joined(err error) *Error {
 		both.cause = fmt.Errorf("%w; %w", e.cause, err)
 	}
 	return &both
+}
+
+// caused has the error of a call that its context ended say why that ended.
+func caused(next exchange) exchange {
+	return func(ctx context.Context, c *call) error {
+		err := next(ctx, c)
+		ended, why := ctx.Err(), context.Cause(ctx)
+		e, ok := ownError(err)
+		if !ok || ended == nil || !errors.Is(e.cause, ended) && !errors.Is(e.cause, why) {
+			return err
+		}
+		return e.joined(ended).joined(redactError(why, c.token))
+	}
 }
 
 // parseDetails reads the platform's error format without token, and returns how
@@ -312,6 +328,13 @@ func cut(s string) string {
 	}
 	return strings.ToValidUTF8(strings.Clone(s[:maxDetailText]), "") + "…"
 }
+
+// lineError shows an error in one line.
+type lineError struct{ err error }
+
+func (e *lineError) Error() string { return visible(e.err.Error()) }
+
+func (e *lineError) Unwrap() error { return e.err }
 
 // visible returns s in one line, with what shows nothing or turns the direction
 // of text as it is written in a Go string.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestErrorIs(t *testing.T) {
@@ -162,4 +165,79 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatal("the token shows")
 		}
 	})
+}
+
+// TestErrorIsOneLine has control characters, and what turns the direction of
+// text, be seen instead of obeyed.
+func TestErrorIsOneLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain é 😀 \u00a0": "plain é 😀 \u00a0",
+		`a \n "quoted"`:    `a \n "quoted"`,
+		"\x1b[2Jgone\r\n":  `\x1b[2Jgone\r\n`,
+		"\x00\x7f\u0085":   `\x00\x7f\u0085`,
+		"a\u2028b\u2029c":  `a\u2028b\u2029c`,
+		"\u202egnp.exe":    `\u202egnp.exe`,
+		"\xff\xc3(\ufffd":  `\xff\xc3(` + "\ufffd",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+	c := newTestClient(t, answer(422, "application/json", `{"detail":[{"loc":["body","a\nb"],"msg":"no\u001b[31m","type":"x\ry"}]}`))
+	_, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+	want := `createList: POST /lists: 422 Unprocessable Entity: body.a\nb: no\x1b[31m (x\ry) [request req-1]`
+	if err == nil || err.Error() != want || fmt.Sprintf("%s", err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Error("x", "err", err)
+	slog.New(slog.NewJSONHandler(&log, nil)).Error("x", "err", err)
+	if strings.Contains(log.String(), "\x1b") || strings.Contains(log.String(), `\u001b`) {
+		t.Errorf("logged as %s", log.String())
+	}
+}
+
+// TestErrorCause has the error of a call that the context ended say why.
+func TestErrorCause(t *testing.T) {
+	closing := errors.New("the shop closes\nnow " + testToken)
+	for name, begin := range map[string]func(context.CancelCauseFunc, *Config){
+		"before":         func(cancel context.CancelCauseFunc, _ *Config) { cancel(closing) },
+		"while it waits": func(context.CancelCauseFunc, *Config) {},
+		"in a pause":     func(_ context.CancelCauseFunc, cfg *Config) { cfg.HTTPClient.Transport = status503{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}, func(cfg *Config) { begin(cancel, cfg) })
+				time.AfterFunc(time.Second, func() { cancel(closing) })
+				_, err := c.Lists.Get(ctx, 1)
+				if !errors.Is(err, context.Canceled) || !errors.Is(err, closing) {
+					t.Fatalf("%v is not %v for %v", err, context.Canceled, closing)
+				}
+				if got := err.Error(); strings.Count(got, `context canceled; the shop closes\nnow [redacted]`) != 1 && name != "before" || strings.Count(got, "the shop") != 1 {
+					t.Errorf("got %s", got)
+				}
+				_, err = c.Contacts.Import(ctx, 1, numbered(1, 0), ImportOptions{})
+				if !errors.Is(err, context.Canceled) || !errors.Is(err, closing) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%v is not %v for %v", err, context.Canceled, closing)
+				}
+			})
+		})
+	}
+	c := newTestClient(t, answer(404, "application/json", ""))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx = OnResponse(ctx, func(Response) { cancel(closing) })
+	if _, err := c.Lists.Get(ctx, 1); !errors.Is(err, ErrNotFound) || errors.Is(err, closing) {
+		t.Errorf("what the context did not end: %v", err)
+	}
+}
+
+// status503 asks to come again in a minute.
+type status503 struct{}
+
+func (status503) RoundTrip(*http.Request) (*http.Response, error) {
+	return respond(503, "", "Retry-After", "59"), nil
 }

@@ -28,8 +28,20 @@ type ImportOptions struct {
 
 	// Skip is how many contacts at the beginning of the source are passed
 	// over, for an import that resumes at a checkpoint of another one. A
-	// source with fewer contacts than that is an error.
+	// source with fewer contacts than that is an error. It counts all that
+	// the source gives, so what has to be left out is left out by Filter: a
+	// source that gives fewer contacts than the time before would have others
+	// in their places, and lose them.
 	Skip int64
+
+	// Filter is asked of each contact that is not skipped. One for which it is
+	// false is left out, but keeps its place in the source, so that Skip,
+	// Checkpoint and [ImportReport.Left] stay right. Default: none is.
+	Filter func(ImportContact) bool
+
+	// Resubscribe has an import to active make contacts active that had
+	// unsubscribed or are pending. Default: they stay as they are.
+	Resubscribe bool
 
 	// Progress is called when a batch is finished, well or not.
 	Progress func(ImportProgress)
@@ -37,8 +49,9 @@ type ImportOptions struct {
 	// Checkpoint is called when the confirmed prefix has grown: the platform
 	// has answered for all of the first confirmed contacts of the source. Kept
 	// in a safe place, it is what Skip takes after a crash. Batches behind it
-	// may be confirmed too, at most Concurrency-1 when nothing fails, and are
-	// then imported again. An error ends the import.
+	// may be confirmed too, and are then imported again: at most Concurrency-1
+	// of them when nothing fails, as no batch is sent that is further ahead of
+	// the first unfinished one. An error ends the import.
 	Checkpoint func(confirmed int64) error
 
 	// OnRejected gets the contacts that the platform does not take, as they
@@ -57,16 +70,16 @@ func ContinueOnError(ImportFailure) error { return nil }
 
 // ImportFailure is a batch whose request failed.
 type ImportFailure struct {
-	From, To int64 // the contacts From to To-1 of the source
+	From, To int64 // the contacts From to To-1 of the source, but for those left out
 	Err      error // an *Error; with ErrOutcomeUnknown they may be on the list
 }
 
 // Import puts any number of contacts on a list, in batches of 1,000. It reads
 // the source as it goes and keeps no more than the batches under way, so memory
-// does not depend on the number of contacts. Importing a contact again creates
-// nothing twice, but makes active again anybody who has unsubscribed in the
-// meantime, unless ImportTo says otherwise: resume soon. See
-// [Contacts.ImportBatch] for what becomes of each.
+// does not depend on the number of contacts; the report takes some for each run
+// of contacts that fared alike. Importing a contact again creates nothing twice
+// and, but by Resubscribe, makes nobody active who has unsubscribed in the
+// meantime. See [Contacts.ImportBatch] for what becomes of each.
 //
 // The report is never nil. The error is nil if the source was read to its end
 // and the platform answered for all of it, also if it rejected some contacts.
@@ -83,8 +96,8 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 		e.badRequest = true
 		return im.report, e
 	}
-	im.send = func(batch []ImportContact) (batchResult, error) {
-		return s.importBatch(ctx, listID, ContactImport{Contacts: batch, ImportTo: opts.ImportTo})
+	im.send = func(contacts []ImportContact) (ImportResult, error) {
+		return s.ImportBatch(ctx, listID, ContactImport{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe})
 	}
 	defer im.wg.Wait() // also if the source panics
 	sourceErr := im.read(ctx, contacts)
@@ -95,10 +108,10 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 	if im.report.Complete {
 		return im.report, joinImport(im.failure())
 	}
-	return im.report, joinImport(sourceErr, im.failure(), ctx.Err())
+	return im.report, joinImport(sourceErr, im.failure(), ctx.Err(), context.Cause(ctx))
 }
 
-// joinImport makes one line of the errors that are there.
+// joinImport makes one error of those that are there.
 func joinImport(errs ...error) error {
 	var all error
 	for _, err := range errs {
@@ -110,25 +123,39 @@ func joinImport(errs ...error) error {
 			all = fmt.Errorf("%w; %w", all, err)
 		}
 	}
-	return all
+	if all == nil {
+		return nil
+	}
+	return &lineError{all}
 }
 
 // importer is one import under way. The goroutine that reads the source fills
 // batches; each batch is sent by a goroutine of its own.
 type importer struct {
 	opts ImportOptions // its functions are called with mu held
-	send func([]ImportContact) (batchResult, error)
+	send func([]ImportContact) (ImportResult, error)
 
-	slots chan struct{}        // holds a value for each batch under way
-	spare chan []ImportContact // buffers to use again
+	slots chan struct{} // holds a value for each batch from the first unfinished one on
+	spare chan *batch   // to use again
 	wg    sync.WaitGroup
 
-	mu      sync.Mutex // guards the rest, and is held during callbacks
-	report  *ImportReport
-	batches int
-	failed  int
-	first   error // of the first batch that failed
-	stopped error // why no further batch is to be sent
+	mu       sync.Mutex // guards the rest, and is held during callbacks
+	report   *ImportReport
+	started  int
+	finished []bool // of the batches in slots, each at its number modulo their count
+	inOrder  int    // batches that are finished, and all before them
+	batches  int    // finished
+	failed   int
+	first    error // of the first batch that failed
+	stopped  error // why no further batch is to be sent
+}
+
+// batch is a part of the source, of which one request sends what is not left out.
+type batch struct {
+	number   int
+	from, to int64
+	contacts []ImportContact
+	places   []int64 // of contacts in the source
 }
 
 func (im *importer) configure() error {
@@ -150,14 +177,15 @@ func (im *importer) configure() error {
 		o.OnRejected = func(r ImportRejection) { im.report.Rejections = append(im.report.Rejections, r) }
 	}
 	im.slots = make(chan struct{}, o.Concurrency)
-	im.spare = make(chan []ImportContact, o.Concurrency+1)
+	im.finished = make([]bool, o.Concurrency)
+	im.spare = make(chan *batch, o.Concurrency+1)
 	return nil
 }
 
 // read sends the source in batches until it ends, fails, or no further batch
 // is to be sent. The error is the source's.
 func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, error]) error {
-	batch := im.buffer()
+	b := im.batch(im.opts.Skip)
 	n := int64(0)
 	done := true
 	var failed error
@@ -168,16 +196,21 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		if n++; n <= im.opts.Skip {
 			continue
 		}
-		if batch = append(batch, contact); len(batch) < im.opts.BatchSize {
+		b.to = n
+		if !im.wants(contact) {
 			continue
 		}
-		if done = im.start(ctx, n, batch); !done {
+		b.contacts, b.places = append(b.contacts, contact), append(b.places, n-1)
+		if len(b.contacts) < im.opts.BatchSize {
+			continue
+		}
+		if done = im.start(ctx, b); !done {
 			break
 		}
-		batch = im.buffer()
+		b = im.batch(n)
 	}
-	if done && len(batch) > 0 {
-		done = im.start(ctx, n, batch)
+	if done && b.to > b.from {
+		done = im.start(ctx, b)
 	}
 	if failed == nil && done && n < im.opts.Skip {
 		failed = fmt.Errorf("it ends before the %d contacts to skip; is it the same source?", im.opts.Skip)
@@ -189,18 +222,31 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-func (im *importer) buffer() []ImportContact {
-	select {
-	case b := <-im.spare:
-		return b[:0]
-	default:
-		return make([]ImportContact, 0, im.opts.BatchSize)
+// wants reports whether a contact is to be sent.
+func (im *importer) wants(contact ImportContact) bool {
+	if im.opts.Filter == nil {
+		return true
 	}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	return im.opts.Filter(contact)
 }
 
-// start sends the batch that ends before the contact to, once there is a slot
-// for it, and reports whether the import goes on.
-func (im *importer) start(ctx context.Context, to int64, batch []ImportContact) bool {
+// batch returns an empty batch.
+func (im *importer) batch(from int64) *batch {
+	var b *batch
+	select {
+	case b = <-im.spare:
+	default:
+		b = &batch{contacts: make([]ImportContact, 0, im.opts.BatchSize), places: make([]int64, 0, im.opts.BatchSize)}
+	}
+	b.from, b.to, b.contacts, b.places = from, from, b.contacts[:0], b.places[:0]
+	return b
+}
+
+// start sends a batch, once there is a slot for it, and reports whether the
+// import goes on.
+func (im *importer) start(ctx context.Context, b *batch) bool {
 	select {
 	case im.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -208,46 +254,69 @@ func (im *importer) start(ctx context.Context, to int64, batch []ImportContact) 
 	}
 	im.mu.Lock()
 	stopped := im.stopped != nil || ctx.Err() != nil
+	b.number = im.started
+	im.started++
 	im.mu.Unlock()
 	if stopped {
 		<-im.slots
 		return false
 	}
 	im.wg.Go(func() {
-		result, err := im.send(batch)
-		im.finish(to-int64(len(batch)), batch, result, err)
-		im.spare <- batch
-		<-im.slots
+		var result ImportResult
+		var err error
+		if len(b.contacts) > 0 {
+			result, err = im.send(b.contacts)
+		}
+		im.finish(b, result, err)
+		number := b.number
+		im.spare <- b // before another batch may be started, or there were more of them than places
+		im.release(number)
 	})
 	return true
 }
 
-// finish takes down what became of the batch that begins with the contact from.
-func (im *importer) finish(from int64, batch []ImportContact, result batchResult, err error) {
+// finish takes down what became of a batch.
+func (im *importer) finish(b *batch, result ImportResult, err error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	before := im.report.Confirmed
 	if err != nil {
-		im.fail(ImportFailure{From: from, To: from + int64(len(batch)), Err: err})
+		im.report.fail(b, err)
+		im.fail(ImportFailure{From: b.from, To: b.to, Err: err})
 	} else {
-		for _, r := range im.report.confirm(from, batch, result) {
+		for _, r := range im.report.confirm(b, result) {
 			im.opts.OnRejected(r)
 		}
 	}
-	im.batches++
+	if len(b.contacts) > 0 {
+		im.batches++
+	}
 	if im.opts.Checkpoint != nil && im.report.Confirmed > before {
 		if err := im.opts.Checkpoint(im.report.Confirmed); err != nil {
 			im.opts.Checkpoint = nil
 			im.stopped = fmt.Errorf("checkpoint: %w", err)
 		}
 	}
-	if im.opts.Progress != nil {
+	if im.opts.Progress != nil && len(b.contacts) > 0 {
 		im.opts.Progress(ImportProgress{ImportCounts: im.report.ImportCounts, Batches: im.batches, Confirmed: im.report.Confirmed})
 	}
 }
 
+// release gives the slots of all batches back that are finished and have only
+// finished ones before them.
+func (im *importer) release(number int) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	n := len(im.finished)
+	im.finished[number%n] = true
+	for im.finished[im.inOrder%n] {
+		im.finished[im.inOrder%n] = false
+		im.inOrder++
+		<-im.slots
+	}
+}
+
 func (im *importer) fail(f ImportFailure) {
-	im.report.fail(f)
 	if im.failed++; im.failed == 1 {
 		im.first = fmt.Errorf("contacts %d to %d: %w", f.From, f.To-1, f.Err)
 	}
@@ -269,37 +338,4 @@ func (im *importer) failure() error {
 		return im.stopped
 	}
 	return fmt.Errorf("%w; %w", err, im.stopped)
-}
-
-// batchResult is the answer to a batch. If again is set, an earlier attempt may
-// have been carried out, so that what counts as updated may have been new.
-type batchResult struct {
-	ImportResult
-
-	again bool
-}
-
-// importBatch is ImportBatch for an import, which needs an answer that fits.
-func (s *Contacts) importBatch(ctx context.Context, listID int64, batch ContactImport) (result batchResult, err error) {
-	c := &call{request: importContactsRequest(listID, batch)}
-	c.decode = func(body []byte) error {
-		if result.ImportResult, err = decode(body, readImportResult); err != nil {
-			return err
-		}
-		return checkImport(result.ImportResult, len(batch.Contacts))
-	}
-	err = s.x(ctx, c)
-	result.again = c.maybeDone
-	return result, err
-}
-
-// checkImport refuses an answer that does not fit a batch of n contacts:
-// nobody could say then which of them are on the list.
-func checkImport(result ImportResult, n int) error {
-	for _, e := range result.Errors {
-		if e.Index < 0 || e.Index >= int64(n) {
-			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
-		}
-	}
-	return nil
 }

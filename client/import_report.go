@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -25,7 +26,7 @@ const (
 	// does not say whether a contact was imported or updated when a batch has
 	// both, and counts one as updated that came to the list by an earlier
 	// attempt at the same batch whose answer was lost. Counts that do not add
-	// up say nothing at all.
+	// up say neither, but counts of nobody are no answer: ImportUnknown.
 	ImportAccepted
 	// ImportRejected: the platform does not take it. Correct it before giving
 	// it to a call again.
@@ -36,19 +37,23 @@ const (
 	// ImportUnknown: its request failed, and it may be on the list or not.
 	// Give it to the next call; that creates nothing twice.
 	ImportUnknown
+	// ImportLeftOut: ImportOptions.Filter left it out.
+	ImportLeftOut
 )
 
 // String returns for example "imported".
 func (s ImportStatus) String() string {
-	names := []string{"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown"}
+	names := []string{"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "left out"}
 	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("ImportStatus(%d)", int(s))
 	}
 	return names[s]
 }
 
-// confirmed reports whether the platform has answered for the contact.
-func (s ImportStatus) confirmed() bool { return ImportSkipped <= s && s <= ImportRejected }
+// confirmed reports whether the platform has answered for the contact, or need not.
+func (s ImportStatus) confirmed() bool {
+	return ImportSkipped <= s && s <= ImportRejected || s == ImportLeftOut
+}
 
 // ImportCounts counts the contacts of the batches that are finished.
 type ImportCounts struct {
@@ -58,6 +63,7 @@ type ImportCounts struct {
 	Rejected int64 // the platform does not take them
 	Failed   int64 // their request failed, and did nothing
 	Unknown  int64 // their request failed, and they may be on the list
+	LeftOut  int64 // ImportOptions.Filter left them out
 }
 
 // ImportProgress is how far an import has come.
@@ -75,20 +81,21 @@ type ImportRejection struct {
 }
 
 // ImportReport says what became of each contact of an import. Contacts are
-// numbered by their place in the source, from 0, skipped ones included. It is
+// numbered by their place in the source, from 0, all included. It is
 // complete when Import returns, and must not be changed.
 type ImportReport struct {
 	ImportCounts
 
-	// Read is how many contacts the source gave, skipped ones included.
+	// Read is how many contacts the source gave, those included that were
+	// skipped or left out.
 	Read int64
 
 	// Complete is whether the source was read to its end and all was sent.
 	Complete bool
 
 	// Confirmed is the length of the confirmed prefix: the platform has
-	// answered for the contacts 0 to Confirmed-1. It is what
-	// ImportOptions.Skip takes.
+	// answered for the contacts 0 to Confirmed-1, or they were skipped or left
+	// out. It is what ImportOptions.Skip takes.
 	Confirmed int64
 
 	// Rejections are the contacts that the platform does not take, in no
@@ -138,59 +145,76 @@ func (r *ImportReport) Left(contacts iter.Seq2[ImportContact, error]) iter.Seq2[
 	}
 }
 
-// confirm takes down the answer to the batch that begins with the contact
-// from, and returns whom the platform rejects.
-func (r *ImportReport) confirm(from int64, batch []ImportContact, result batchResult) []ImportRejection {
+// confirm takes down the answer to a batch, which fits it, and returns whom the
+// platform rejects.
+func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection {
 	var rejections []ImportRejection
-	slices.SortStableFunc(result.Errors, func(a, b ImportError) int { return int(a.Index - b.Index) })
+	slices.SortStableFunc(result.Errors, func(a, b ImportError) int { return cmp.Compare(a.Index, b.Index) })
 	for _, e := range slices.CompactFunc(result.Errors, func(a, b ImportError) bool { return a.Index == b.Index }) {
 		rejections = append(rejections, ImportRejection{
-			Index: from + e.Index, Contact: batch[e.Index], Detail: ErrorDetail{Loc: e.Loc, Msg: e.Msg, Type: e.Type},
+			Index: b.places[e.Index], Contact: b.contacts[e.Index], Detail: ErrorDetail{Loc: e.Loc, Msg: e.Msg, Type: e.Type},
 		})
 	}
-	status := r.count(result, int64(len(batch)), int64(len(rejections)))
-	var spans []span
-	next := from
-	for _, rej := range rejections {
-		spans = append(spans, span{next, rej.Index, status}, span{rej.Index, rej.Index + 1, ImportRejected})
-		next = rej.Index + 1
-	}
-	r.add(append(spans, span{next, from + int64(len(batch)), status}))
+	r.Imported += result.Imported
+	r.Updated += result.Updated
+	r.Accepted += result.Accepted
+	r.Rejected += int64(len(rejections))
+	status, left := result.status(), rejections
+	r.take(b, func(place int64) ImportStatus {
+		if len(left) > 0 && left[0].Index == place {
+			left = left[1:]
+			return ImportRejected
+		}
+		return status
+	})
 	return rejections
 }
 
-// count adds up a batch of n contacts and returns the status of those that
-// were not rejected.
-func (r *ImportReport) count(result batchResult, n, rejected int64) ImportStatus {
-	r.Rejected += rejected
-	if result.Imported < 0 || result.Updated < 0 || result.Imported+result.Updated != n-rejected {
-		r.Accepted += n - rejected
-		return ImportAccepted
-	}
-	r.Imported += result.Imported
-	if result.again {
-		r.Accepted += result.Updated
-	} else {
-		r.Updated += result.Updated
-	}
+// status returns what became of those that were not rejected.
+func (r ImportResult) status() ImportStatus {
 	switch {
-	case result.Updated == 0:
+	case r.Updated == 0 && r.Accepted == 0:
 		return ImportImported
-	case result.Imported == 0 && !result.again:
+	case r.Imported == 0 && r.Accepted == 0:
 		return ImportUpdated
 	}
 	return ImportAccepted
 }
 
 // fail takes down a batch whose request failed.
-func (r *ImportReport) fail(f ImportFailure) {
-	if errors.Is(f.Err, ErrOutcomeUnknown) {
-		r.Unknown += f.To - f.From
-		r.add([]span{{f.From, f.To, ImportUnknown}})
-		return
+func (r *ImportReport) fail(b *batch, err error) {
+	status, n := ImportFailed, &r.Failed
+	if errors.Is(err, ErrOutcomeUnknown) {
+		status, n = ImportUnknown, &r.Unknown
 	}
-	r.Failed += f.To - f.From
-	r.add([]span{{f.From, f.To, ImportFailed}})
+	*n += int64(len(b.contacts))
+	r.take(b, func(int64) ImportStatus { return status })
+}
+
+// take notes the status of each contact of a batch, by their places in order.
+func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
+	var spans []span
+	next := b.from
+	for _, place := range b.places {
+		spans = appendSpan(spans, span{next, place, ImportLeftOut})
+		spans = appendSpan(spans, span{place, place + 1, status(place)})
+		next = place + 1
+	}
+	r.LeftOut += b.to - b.from - int64(len(b.places))
+	r.add(appendSpan(spans, span{next, b.to, ImportLeftOut}))
+}
+
+// appendSpan appends a span, and joins it to the last one if it can.
+func appendSpan(spans []span, s span) []span {
+	last := len(spans) - 1
+	switch {
+	case s.from == s.to:
+		return spans
+	case last >= 0 && spans[last].to == s.from && spans[last].status == s.status:
+		spans[last].to = s.to
+		return spans
+	}
+	return append(spans, s)
 }
 
 // add puts neighbouring spans in their place, joins what has the same status,
@@ -200,14 +224,7 @@ func (r *ImportReport) add(spans []span) {
 	tail := slices.Clone(r.spans[i:])
 	r.spans = r.spans[:i]
 	for _, s := range append(spans, tail...) {
-		last := len(r.spans) - 1
-		switch {
-		case s.from == s.to:
-		case last >= 0 && r.spans[last].to == s.from && r.spans[last].status == s.status:
-			r.spans[last].to = s.to
-		default:
-			r.spans = append(r.spans, s)
-		}
+		r.spans = appendSpan(r.spans, s)
 	}
 	i = sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > r.Confirmed })
 	for ; i < len(r.spans) && r.spans[i].from <= r.Confirmed && r.spans[i].status.confirmed(); i++ {

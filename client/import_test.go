@@ -198,8 +198,22 @@ func TestImportAnswers(t *testing.T) {
 		want ImportStatus
 		fail error
 	}{
-		"empty":               {``, ImportAccepted, nil},
-		"other shape":         {`{"job":7}`, ImportAccepted, nil},
+		"empty":               {``, ImportUnknown, ErrBadAnswer},
+		"nobody":              {`{"imported":0,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
+		"nobody else":         {`{"imported":0,"updated":0,"errors":[{"index":1}]}`, ImportUnknown, ErrOutcomeUnknown},
+		"refused":             {`{"imported":false,"errors":[]}`, ImportUnknown, ErrBadAnswer},
+		"an error":            {`{"error":"no"}`, ImportUnknown, ErrBadAnswer},
+		"null":                {`null`, ImportUnknown, ErrBadAnswer},
+		"other shape":         {`{"job":7}`, ImportUnknown, ErrBadAnswer},
+		"true":                {`{"import_id":7,"id":[1,2],"imported":true,"data":[{"id":1},{"id":2}],"errors":[]}`, ImportAccepted, nil},
+		"true but for one":    {`{"imported":true,"errors":[{"loc":["body","contacts",1,"email"],"msg":"no","code":8001}]}`, ImportRejected, nil},
+		"counts as text":      {`{"imported":"2","updated":"0"}`, ImportImported, nil},
+		"number in location":  {`{"imported":1,"updated":0,"errors":[{"loc":["body","contacts",1,"email",0],"msg":"no"}]}`, ImportRejected, nil},
+		"number as text":      {`{"imported":1,"updated":0,"errors":[{"index":null,"loc":["1"]}]}`, ImportRejected, nil},
+		"index before number": {`{"imported":1,"updated":0,"errors":[{"loc":["body",0],"index":1}]}`, ImportRejected, nil},
+		"no place":            {`{"imported":1,"updated":0,"errors":[{"loc":["body","email"],"msg":"no","type":"t"}]}`, ImportUnknown, ErrOutcomeUnknown},
+		"no location":         {`{"imported":1,"updated":0,"errors":[{"msg":"no"}]}`, ImportUnknown, ErrBadAnswer},
+		"odd error":           {`{"imported":1,"updated":0,"errors":[{"index":1,"msg":{},"type":7,"loc":5.5,"email":[]}]}`, ImportRejected, nil},
 		"wrong sum":           {`{"imported":9,"updated":0,"errors":[]}`, ImportAccepted, nil},
 		"negative":            {`{"imported":3,"updated":-1,"errors":[]}`, ImportAccepted, nil},
 		"index out of range":  {`{"imported":1,"updated":0,"errors":[{"index":2}]}`, ImportUnknown, ErrOutcomeUnknown},
@@ -243,12 +257,12 @@ func TestImportSources(t *testing.T) {
 			}
 		}
 	}
-	for s := ImportNotSent; s <= ImportUnknown; s++ {
+	for s := ImportNotSent; s <= ImportLeftOut; s++ {
 		if strings.HasPrefix(s.String(), "ImportStatus") {
 			t.Errorf("status %d has no name", int(s))
 		}
 	}
-	if got := (ImportUnknown + 1).String(); got != "ImportStatus(8)" {
+	if got := (ImportLeftOut + 1).String(); got != "ImportStatus(9)" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // request is what an operation asks for. The functions in requests.gen.go
@@ -51,18 +52,23 @@ func pathSegment(v any) (string, error) {
 		if v == "" || v == "." || v == ".." {
 			return "", fmt.Errorf("want an id, not %q", v)
 		}
+		if !utf8.ValidString(v) {
+			return "", errors.New("is not UTF-8")
+		}
 		return url.PathEscape(v), nil
 	}
 	return "", errors.New("want an id")
 }
 
 // addQueryIfSet adds a parameter unless v is the zero value, which the
-// platform reads as its default.
+// platform reads as its default, or nil.
 func (r *request) addQueryIfSet(name string, v any) {
 	var s string
 	switch v := v.(type) {
 	case string:
-		s = v
+		if s = v; !utf8.ValidString(s) && r.err == nil {
+			r.err = fmt.Errorf("%s: is not UTF-8", name)
+		}
 	case int64:
 		if v < 0 && r.err == nil {
 			r.err = fmt.Errorf("%s: want a positive number, not %d", name, v)
@@ -73,6 +79,10 @@ func (r *request) addQueryIfSet(name string, v any) {
 	case bool:
 		if v {
 			s = "true"
+		}
+	case *bool:
+		if v != nil {
+			s = strconv.FormatBool(*v)
 		}
 	}
 	if s == "" {

@@ -104,6 +104,7 @@ func createContactRequest(listID int64, params CreateContactParams, body Contact
 	r := request{op: "createContact", method: http.MethodPost, repeatable: false}
 	r.setPath("/lists/{list_id}/contacts", listID)
 	r.addQueryIfSet("send_double_opt_in", params.SendDoubleOptIn)
+	r.addQueryIfSet("resubscribe", params.Resubscribe)
 	r.body = body
 	return r
 }

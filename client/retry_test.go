@@ -696,20 +696,22 @@ func TestTokenSharedByWaiters(t *testing.T) {
 // TestEmptyAfterBadAnswer: nothing of an answer that was refused is left when
 // the next attempt is answered with nothing.
 func TestEmptyAfterBadAnswer(t *testing.T) {
-	then := func(first string) *Client {
+	then := func(first, second string) *Client {
 		var asked atomic.Int64
 		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 			if asked.Add(1) == 1 {
 				answer(http.StatusOK, "application/json", first)(w, r)
+				return
 			}
+			answer(http.StatusOK, "application/json", second)(w, r)
 		})
 	}
-	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`).Lists.Get(t.Context(), 99)
+	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, "").Lists.Get(t.Context(), 99)
 	if err != nil || list != (List{}) {
 		t.Errorf("got %+v, %v", list, err)
 	}
-	for _, first := range []string{`{"imported":1,"updated":"x"}`, `{"errors":[{"index":5000}]}`} {
-		report, err := then(first).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
+	for _, first := range []string{`{"imported":1,"updated":1.5}`, `{"errors":[{"index":5000}]}`} {
+		report, err := then(first, `{"imported":true}`).Contacts.Import(t.Context(), 1, numbered(1, 0), ImportOptions{})
 		if err != nil || report.Imported != 0 || report.Accepted != 1 {
 			t.Errorf("%s: got %+v, %v", first, report.ImportCounts, err)
 		}

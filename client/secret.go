@@ -7,15 +7,39 @@ import (
 	"html"
 	"log/slog"
 	"strings"
+	"unique"
 
 	"example.com/emailplatform/internal/jsonscan"
 )
 
 const redacted = "[redacted]"
 
-// Secret is a text that shows itself to nobody: it prints, logs and encodes to
-// JSON as "[redacted]". Convert it to a string to use it.
-type Secret string
+// Secret is a text that shows itself to nobody but by [Secret.Reveal]: it prints,
+// logs and encodes to JSON as "[redacted]", also as the key of a map and in an
+// unexported field. Two are equal by == if their texts are. The zero Secret is the
+// empty text.
+type Secret struct {
+	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
+}
+
+// NewSecret returns text as a Secret.
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{unique.Make(text)}
+}
+
+// Reveal returns the text.
+func (s Secret) Reveal() string {
+	if s == (Secret{}) {
+		return ""
+	}
+	return s.text.Value()
+}
+
+// String implements [fmt.Stringer].
+func (Secret) String() string { return redacted }
 
 // Format implements [fmt.Formatter].
 func (Secret) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, redacted) }
@@ -32,11 +56,11 @@ func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("a secret that was left out when it was encoded")
 	}
-	*s = Secret(b)
+	*s = NewSecret(string(b))
 	return nil
 }
 
-func readSecret(c *jsonscan.Cursor) Secret { return Secret(c.String()) }
+func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 
 // redact returns s without token, however a server spells what it echoes: as it
 // is, or escaped as in JSON, in a URL or in HTML.

@@ -173,6 +173,9 @@ type ContactImport struct {
 
 	// The status that the imported contacts get.
 	ImportTo ImportTo `json:"import_to,omitzero"`
+
+	// Whether an import to active makes contacts active that had unsubscribed or are pending.
+	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
 // ContactPage is a page of contacts.
@@ -389,6 +392,9 @@ type ImportResult struct {
 
 	// How many were on the list already.
 	Updated int64 `json:"updated"`
+
+	// How many were taken, when the answer does not say which of the two: it comes from no member of the answer.
+	Accepted int64 `json:"-"`
 }
 
 // ImportTo is the status that the imported contacts get.
@@ -791,6 +797,9 @@ type ListContactsParams struct {
 type CreateContactParams struct {
 	// Whether the contact is pending until its recipient confirms by the email that is sent to it.
 	SendDoubleOptIn bool
+
+	// Whether an address that had unsubscribed may be added again.
+	Resubscribe *bool
 }
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.

@@ -50,7 +50,7 @@ func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: string(hook.Secret)})
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret.Reveal()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func (t *tour) createWebhook(ctx context.Context) error {
 		return err
 	}
 	t.say("Webhook", "%s delivers to %s", hook.WebhookID, t.receiver.url)
-	return t.receiver.trust(string(hook.Secret))
+	return t.receiver.trust(hook.Secret.Reveal())
 }
 
 // sendEmails makes a template and sends it to the first contacts of the list.

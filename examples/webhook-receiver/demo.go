@@ -32,7 +32,7 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, listener, []string{string(hook.Secret)}) }()
+	go func() { served <- serve(ctx, listener, []string{hook.Secret.Reveal()}) }()
 	err = makeEvents(ctx, c, platform)
 	stop()
 	if serveErr := <-served; err == nil {

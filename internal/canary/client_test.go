@@ -229,10 +229,10 @@ func TestClientValues(t *testing.T) {
 	cfg := client.Config{BaseURL: srv.URL(), Token: canaryToken}
 	c := newClient(w, cfg)
 	created, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
-	if err != nil || created.Secret == "" {
+	if err != nil || created.Secret.Reveal() == "" {
 		t.Fatal(created, err)
 	}
-	w.plant("webhook's secret", string(created.Secret))
+	w.plant("webhook's secret", created.Secret.Reveal())
 	var seen []any
 	ctx := client.OnResponse(t.Context(), func(r client.Response) { seen = append(seen, r) })
 	got, err := c.Webhooks.Get(ctx, created.WebhookID)

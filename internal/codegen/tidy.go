@@ -104,7 +104,11 @@ func inlineAliases(src []byte, aliases map[string]string) ([]byte, error) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if f, ok := n.(*ast.Field); ok {
-			if id, ok := f.Type.(*ast.Ident); ok && aliases[id.Name] != "" {
+			typ := f.Type
+			if pointer, ok := typ.(*ast.StarExpr); ok {
+				typ = pointer.X
+			}
+			if id, ok := typ.(*ast.Ident); ok && aliases[id.Name] != "" {
 				edits = append(edits, edit{at(id.Pos()), at(id.End()), aliases[id.Name]})
 			}
 		}

@@ -276,6 +276,9 @@ type ContactImport struct {
 
 	// ImportTo The status that the imported contacts get.
 	ImportTo ImportTo `json:"import_to,omitzero"`
+
+	// Resubscribe Whether an import to active makes contacts active that had unsubscribed or are pending.
+	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
 // ContactPage A page of contacts.
@@ -890,6 +893,9 @@ type Page = int64
 // PerPage defines model for PerPage.
 type PerPage = int64
 
+// Resubscribe defines model for Resubscribe.
+type Resubscribe = bool
+
 // SendDoubleOptIn defines model for SendDoubleOptIn.
 type SendDoubleOptIn = bool
 
@@ -960,6 +966,9 @@ type ListContactsParams struct {
 type CreateContactParams struct {
 	// SendDoubleOptIn Whether the contact is pending until its recipient confirms by the email that is sent to it.
 	SendDoubleOptIn SendDoubleOptIn `form:"send_double_opt_in,omitempty" json:"send_double_opt_in,omitempty,omitzero"`
+
+	// Resubscribe Whether an address that had unsubscribed may be added again.
+	Resubscribe *Resubscribe `form:"resubscribe,omitempty" json:"resubscribe,omitempty"`
 }
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.
@@ -1618,6 +1627,19 @@ func (siw *ServerInterfaceWrapper) CreateContact(w http.ResponseWriter, r *http.
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "send_double_opt_in"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "send_double_opt_in", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "resubscribe" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "resubscribe", r.URL.Query(), &params.Resubscribe, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "resubscribe"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "resubscribe", Err: err})
 		}
 		return
 	}

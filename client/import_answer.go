@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"example.com/emailplatform/internal/jsonscan"
+)
+
+// ImportBatch imports at most 1,000 contacts with one request. Importing the
+// same batch twice creates nothing twice. Contacts that are on the list already
+// are updated: attributes, tags and interests that an entry leaves out stay as
+// they are, and nobody becomes active again who had unsubscribed, nor active who
+// is pending, unless batch.Resubscribe asks for it. Who complained or bounced does
+// not become active in any case; who was deleted counts as what they were before.
+// Another status than active, of batch.ImportTo, is everybody's. [Contacts.Import]
+// takes any number.
+//
+// The result accounts for each contact: it is in one of the three counts, or
+// Errors names it. An answer that does not is an [ErrBadAnswer], and which of the
+// contacts are on the list is then unknown.
+// (Specification: Lists and contacts, Limits.)
+func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
+	c := &call{request: importContactsRequest(listID, batch)}
+	var answer importAnswer
+	c.decode = func(body []byte) (err error) {
+		if answer, err = decode(body, readImportAnswer); err != nil {
+			return err
+		}
+		return answer.check(int64(len(batch.Contacts)))
+	}
+	err := s.x(ctx, c)
+	switch {
+	case err == nil:
+		return answer.result(int64(len(batch.Contacts)), c.maybeDone), nil
+	case isMismatch(err):
+		return answer.ImportResult, err
+	}
+	return ImportResult{}, err
+}
+
+// importAnswer is what the platform says of a batch.
+type importAnswer struct {
+	ImportResult // the Index of an error is -1 if nothing tells it
+
+	taken bool // the platform says that it took the batch, but not how many
+}
+
+// readImportAnswer reads what an answer says, and how much of it there is.
+func readImportAnswer(c *jsonscan.Cursor) (v importAnswer) {
+	for name := range c.Object() {
+		switch name {
+		case "errors":
+			v.Errors = jsonscan.Slice(c, readImportMistake)
+		case "imported":
+			v.Imported = v.readCount(c)
+		case "updated":
+			v.Updated = v.readCount(c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+// readCount reads a count. One that is no number, such as true, says that the
+// contacts were taken.
+func (v *importAnswer) readCount(c *jsonscan.Cursor) int64 {
+	switch c.Peek() {
+	case 'f', 'n':
+		c.Skip()
+		return 0
+	case '"':
+		n, err := strconv.ParseInt(c.String(), 10, 64)
+		v.taken = v.taken || err != nil
+		return n
+	case 't', '{', '[':
+		c.Skip()
+		v.taken = true
+		return 0
+	}
+	return c.Int()
+}
+
+// readImportMistake reads an ImportError, of which the place is all that has to
+// be there: its index, or else what its location tells. A code stands for a type
+// that is missing.
+func readImportMistake(c *jsonscan.Cursor) (v ImportError) {
+	placed, code := false, ""
+	for name := range c.Object() {
+		switch name {
+		case "index":
+			if placed = !c.Null(); placed {
+				v.Index = c.Int()
+			}
+		case "email":
+			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "loc":
+			v.Loc = jsonscan.Optional(c, readLocation)
+		case "msg":
+			v.Msg = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "type":
+			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "code":
+			code = jsonscan.Optional(c, readAnyID)
+		default:
+			c.Skip()
+		}
+	}
+	if !placed {
+		v.Index = v.Loc.entry()
+	}
+	if v.Type == "" {
+		v.Type = code
+	}
+	return v
+}
+
+// entry returns the entry of a batch that l is in, or -1: the first whole number.
+func (l Location) entry() int64 {
+	for _, s := range l {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n
+		}
+	}
+	return -1
+}
+
+// check refuses an answer that does not fit a batch of n contacts: nobody could
+// say then which of them are on the list.
+func (v *importAnswer) check(n int64) error {
+	for _, e := range v.Errors {
+		switch {
+		case e.Index < 0:
+			return errors.New("it reports an error without saying of which entry")
+		case e.Index >= n:
+			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
+		}
+	}
+	if rejected := v.rejected(); rejected < n && v.Imported <= 0 && v.Updated <= 0 && !v.taken {
+		return fmt.Errorf("it accounts for %d of %d contacts", rejected, n)
+	}
+	return nil
+}
+
+// rejected returns how many entries have errors.
+func (v *importAnswer) rejected() int64 {
+	entries := map[int64]bool{}
+	for _, e := range v.Errors {
+		entries[e.Index] = true
+	}
+	return int64(len(entries))
+}
+
+// result returns what the answer to a batch of n contacts says. If again is set,
+// an earlier attempt may have been carried out, so that what counts as updated may
+// have been new.
+func (v *importAnswer) result(n int64, again bool) ImportResult {
+	r, rest := v.ImportResult, n-v.rejected()
+	switch {
+	case v.taken || r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated != rest:
+		r.Imported, r.Updated, r.Accepted = 0, 0, rest
+	case again:
+		r.Updated, r.Accepted = 0, r.Updated
+	}
+	return r
+}

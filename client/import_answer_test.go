@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestImportOfNobody confirms nobody and moves no checkpoint.
+func TestImportOfNobody(t *testing.T) {
+	c := newTestClient(t, answer(200, "application/json", `{"imported":0,"updated":0,"errors":[]}`))
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
+		OnBatchError: ContinueOnError, Checkpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
+	})
+	if !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
+func TestImportBatchAccepted(t *testing.T) {
+	three := ContactImport{Contacts: []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "c@x"}}}
+	for name, tc := range map[string]struct {
+		first, body string
+		want        ImportResult
+	}{
+		"counted":         {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []ImportError{{Index: 2}}}},
+		"true":            {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 2}}}},
+		"a code":          {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
+		"another sum":     {"", `{"imported":9,"updated":1}`, ImportResult{Accepted: 3}},
+		"asked twice":     {`{"imported":3`, `{"imported":1,"updated":2}`, ImportResult{Imported: 1, Accepted: 2}},
+		"no place, twice": {`{"imported":2,"errors":[{"msg":"no"}]}`, `{"imported":3,"updated":0}`, ImportResult{Imported: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+				body := tc.body
+				if asked.Add(1) == 1 && tc.first != "" {
+					body = tc.first
+				}
+				answer(200, "application/json", body)(w, r)
+			})
+			got, err := c.Contacts.ImportBatch(t.Context(), 1, three)
+			if err != nil || fmt.Sprint(got) != fmt.Sprint(tc.want) {
+				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
+			}
+		})
+	}
+}
+
+// TestResubscribe: only who asks for it is asked for it.
+func TestResubscribe(t *testing.T) {
+	var sent []string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		sent = append(sent, r.URL.RawQuery+" "+strings.TrimSpace(string(b)))
+		answer(http.StatusOK, "application/json", `{"id":1,"imported":1,"updated":0,"errors":[]}`)(w, r)
+	})
+	one := ImportContact{Email: "a@x"}
+	for _, resubscribe := range []bool{false, true} {
+		if _, err := c.Contacts.Import(t.Context(), 1, ImportSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Contacts.ImportBatch(t.Context(), 1, ContactImport{Contacts: []ImportContact{one}, Resubscribe: resubscribe}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, create := range []func(context.Context, int64, ContactCreate) (Contact, error){c.Contacts.Create, c.Contacts.CreateNew, c.Contacts.CreatePending} {
+		if _, err := create(t.Context(), 1, ContactCreate{Email: "a@x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		` {"contacts":[{"email":"a@x"}]}`, ` {"contacts":[{"email":"a@x"}]}`,
+		` {"contacts":[{"email":"a@x"}],"resubscribe":true}`, ` {"contacts":[{"email":"a@x"}],"resubscribe":true}`,
+		` {"email":"a@x"}`, `resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true {"email":"a@x"}`,
+	}
+	if !slices.Equal(sent, want) {
+		t.Errorf("sent %q\nwant %q", sent, want)
+	}
+}
+
+// FuzzImportAnswer: an answer that is no error accounts for each contact.
+func FuzzImportAnswer(f *testing.F) {
+	f.Add(`{"imported":1,"updated":1,"errors":[{"index":2,"loc":["body",0],"msg":"m","type":"t"}]}`)
+	f.Add(`{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		const n = 3
+		answer, err := decode([]byte(body), readImportAnswer)
+		if err != nil || answer.check(n) != nil {
+			return
+		}
+		r := answer.result(n, false)
+		told := map[int64]bool{}
+		for _, e := range r.Errors {
+			told[e.Index] = 0 <= e.Index && e.Index < n
+		}
+		rejected := int64(len(told))
+		if r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated+r.Accepted+rejected != n {
+			t.Fatalf("%+v does not account for %d", r, n)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// TestImportFilter leaves contacts out without moving any other from its place.
+func TestImportFilter(t *testing.T) {
+	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400}[n] }}
+	c := newTestClient(t, srv.ServeHTTP)
+	var failures []ImportFailure
+	var checkpoints []int64
+	opts := ImportOptions{
+		Skip: 2, BatchSize: 3,
+		Filter:       func(c ImportContact) bool { return (c.Line-2)%3 != 0 && c.Line-2 < 20 }, // not 3, 6, …, nor from 20 on
+		OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
+		Checkpoint:   func(n int64) error { checkpoints = append(checkpoints, n); return nil },
+	}
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(25, 8), opts)
+	if !errors.Is(err, ErrValidation) || !report.Complete || report.Read != 25 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	// The batches hold 2 4 5, 7 8 10, 11 13 14, 16 17 19; the second is refused, 7 is bad.
+	var got []ImportStatus
+	for i := range int64(26) {
+		got = append(got, report.Status(i))
+	}
+	const n, s, i, r, f, l = ImportNotSent, ImportSkipped, ImportImported, ImportRejected, ImportFailed, ImportLeftOut
+	if want := []ImportStatus{s, s, i, l, i, i, l, f, f, l, f, i, l, i, i, l, i, i, l, i, l, l, l, l, l, n}; !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if want := (ImportCounts{Imported: 9, Failed: 3, LeftOut: 11}); report.ImportCounts != want {
+		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
+	}
+	if report.Confirmed != 7 || !slices.Equal(checkpoints, []int64{6, 7}) || len(failures) != 1 || failures[0].From != 6 || failures[0].To != 11 {
+		t.Errorf("confirmed %d, checkpoints %v, failures %v", report.Confirmed, checkpoints, failures)
+	}
+	opts.Skip, opts.Checkpoint = report.Confirmed, nil
+	second, err := c.Contacts.Import(t.Context(), 1, numbered(25, 8), opts)
+	if err != nil || second.Status(7) != r || second.Rejections[0].Contact.Email != "bad7" || second.Confirmed != 25 {
+		t.Errorf("resumed: %v, %+v", err, second)
+	}
+	for i := range 25 {
+		wanted := i >= 2 && i < 20 && i%3 != 0 && i%8 != 7
+		if on := srv.list[fmt.Sprintf("c%d@example.com", i)] > 0; on != wanted {
+			t.Errorf("contact %d on the list: %v", i, on)
+		}
+	}
+}
+
+// TestImportFilterLeft gives what a report says is left to the next call, which
+// needs no filter.
+func TestImportFilterLeft(t *testing.T) {
+	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400}[n] }}
+	c := newTestClient(t, srv.ServeHTTP)
+	opts := ImportOptions{BatchSize: 10, OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line%2 == 0 }}
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(95, 0), opts)
+	if err == nil || report.LeftOut != 47 || report.Failed != 10 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	second, err := c.Contacts.Import(t.Context(), 1, report.Left(numbered(95, 0)), ImportOptions{})
+	if err != nil || second.Read != 10 || second.Imported != 10 || len(srv.list) != 48 {
+		t.Errorf("%v, %+v, %d on the list", err, second, len(srv.list))
+	}
+}
+
+// TestImportFilterAll sends nothing, and has a checkpoint at the end.
+func TestImportFilterAll(t *testing.T) {
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
+	var at int64
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(5000, 0), ImportOptions{
+		Filter:     func(ImportContact) bool { return false },
+		Checkpoint: func(n int64) error { at = n; return nil },
+		Progress:   func(ImportProgress) { t.Error("progress") },
+	})
+	if err != nil || !report.Complete || report.LeftOut != 5000 || report.Confirmed != 5000 || at != 5000 {
+		t.Errorf("%v, %+v, checkpoint %d", err, report, at)
+	}
+}
+
+// TestImportCheckpointIsNear has one batch take long: no more than the promised
+// ones may be finished behind the checkpoint, for what that means after a crash.
+func TestImportCheckpointIsNear(t *testing.T) {
+	for _, concurrency := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(concurrency), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var done atomic.Int64
+				slow := make(chan struct{})
+				c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+					if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte("c0@")) {
+						<-slow
+					}
+					return respond(200, `{"imported":10,"updated":0,"errors":[]}`), nil
+				})
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					report, err := c.Contacts.Import(t.Context(), 1, numbered(1000, 0), ImportOptions{
+						BatchSize: 10, Concurrency: concurrency, Progress: func(ImportProgress) { done.Add(1) },
+					})
+					if err != nil || report.Imported != 1000 {
+						t.Errorf("%v, %+v", err, report)
+					}
+				})
+				synctest.Wait()
+				if got := done.Load(); got != int64(concurrency-1) {
+					t.Errorf("%d batches are behind the checkpoint, want %d", got, concurrency-1)
+				}
+				close(slow)
+				wg.Wait()
+			})
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestSecret(t *testing.T) {
+	s := NewSecret(testToken)
+	if s.Reveal() != testToken || s != NewSecret(testToken) || s == NewSecret("t") || NewSecret("") != (Secret{}) || (Secret{}).Reveal() != "" {
+		t.Error("a secret is not its text")
+	}
+	for _, v := range []any{map[Secret]int{s: 1}, map[string]Secret{"k": s}, []Secret{s}, struct{ S *Secret }{&s}, s} {
+		text, err := json.Marshal(v)
+		if err != nil || strings.Contains(string(text), testToken) || !strings.Contains(string(text), redacted) {
+			t.Errorf("%T is encoded as %s, %v", v, text, err)
+		}
+	}
+	hidesToken(t, s, map[Secret]Secret{s: s}, struct{ s Secret }{s}, struct{ m map[Secret][]Secret }{map[Secret][]Secret{s: {s}}})
+	if got := s.String() + fmt.Sprint(s); got != redacted+redacted {
+		t.Errorf("got %s", got)
+	}
+	var back map[Secret]int
+	if err := json.Unmarshal([]byte(`{"k":1}`), &back); err != nil || back[NewSecret("k")] != 1 {
+		t.Errorf("got %v, %v", back, err)
+	}
+}
+
+// TestTokenLosesNoID has a token be part of what an error says: hiding it must
+// not take the id of what was created with it.
+func TestTokenLosesNoID(t *testing.T) {
+	for _, token := range []string{"name", "want", "json", "a", "policy_accepted"} {
+		c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":5,"policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })
+		list, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
+		if list != (List{ListID: 7, PolicyAccepted: true}) || !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("token %q: got %+v, %v", token, list, err)
+		}
+	}
+}
