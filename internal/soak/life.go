@@ -154,7 +154,7 @@ func (r *receiver) listen(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: string(hook.Secret)})
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret.Reveal()})
 	if err != nil {
 		return err
 	}

@@ -63,10 +63,10 @@ func (w *world) judge(p *page, hook client.Webhook) {
 	for _, tt := range []struct{ field, typed, verdict string }{
 		{"theirs", d.Signature, "the same"},
 		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
-		{"theirs", webhook.Sign(webhook.Secret{Key: string(hook.Secret)}, append([]byte(d.Body), '\n')), "Computed over the body and a line feed."},
+		{"theirs", webhook.Sign(webhook.Secret{Key: hook.Secret.Reveal()}, append([]byte(d.Body), '\n')), "Computed over the body and a line feed."},
 		{"theirs", "nonsense", "None of the usual mistakes"},
-		{"secret", string(hook.Secret), "the right one"},
-		{"secret", string(hook.Secret) + " ", "white space"},
+		{"secret", hook.Secret.Reveal(), "the right one"},
+		{"secret", hook.Secret.Reveal() + " ", "white space"},
 		{"secret", "another", "not this one"},
 	} {
 		p.fill("#"+tt.field, tt.typed)
