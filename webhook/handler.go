@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"example.com/emailplatform/events"
@@ -26,7 +27,8 @@ type Options struct {
 	MaxAge time.Duration
 
 	// Once keeps events from being handled twice; a MemoryOnce with its defaults if nil. Several processes that receive
-	// the same webhook need a store that they share.
+	// the same webhook need a store that they share. One that says that it called the function, and has not, or that
+	// calls a failure a success, is noticed: the delivery is answered with 500, and comes again.
 	Once Once
 
 	// Key tells events from one another for Once. If Key is nil or returns "", that is the event's id or, for an event
@@ -65,6 +67,8 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("webhook: panic: %v", e.Value) }
+
+var errOnce = errors.New("webhook: the Once breaks its contract")
 
 type handler struct {
 	*receiver
@@ -109,18 +113,32 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 		return Outcome{Status: status(false, err), Err: err}
 	}
 	o.Event = d.Event
-	ctx := context.WithValue(r.Context(), deliveryKey{}, d)
-	ran, err := h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {
-		if err := h.fresh(d.Event); err != nil {
-			return err
-		}
-		return h.handle(ctx, d.Event)
-	})
+	ran, err := h.once(context.WithValue(r.Context(), deliveryKey{}, d), d)
 	o.Status, o.Duplicate, o.Err = status(ran, err), !ran && err == nil, err
 	if gone := r.Context().Err(); !ran && gone != nil && errors.Is(err, gone) {
 		o.Status = http.StatusServiceUnavailable // nothing failed here: the sender has hung up
 	}
 	return o
+}
+
+// once believes a store only as far as it can be true: one that calls a
+// success what was not called, or failed, would cost the event.
+func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
+	var called, failed atomic.Bool
+	ran, err = h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {
+		called.Store(true)
+		failed.Store(true) // unless it returns
+		err := h.fresh(d.Event)
+		if err == nil {
+			err = h.handle(ctx, d.Event)
+		}
+		failed.Store(err != nil)
+		return err
+	})
+	if err == nil && (ran != called.Load() || failed.Load()) {
+		return ran, fmt.Errorf("%w: function called: %t, failed: %t, but Do = %t, nil", errOnce, called.Load(), failed.Load(), ran)
+	}
+	return ran, err
 }
 
 // status never answers success for an event that nobody has handled.

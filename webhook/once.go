@@ -18,7 +18,7 @@ var ErrInFlight = errors.New("webhook: the same event is being handled at this m
 // a database that has transactions, Do can begin one, hand it to fn in the context and commit it together with the key:
 // then what fn writes there happens exactly once, even when the process is killed between the two.
 type Once interface {
-	// Do calls fn, unless a call with the same key has already succeeded. Keys are compared byte for byte.
+	// Do calls fn, unless a call with the same key has already succeeded. Keys hold any bytes, and are compared byte for byte.
 	//
 	//   - fn returns nil: the key is remembered, and Do returns true and nil.
 	//   - fn returns an error: the key is free again, and Do returns true and that error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/emailplatform/webhook"
 )
@@ -42,6 +43,11 @@ var brokenStores = []struct {
 	{"ignores case", withKey(strings.ToLower), []string{"keys are compared byte for byte"}},
 	{"trims spaces", withKey(strings.TrimSpace), []string{"keys are compared byte for byte"}},
 	{"cuts long keys", withKey(func(key string) string { return key[:min(len(key), 64)] }), []string{"keys are compared byte for byte"}},
+	{"ends keys at a NUL", withKey(func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }), []string{"keys are any bytes"}},
+	{"makes keys valid UTF-8", withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }), []string{"keys are any bytes"}},
+	{"refuses what is not UTF-8", refuses(func(key string) bool { return !utf8.ValidString(key) }), []string{"keys are any bytes"}},
+	{"refuses long keys", refuses(func(key string) bool { return len(key) > 2704 }), []string{"keys are of any length"}},
+	{"cuts keys at 8,000 bytes", withKey(func(key string) string { return key[:min(len(key), 8000)] }), []string{"keys are of any length"}},
 	{"gives the function a new context", newContext, []string{"function gets the context"}},
 	{"shields the function from cancellation", shields, []string{"function gets the context"}},
 	{"does not look at the context", ignoresContext, []string{"done context runs nothing"}},
@@ -132,6 +138,15 @@ func swallowsError(ctx context.Context, m webhook.Once, key string, fn function)
 func withKey(change func(string) string) storeFunc {
 	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
 		return m.Do(ctx, change(key), fn)
+	}
+}
+
+func refuses(bad func(string) bool) storeFunc {
+	return func(ctx context.Context, m webhook.Once, key string, fn function) (bool, error) {
+		if bad(key) {
+			return false, errors.New("the key is not allowed")
+		}
+		return m.Do(ctx, key, fn)
 	}
 }
 

@@ -10,11 +10,13 @@
 //
 // A success is remembered. Keys become free again when the function fails or panics, also when its context has been
 // cancelled by then. A duplicate in flight is refused at once, and nobody waits for another key. Keys are compared byte
-// for byte. A context that is done runs nothing; the function's context is the caller's or derived from it. Of many
+// for byte; they hold any bytes, at least 10,000 of them. A context that is done runs nothing; the function's context is the caller's or derived from it. Of many
 // callers at once exactly one succeeds, and no two are inside at a time.
+//
+// [TestCrash] proves of a store that several processes share that nothing is lost when one of them loses its way to it:
+// between handling and remembering, before a failure is known, and before anything began.
 //
 // # What is not
 //
-// How long a store remembers, what becomes of the keys of a process that died, and how it answers when it is down: these
-// depend on the store. A store that is down must return an error, never nil.
+// How long a store remembers, and how long it keeps the key of a process that was killed.
 package webhooktest

@@ -20,6 +20,8 @@ var rules = []rule{
 	{"duplicate in flight is refused", duplicateInFlight},
 	{"other keys do not wait", otherKeysDoNotWait},
 	{"keys are compared byte for byte", keysByteForByte},
+	{"keys are any bytes", keysAreAnyBytes},
+	{"keys are of any length", keysAreOfAnyLength},
 	{"done context runs nothing", doneContextRunsNothing},
 	{"cancelled failure frees the key", cancelledFailureFreesTheKey},
 	{"cancelled success is kept or undone", cancelledSuccessIsKeptOrUndone},
@@ -44,7 +46,7 @@ func expect(ctx context.Context, once webhook.Once, key string, fn func(context.
 		return fn(ctx)
 	})
 	if called != wantRan || ran != wantRan || !errors.Is(err, wantErr) {
-		return fmt.Errorf("key %q: function called: %v, Do = %v, %v; want %v, %v, %v", key, called, ran, err, wantRan, wantRan, wantErr)
+		return fmt.Errorf("key %.64q: function called: %v, Do = %v, %v; want %v, %v, %v", key, called, ran, err, wantRan, wantRan, wantErr)
 	}
 	return nil
 }
@@ -111,6 +113,31 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 		errs = append(errs, expect(ctx, once, k, succeed, true, nil))
 	}
 	return errors.Join(errs...)
+}
+
+// keysAreAnyBytes uses what is no text to a database: NUL, and what is not UTF-8.
+// A store that replaces them takes two keys for one.
+func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	var errs []error
+	for _, k := range []string{key, key + "\x00", key + "\x00a", key + "\xff", key + "\xfe", key + "\ufffd", key + "\xed\xa0\x80", key + "\r\n"} {
+		errs = append(errs, expect(ctx, once, k, succeed, true, nil), expect(ctx, once, k, succeed, false, nil))
+	}
+	return errors.Join(errs...)
+}
+
+// keysAreOfAnyLength uses keys of 10 kB, more than a page of an index holds. They
+// do not compress, and differ in their last byte only.
+func keysAreOfAnyLength(ctx context.Context, once webhook.Once) error {
+	key := newKey()
+	for len(key) < 10_000 {
+		key += rand.Text()
+	}
+	return errors.Join(
+		expect(ctx, once, key+"a", succeed, true, nil),
+		expect(ctx, once, key+"a", succeed, false, nil),
+		expect(ctx, once, key+"b", succeed, true, nil),
+	)
 }
 
 func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {

@@ -1,0 +1,74 @@
+package clienttest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+)
+
+// patience is how long a rule may take before the limiter is said to hang.
+const patience = time.Minute
+
+// TestLookupLimiter runs the suite: all rules at once, as they mostly wait, each
+// with a limiter of its own from newLimiter, reported as a subtest. The limiters
+// may share what is behind them: no two rules use the same key, and neither do
+// two runs. A rule that takes longer than a minute fails.
+func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
+	t.Helper()
+	results := make([]chan error, len(rules))
+	for i, r := range rules {
+		results[i] = make(chan error, 1)
+		l := newLimiter(t)
+		go func() { results[i] <- r.run(t.Context(), l) }()
+	}
+	for i, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			if err := <-results[i]; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSharedLookupLimiter is [TestLookupLimiter] for limiters of which each is
+// that of another process: each rule takes its turns from three of them by turns.
+func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
+	t.Helper()
+	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {
+		return &processes{limiters: []client.LookupLimiter{newLimiter(t), newLimiter(t), newLimiter(t)}}
+	})
+}
+
+// processes asks one limiter after the other.
+type processes struct {
+	limiters []client.LookupLimiter
+	next     atomic.Uint64
+}
+
+func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration), error) {
+	n := p.next.Add(1) % uint64(len(p.limiters))
+	return p.limiters[n].Acquire(ctx, key)
+}
+
+type rule struct {
+	name  string
+	check func(context.Context, client.LookupLimiter) error
+}
+
+// run also ends when the limiter hangs without looking at its context.
+func (r rule) run(ctx context.Context, l client.LookupLimiter) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	result := make(chan error, 1)
+	go func() { result <- r.check(ctx, l) }()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the limiter hangs: no answer after %v", patience)
+	}
+}

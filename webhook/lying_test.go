@@ -1,0 +1,49 @@
+package webhook_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// TestOnceThatLies: an event that nobody has handled must come again, whatever
+// the store says of it.
+func TestOnceThatLies(t *testing.T) {
+	type function = func(context.Context) error
+	panics := func(context.Context, *events.Event) error { panic("boom") }
+	for _, tt := range []struct {
+		name   string
+		handle func(context.Context, *events.Event) error
+		once   storeFunc
+		want   int
+	}{
+		{"never calls, says it did", succeed, func(context.Context, string, function) (bool, error) { return true, nil }, http.StatusInternalServerError},
+		{"calls, says it did not", succeed, func(ctx context.Context, _ string, fn function) (bool, error) { return false, fn(ctx) }, http.StatusInternalServerError},
+		{"calls a failure a success", fail, func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return true, nil }, http.StatusInternalServerError},
+		{"calls a failure a duplicate", fail, func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return false, nil }, http.StatusInternalServerError},
+		{"swallows a panic", panics, func(ctx context.Context, _ string, fn function) (bool, error) {
+			defer func() { _ = recover() }()
+			_ = fn(ctx)
+			return true, nil
+		}, http.StatusInternalServerError},
+		{"tells the truth", succeed, func(ctx context.Context, _ string, fn function) (bool, error) { return true, fn(ctx) }, http.StatusNoContent},
+		{"knows the event", succeed, func(context.Context, string, function) (bool, error) { return false, nil }, http.StatusNoContent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log strings.Builder
+			h := webhook.NewHandler(newVerifier(t, secret), tt.handle, webhook.Options{Once: tt.once, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			w := serve(h, newRequest(t, eventBody))
+			if w.Code != tt.want {
+				t.Errorf("status %d, want %d", w.Code, tt.want)
+			}
+			if broken := strings.Contains(log.String(), "the Once breaks its contract"); broken != (tt.want >= 500) {
+				t.Errorf("log: %s", log.String())
+			}
+		})
+	}
+}

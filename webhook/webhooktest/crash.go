@@ -1,0 +1,100 @@
+package webhooktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+// TestCrash runs the rules for a store that several processes share, and that
+// loses its way to what it stores in the worst moment, each rule as a subtest.
+//
+// newOnce returns a store of a process of its own, and a function that ends its
+// way to what they share: it closes the connections, and they stay closed. What
+// they share lives on. A key that the store leaves behind must become free
+// within 30 seconds: give it a short lease, if it has one.
+//
+// A store that has nothing to lose a connection to, such as
+// [webhook.MemoryOnce], need not pass.
+func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, crash func())) {
+	t.Helper()
+	for _, r := range crashRules {
+		t.Run(r.name, func(t *testing.T) {
+			dying, crash := newOnce(t)
+			other, _ := newOnce(t)
+			alone := rule{r.name, func(ctx context.Context, _ webhook.Once) error { return r.check(ctx, dying, crash, other) }}
+			if err := alone.run(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type crashRule struct {
+	name  string
+	check func(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error
+}
+
+var crashRules = []crashRule{
+	{"crash between handling and remembering", crashBeforeRemembering},
+	{"crash before a failure is known", crashBeforeFailure},
+	{"store that is down runs nothing", downRunsNothing},
+}
+
+// crashBeforeRemembering: an event is lost if what was not remembered counts as
+// handled, and stays lost if its key is never free again.
+func crashBeforeRemembering(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
+	key := newKey()
+	ran, err := dying.Do(ctx, key, func(context.Context) error {
+		crash()
+		return nil
+	})
+	if !ran || err == nil {
+		return fmt.Errorf("Do = %v, %v without a way to remember; want true and an error", ran, err)
+	}
+	return becomesFree(ctx, other, key)
+}
+
+func crashBeforeFailure(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
+	key := newKey()
+	ran, err := dying.Do(ctx, key, func(context.Context) error {
+		crash()
+		return errFn
+	})
+	if !ran || !errors.Is(err, errFn) {
+		return fmt.Errorf("Do = %v, %v; want true and the function's error", ran, err)
+	}
+	return becomesFree(ctx, other, key)
+}
+
+func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
+	crash()
+	key := newKey()
+	ran, err := dying.Do(ctx, key, func(context.Context) error { return errors.New("the function is called") })
+	if ran || err == nil || errors.Is(err, webhook.ErrInFlight) {
+		return fmt.Errorf("Do = %v, %v of a store that is down; want false and an error of its own", ran, err)
+	}
+	return becomesFree(ctx, other, key)
+}
+
+// becomesFree waits until the key is free, then uses it up.
+func becomesFree(ctx context.Context, once webhook.Once, key string) error {
+	for {
+		ran, err := once.Do(ctx, key, succeed)
+		switch {
+		case ran && err == nil:
+			return expect(ctx, once, key, succeed, false, nil)
+		case !errors.Is(err, webhook.ErrInFlight):
+			return fmt.Errorf("Do = %v, %v; want the key to be free, now or later", ran, err)
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.New("the key does not become free")
+		}
+	}
+}
