@@ -2,9 +2,10 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"math"
-	"math/rand/v2"
+	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ type RetryConfig struct {
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
 	r.BaseDelay = orDefault(r.BaseDelay, 200*time.Millisecond)
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64-1) // rand.N gets one more
+	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64-1) // jitter gets one more
 	r.MaxRetryAfter = orDefault(r.MaxRetryAfter, 60*time.Second)
 	r.Budget = orDefault(r.Budget, 100)
 	return r
@@ -133,9 +134,16 @@ func (p retrier) delay(n int, retryAfter time.Duration) time.Duration {
 	}
 	var d time.Duration
 	if bound > 0 {
-		d = rand.N(bound + 1) //nolint:gosec // nothing depends on it being hard to guess
+		d = jitter(bound)
 	}
 	return max(d, min(retryAfter, p.MaxRetryAfter))
+}
+
+// jitter returns a random time from 0 up to bound. Nothing depends on it being
+// hard to guess: it is of crypto/rand because testing/cryptotest can repeat that.
+func jitter(bound time.Duration) time.Duration {
+	n, _ := rand.Int(rand.Reader, big.NewInt(int64(bound)+1)) // never fails
+	return time.Duration(n.Int64())
 }
 
 // endsWithin reports whether ctx ends before d has passed.
