@@ -2,7 +2,8 @@ package client
 
 import (
 	"context"
-	"math/rand/v2"
+	"crypto/rand"
+	"math/big"
 	"net/http"
 	"sync"
 	"time"
@@ -88,9 +89,16 @@ func (p retrier) delay(n int, retryAfter time.Duration) time.Duration {
 	}
 	var d time.Duration
 	if bound > 0 {
-		d = rand.N(bound + 1) //nolint:gosec // nothing depends on it being hard to guess
+		d = jitter(bound)
 	}
 	return max(d, min(retryAfter, p.MaxRetryAfter))
+}
+
+// jitter returns a random time from 0 up to bound. Nothing depends on it being
+// hard to guess: it is of crypto/rand because testing/cryptotest can repeat that.
+func jitter(bound time.Duration) time.Duration {
+	n, _ := rand.Int(rand.Reader, big.NewInt(int64(bound)+1)) // never fails
+	return time.Duration(n.Int64())
 }
 
 // budget is a token bucket that bounds the retries of all calls together.
