@@ -26,6 +26,10 @@ var shownElsewhere = map[string]string{
 // shownAs says which member shows what was given as another one.
 var shownAs = map[string]string{"importContacts import_to": "status"}
 
+// instructions are members that say what to do and are no part of what is kept.
+// Each has the test that proves what it does.
+var instructions = map[string]string{"importContacts resubscribe": "TestImportResubscribes"}
+
 // Each member of a body that creates or updates something can be read afterwards,
 // and again after a snapshot was restored. One that the platform drops is named.
 func TestEveryMemberIsKept(t *testing.T) {
@@ -34,6 +38,9 @@ func TestEveryMemberIsKept(t *testing.T) {
 			continue
 		}
 		for _, member := range leaves(r.body(), nil) {
+			if name := r.operation.OperationID + " " + member.String(); instructions[name] != "" {
+				continue
+			}
 			t.Run(r.operation.OperationID+" "+member.String(), func(t *testing.T) { keeps(t, r, member) })
 		}
 	}
