@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +12,11 @@ import (
 	"example.com/emailplatform/client"
 )
 
-//go:embed contacts.csv
-var sampleContacts []byte
-
-// openContacts returns the contacts of a file, or the embedded ones, and the
+// openContacts returns the contacts of a file, or those of the sample, and the
 // name to show for them.
 func openContacts(file string) (io.ReadCloser, string, error) {
 	if file == "" {
-		return io.NopCloser(bytes.NewReader(sampleContacts)), "contacts.csv", nil
+		return io.NopCloser(bytes.NewReader(sampleContacts())), sampleName, nil
 	}
 	f, err := os.Open(file)
 	return f, filepath.Base(file), err

@@ -4,7 +4,7 @@
 //	go run ./examples/quickstart
 //
 // Without settings it runs on the platform in memory, with the 2,500 contacts
-// of contacts.csv, and has some recipients bounce, complain and unsubscribe.
+// of a sample, and has some recipients bounce, complain and unsubscribe.
 // -contacts FILE takes your own: a CSV file whose header row names the column
 // "email"; "tags" may hold tags, and every other column is a custom attribute.
 //
@@ -45,7 +45,7 @@ func main() {
 
 // options are the command line.
 type options struct {
-	contacts    string // the file; empty is the embedded one
+	contacts    string // the file; empty is the sample
 	receiverURL string // where the platform reaches the receiver; empty is its own address
 }
 
@@ -53,7 +53,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&o.contacts, "contacts", "", "a CSV `file` of contacts instead of the 2,500 of the example")
+	flags.StringVar(&o.contacts, "contacts", "", "a CSV `file` of contacts instead of the sample of 2,500")
 	flags.StringVar(&o.receiverURL, "receiver-url", "", "the `address` by which the platform reaches the receiver of this program")
 	if err := flags.Parse(args); err != nil {
 		return o, err
