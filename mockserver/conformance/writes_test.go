@@ -27,9 +27,9 @@ func furnishFor(l *lab, r route) map[string]string {
 	l.Helper()
 	ids := furnish(l)
 	if call := before[r.operation.OperationID]; call != "" {
-		method, rest, _ := strings.Cut(call, " ")
+		method, rest, _ := strings.Cut(resolve(call, ids), " ")
 		path, body, _ := strings.Cut(rest, " ")
-		made := l.do(method, resolve(path, ids), body).ok()
+		made := l.do(method, path, body).ok()
 		ids["list_id"] = cmp.Or(made.id("list_id"), ids["list_id"])
 	}
 	return ids
