@@ -1,0 +1,175 @@
+package control
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+func request(t *testing.T, target string) *http.Request {
+	t.Helper()
+	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+}
+
+func TestListParameters(t *testing.T) {
+	for query, want := range map[string]int{
+		"":           defaultLimit,
+		"limit=1":    1,
+		"limit=1000": 1000,
+		"limit=0":    0,
+		"limit=1001": 0,
+		"limit=-1":   0,
+		"limit=x":    0,
+	} {
+		q, err := listQueryOf(request(t, "/?"+query))
+		if want == 0 {
+			if p, ok := err.(*problem.Error); !ok || p.Status != http.StatusUnprocessableEntity || p.Details[0].Loc[1] != "limit" {
+				t.Errorf("%s: %v", query, err)
+			}
+			continue
+		}
+		if err != nil || q.limit != want {
+			t.Errorf("%s: limit %d, %v; want %d", query, q.limit, err, want)
+		}
+	}
+}
+
+func TestListFilters(t *testing.T) {
+	q, err := listQueryOf(request(t, "/?status=4xx&account_id=3&event=email.bounced"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct{ got, want bool }{
+		"not set":           {q.allows("to", "anybody"), true},
+		"without case":      {q.allows("event", "Email.Bounced"), true},
+		"another value":     {q.allows("event", "Email.Opened"), false},
+		"class of statuses": {q.allowsStatus(404), true},
+		"another class":     {q.allowsStatus(503), false},
+		"a lost connection": {q.allowsStatus(0), false},
+		"account":           {q.allowsAccount(3), true},
+		"another account":   {q.allowsAccount(33), false},
+		"of no account":     {q.allowsAccount(0), true},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %v", name, row.got)
+		}
+	}
+}
+
+func TestListPages(t *testing.T) {
+	rows := func(yield func(row) bool) {
+		for _, id := range []string{"5", "4", "3", "2", "1"} { // newest first
+			text := func() []string { return []string{"Number", id} }
+			if !yield(row{id, id != "3", text, func() any { return id }}) {
+				return
+			}
+		}
+	}
+	for query, want := range map[string]struct {
+		ids   string
+		total int
+		more  bool
+	}{
+		"":                      {"5 4 2 1", 4, false},
+		"limit=2":               {"5 4", 4, true},
+		"limit=2&before=4":      {"2 1", 4, false},
+		"before=3":              {"2 1", 4, false}, // one that the filters leave out
+		"before=nothing":        {"", 4, false},
+		"search=number+2":       {"2", 1, false},
+		"search=number+3":       {"", 0, false},
+		"search=NUMBER&limit=3": {"5 4 2", 4, true},
+		"search=2&before=4":     {"2", 1, false},
+	} {
+		q, err := listQueryOf(request(t, "/?"+query))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := q.list(rows)
+		var ids []string
+		for _, id := range out.Data {
+			ids = append(ids, id.(string))
+		}
+		if got := strings.Join(ids, " "); got != want.ids || out.Total != want.total || out.More != want.more {
+			t.Errorf("%s: %q of %d, more %v; want %+v", query, got, out.Total, out.More, want)
+		}
+	}
+}
+
+func TestBody(t *testing.T) {
+	type in struct {
+		Name string `json:"name"`
+	}
+	for name, row := range map[string]struct {
+		body, media string
+		status      int
+	}{
+		"object":         {`{"name":"x"}`, "application/json", 0},
+		"charset":        {`{"name":"x"}`, "Application/JSON; charset=utf-8", 0},
+		"nothing":        {"", "", 0},
+		"unknown member": {`{"nome":"x"}`, "application/json", 422},
+		"wrong kind":     {`{"name":7}`, "application/json", 422},
+		"two values":     {`{"name":"x"} {}`, "application/json", 400},
+		"cut short":      {`{"name":`, "application/json", 400},
+		"another media":  {`{"name":"x"}`, "text/plain", 415},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
+		r.Header.Set("Content-Type", row.media)
+		_, err := bodyOf[in](r)
+		status := 0
+		if p, ok := err.(*problem.Error); ok {
+			status = p.Status
+		}
+		if status != row.status || status == 0 && err != nil {
+			t.Errorf("%s: %d, %v; want %d", name, status, err, row.status)
+		}
+	}
+}
+
+func TestTokenOfRequest(t *testing.T) {
+	r := request(t, "/?token=query")
+	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
+	if got := tokenOf(r); got != "query" {
+		t.Errorf("with a query: %q", got)
+	}
+	r.Header.Set("Authorization", "Bearer header")
+	if got := tokenOf(r); got != "header" {
+		t.Errorf("with a header: %q", got)
+	}
+	r = request(t, "/")
+	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
+	if got := tokenOf(r); got != "coo/kie" {
+		t.Errorf("with a cookie: %q", got)
+	}
+	r = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/?token=query", nil)
+	if got := tokenOf(r); got != "" {
+		t.Errorf("a link cannot post: %q", got)
+	}
+}
+
+// Requests of pages of other sites are told from those of people.
+func TestForeign(t *testing.T) {
+	for name, row := range map[string]struct {
+		method string
+		header map[string]string
+		want   bool
+	}{
+		"a program":        {http.MethodPost, nil, false},
+		"the console":      {http.MethodPost, map[string]string{"Origin": "http://127.0.0.1:8026", "Sec-Fetch-Site": "same-origin"}, false},
+		"another port":     {http.MethodPost, map[string]string{"Origin": "http://127.0.0.1:9000"}, true},
+		"no origin at all": {http.MethodPost, map[string]string{"Origin": "null"}, true},
+		"a link":           {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, false},
+		"a script":         {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, true},
+		"a form":           {http.MethodPost, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, true},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), row.method, "http://127.0.0.1:8026/_mock/state", nil)
+		for name, value := range row.header {
+			r.Header.Set(name, value)
+		}
+		if got := foreign(r); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package delivery
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/webhook"
+)
+
+// engineTo returns an engine whose deliveries a handler answers in process.
+func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
+	t.Helper()
+	changes := &feed.Feed{}
+	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
+	e := New(Options{
+		Schedule: []time.Duration{time.Second},
+		Targets:  map[string]http.Handler{"receiver.example": receiver},
+		Faults:   faults,
+		Changes:  changes,
+		Work:     &underway.Count{},
+	})
+	t.Cleanup(func() {
+		faults.Close()
+		e.Close()
+	})
+	return e
+}
+
+var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret: "s", Hash: webhook.SHA256}
+
+// What a state remembers does not change when deliveries go on, and an engine
+// that is given it goes on where the first one was.
+func TestStateStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		e.Open(hook)
+		id, err := e.Send("7", []byte(`{"event":"own"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer <- http.StatusBadGateway
+		synctest.Wait()
+		state := e.State()
+		time.Sleep(time.Second)
+		answer <- http.StatusOK
+		synctest.Wait()
+		if got := e.Record(id); got.State != record.DeliveryDelivered || len(got.Attempts) != 2 {
+			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
+		}
+		saved := state.Deliveries[0]
+		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
+			t.Errorf("what was remembered is %s after %d attempts now", saved.State, len(saved.Attempts))
+		}
+
+		text, err := json.Marshal(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read State
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
+		other.Replace([]Webhook{hook}, read)
+		synctest.Wait()
+		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered || got.Attempts[0].Status != http.StatusBadGateway {
+			t.Errorf("after a restore: %d attempts, %+v", tries, got)
+		}
+	})
+}
+
+// The time that an attempt took survives JSON to the nanosecond.
+func TestAttemptsOnWire(t *testing.T) {
+	in := []record.Attempt{{Time: start, Duration: 1234567 * time.Nanosecond, Status: 200}}
+	text, err := json.Marshal(onWire(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"time":"2026-01-02T03:04:05Z","status":200,"duration_ms":1.234567}]`; string(text) != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+	var back []AttemptWire
+	if err := json.Unmarshal(text, &back); err != nil || fromWire(back)[0] != in[0] {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}

@@ -1,0 +1,146 @@
+package fault
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/feed"
+)
+
+func newPlan(t *testing.T, faults ...Fault) *Plan {
+	t.Helper()
+	p := New(1, slog.New(slog.DiscardHandler), &feed.Feed{})
+	t.Cleanup(p.Close)
+	if _, err := p.Add(faults); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestCounting: each rule counts all that it is about, also what an earlier rule
+// hits, and only the first that hits acts.
+func TestCounting(t *testing.T) {
+	p := newPlan(t,
+		Fault{Action: Reset, Nth: 2},
+		Fault{Action: Hang, Every: 2},
+		Fault{Action: Status, Times: 1},
+		Fault{Action: Drop},
+	)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/lists", nil)
+	var got []string
+	for range 5 {
+		id := "none"
+		if rule := p.Request("listLists", r); rule != nil {
+			id = rule.ID
+		}
+		got = append(got, id)
+	}
+	if want := []string{"fault-3", "fault-1", "none", "fault-2", "none"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	_, rules := p.List()
+	for i, want := range []struct{ calls, hits int }{{5, 1}, {5, 1}, {5, 1}, {0, 0}} {
+		if rules[i].Calls != want.calls || rules[i].Hits != want.hits {
+			t.Errorf("%s: %d calls, %d hits; want %+v", rules[i].ID, rules[i].Calls, rules[i].Hits, want)
+		}
+	}
+	if !p.Change("fault-3", func(r *Rule) { r.Enabled = false }) || p.Request("listLists", r) == nil {
+		t.Error("the sixth request is the third that fault-2 counts, and not hit")
+	}
+	if _, rules := p.List(); rules[2].Calls != 5 {
+		t.Errorf("a rule that is switched off counts: %d", rules[2].Calls)
+	}
+}
+
+func TestMatching(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/lists/7/contacts", nil)
+	for name, row := range map[string]struct {
+		fault Fault
+		hits  bool
+	}{
+		"everything":        {Fault{}, true},
+		"operation":         {Fault{Operation: "createContact"}, true},
+		"other operation":   {Fault{Operation: "listContacts"}, false},
+		"method":            {Fault{Method: "post"}, true},
+		"other method":      {Fault{Method: "GET"}, false},
+		"path":              {Fault{Path: "/lists/7/contacts"}, true},
+		"asterisk":          {Fault{Path: "/lists/*/contacts"}, true},
+		"braces":            {Fault{Path: "/lists/{list_id}/contacts"}, true},
+		"beginning of path": {Fault{Path: "/lists/7"}, false},
+		"one of two":        {Fault{Operation: "createContact", Method: "GET"}, false},
+	} {
+		row.fault.Action = Status
+		p := newPlan(t, row.fault)
+		if rule := p.Request("createContact", r); (rule != nil) != row.hits {
+			t.Errorf("%s: hit is %v", name, rule != nil)
+		}
+	}
+	for name, row := range map[string]struct {
+		fault Fault
+		hits  bool
+	}{
+		"event":         {Fault{Action: Drop, Event: "Email.Bounced"}, true},
+		"any event":     {Fault{Action: Drop, Event: "*"}, true},
+		"other event":   {Fault{Action: Drop, Event: "Email.Opened"}, false},
+		"webhook":       {Fault{Action: Delay, WebhookID: "3"}, true},
+		"other webhook": {Fault{Action: Delay, WebhookID: "4"}, false},
+		"of requests":   {Fault{Action: Delay}, false},
+	} {
+		if rule := newPlan(t, row.fault).Delivery("Email.Bounced", "3"); (rule != nil) != row.hits {
+			t.Errorf("%s: hit is %v", name, rule != nil)
+		}
+	}
+}
+
+// The same seed meets the same chance, whatever plans there were before.
+func TestChance(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	p := newPlan(t)
+	run := func() (hits []bool) {
+		if _, err := p.Add([]Fault{{Action: Status, Probability: 0.5}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 64 {
+			hits = append(hits, p.Request("", r) != nil)
+		}
+		return hits
+	}
+	first := run()
+	if !slices.Contains(first, true) || !slices.Contains(first, false) {
+		t.Fatal("a probability of one half hits all or none of 64")
+	}
+	p.Remove("")
+	if again := run(); !slices.Equal(first, again) {
+		t.Error("the same seed gave other hits")
+	}
+	p.Remove("")
+	p.Reseed(2)
+	if other := run(); slices.Equal(first, other) {
+		t.Error("another seed gave the same hits")
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	p := newPlan(t)
+	_, err := p.Add([]Fault{{Action: Drop}, {Action: Drop, Path: "lists", Nth: -1}})
+	var mistake *FieldError
+	if !errors.As(err, &mistake) {
+		t.Fatalf("got %v", err)
+	}
+	var fields []string
+	for _, f := range (&Fault{Action: Drop, Path: "lists", Nth: -1}).check().(interface{ Unwrap() []error }).Unwrap() {
+		if errors.As(f, &mistake) {
+			fields = append(fields, mistake.Field)
+		}
+	}
+	if want := []string{"nth", "path", "path"}; !slices.Equal(fields, want) {
+		t.Errorf("mistakes in %v, want %v", fields, want)
+	}
+	if _, rules := p.List(); len(rules) != 0 {
+		t.Errorf("%d rules were added with one that is wrong", len(rules))
+	}
+}

@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+func TestTokens(t *testing.T) {
+	given := []Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
+	g := &Gateway{options: Options{Tokens: Tokens(given, "usual")}}
+	for secret, want := range map[string]Token{
+		"usual":  {Token: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
+		"reader": given[1],
+	} {
+		if got, ok := g.TokenOf(secret); !ok || got != want {
+			t.Errorf("%s is of %+v, %v; want %+v", secret, got, ok, want)
+		}
+	}
+	for _, secret := range []string{"", "usua", "usual ", "Usual"} {
+		if got, ok := g.TokenOf(secret); ok {
+			t.Errorf("%q is of %+v", secret, got)
+		}
+	}
+	if given[0] != (Token{}) {
+		t.Error("the tokens that were given have changed")
+	}
+	if got := Tokens(nil, "usual"); len(got) != 1 || got[0].Token != "usual" {
+		t.Errorf("none given is %+v", got)
+	}
+}
+
+func TestBearer(t *testing.T) {
+	for header, want := range map[string]string{
+		"Bearer secret":  "secret",
+		"bearer secret":  "secret",
+		"Basic secret":   "",
+		"secret":         "",
+		"Bearer":         "",
+		"Bearer a b":     "a b",
+		"Bearer  secret": " secret",
+		"":               "",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", header)
+		if got := Bearer(r); got != want {
+			t.Errorf("%q: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+// TestLogLimits: the log forgets the oldest requests, by their number and by
+// what clients made it hold.
+func TestLogLimits(t *testing.T) {
+	var many Log
+	for i := range maxRequests + 5 {
+		many.add(record.Request{ID: fmt.Sprint(i)})
+	}
+	if all := many.All(); len(all) != maxRequests || all[0].ID != "5" {
+		t.Errorf("%d requests from %s on, want %d from 5 on", len(all), all[0].ID, maxRequests)
+	}
+	var large Log
+	body := make([]byte, maxRequestBody+1)
+	for i := range maxRequestLog/maxRequestBody + 1 {
+		large.add(record.Request{ID: fmt.Sprint(i), Body: body})
+	}
+	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" || len(all[0].Body) != maxRequestBody {
+		t.Errorf("%d requests from %s on with %d bytes each", len(all), all[0].ID, len(all[0].Body))
+	}
+	large.Clear()
+	large.add(record.Request{Answer: make([]byte, 9)})
+	if large.bytes != 9 {
+		t.Errorf("%d bytes are counted after it was cleared, want 9", large.bytes)
+	}
+}
+
+// What a caller does with its copy, or with the body that it sent, is not seen
+// by others.
+func TestLogCopies(t *testing.T) {
+	var l Log
+	l.add(record.Request{ID: "1", Body: []byte("body")})
+	l.All()[0].Body[0] = 'X'
+	if got := string(l.All()[0].Body); got != "body" {
+		t.Errorf("the log holds %q", got)
+	}
+}
+
+func TestLogRecord(t *testing.T) {
+	var l Log
+	l.add(record.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
+	l.add(record.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
+	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.Operation != "listLists" || got.DurationMS != 1500 {
+		t.Errorf("the record of an unknown path is %+v", got)
+	}
+	if got := l.Record("2"); got == nil || got.Closest != nil {
+		t.Errorf("the record of a known one is %+v", got)
+	}
+	if got := l.Record("3"); got != nil {
+		t.Errorf("there is a record of nothing: %+v", got)
+	}
+}
+
+// An answer that has begun is not begun again, and of an error the log holds the
+// beginning.
+func TestCallNotesTheAnswer(t *testing.T) {
+	rec := httptest.NewRecorder()
+	c := &call{ResponseWriter: rec}
+	c.WriteHeader(http.StatusTeapot)
+	if _, err := c.Write([]byte(strings.Repeat("x", maxAnswer+1))); err != nil {
+		t.Fatal(err)
+	}
+	AnswerError(c, nil, fmt.Errorf("too late"))
+	if c.Status != http.StatusTeapot || len(c.Answer) != maxAnswer || rec.Body.Len() != maxAnswer+1 {
+		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Answer), rec.Body.Len())
+	}
+}
