@@ -12,11 +12,7 @@ import (
 
 // mix names six deliveries as a receiver may get them, of the larger shapes.
 var mix = []string{
-	"campaign_bounce",
-	"transactional_bounce",
-	"email_api_bounce",
-	"campaign_complaint",
-	"contact_removed_by_link",
+	"campaign_bounce", "transactional_bounce", "email_api_bounce", "campaign_complaint", "contact_removed_by_link",
 	"email_suppressed",
 }
 

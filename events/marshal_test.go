@@ -234,7 +234,8 @@ func TestBuiltEnvelope(t *testing.T) {
 		{
 			name: "compliance",
 			ev:   events.Event{Name: events.NameEmailError, Time: at, Data: &events.EmailErrored{}},
-			want: `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,` +
+			want: `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,` +
+				`"email":null,` +
 				`"account_id":null},"created_on":1795176000,"data":{"error":"","event_time":0,"email":{"id":""}}}`,
 		},
 		{

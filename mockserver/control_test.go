@@ -440,8 +440,7 @@ func TestControlInternalError(t *testing.T) {
 		t.Errorf("the record is %s", record.text)
 	}
 	if next := c.must(
-		"POST",
-		"/v2/emails",
+		"POST", "/v2/emails",
 		`{"email":"y@example.org","sender":{"email":"s@example.com"},"content":{"subject":"y","text":"y"}}`,
 	); next.object["status"] != "queued" {
 		t.Errorf("the next message is %s", next.text)

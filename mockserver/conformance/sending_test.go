@@ -203,26 +203,20 @@ func TestWorkflows(t *testing.T) {
 				f(
 					`{"workflow_id":"<integer>","name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s,`+
 						`"status":"inactive","created_on":"<unix>"}`,
-					list,
-					shop,
-					greeting,
+					list, shop, greeting,
 				),
 			)
 		l.get(f("/workflows/%d", created.int("workflow_id"))).is(200, string(created.raw))
 		l.get("/workflows").is(200, `{"data":[`+string(created.raw)+`],"pagination":{"page":1,"per_page":50}}`)
 		l.post("/workflows",
 			f(`{"name":"A","list_id":%d,"trigger":"birthday","sender":%s,"content":%s}`, list, shop, greeting)).problem(
-			422,
-			"value_error",
-			"body.trigger",
+			422, "value_error", "body.trigger",
 		)
 		l.post("/workflows", `{}`).problem(422, "missing", "body.name").problem(422, "missing", "body.list_id").problem(422,
 			"missing", "body.trigger")
 		l.post("/workflows",
 			f(`{"name":"A","list_id":999999,"trigger":"subscribed","sender":%s,"content":%s}`, shop, greeting)).problem(
-			404,
-			"not_found",
-			"body.list_id",
+			404, "not_found", "body.list_id",
 		)
 	}))
 	t.Run("activate and deactivate", inLab(func(l *lab) {

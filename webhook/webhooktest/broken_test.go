@@ -34,9 +34,7 @@ var brokenStores = []struct {
 		fault: "remembers nothing",
 		do:    remembersNothing,
 		reported: []string{
-			"success is remembered",
-			"duplicate in flight is refused",
-			"done context runs nothing",
+			"success is remembered", "duplicate in flight is refused", "done context runs nothing",
 			"many at once succeed once",
 		},
 	},
@@ -44,9 +42,7 @@ var brokenStores = []struct {
 		fault: "remembers too early",
 		do:    remembersTooEarly,
 		reported: []string{
-			"failure frees the key",
-			"panic frees the key and goes on",
-			"duplicate in flight is refused",
+			"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused",
 			"cancelled failure frees the key",
 		},
 	},

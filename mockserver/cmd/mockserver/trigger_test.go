@@ -32,16 +32,8 @@ func TestTriggerSends(t *testing.T) {
 	err := run(
 		t.Context(),
 		[]string{
-			"trigger",
-			"--variant",
-			"workflow",
-			"Email.Bounced",
-			"--set",
-			"data.bounce.category=bounce_mb",
-			"--url",
-			server.URL,
-			"--secret",
-			"S",
+			"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url",
+			server.URL, "--secret", "S",
 		},
 		&out,
 	)
