@@ -18,23 +18,44 @@ func TestParseErrors(t *testing.T) {
 		offset     int64
 		event      bool // the rest was read
 	}{
-		{"empty", ``, "", "a value", 0, false},
-		{"not JSON", `<html>`, "", "a value", 0, false},
-		{"truncated", `{"event":"Email.Error","data":{"error":"inter`, "data.error", "the rest of a string", 45, false},
-		{"truncated envelope", `{"event":"Email.Error"`, "", "a comma or }", 22, false},
-		{"trailing bytes", `{"event":"Email.Error"} {}`, "", "the end of the text", 24, false},
-		{"too deep", `{"event":"x","data":` + deep, "data" + strings.Repeat("[0]", 66) + "…", "no deeper nesting", 10019, false},
-		{"too deep in unknown members", `{"event":"x","more":` + deep, "more" + strings.Repeat("[0]", 66) + "…", "no deeper nesting", 10019, false},
-		{"a control character", "{\"event\":\"a\nb\"}", "event", "the rest of a string", 11, false},
-		{"array", `[]`, "", "an object", 0, true},
-		{"string", `"x"`, "", "an object", 0, true},
-		{"null", `null`, "event", "the name of an event", 0, true},
-		{"no event", `{"id":"1","data":{}}`, "event", "the name of an event", 0, true},
-		{"event null", `{"event":null}`, "event", "the name of an event", 0, true},
-		{"event empty", `{"event":""}`, "event", "the name of an event", 0, true},
-		{"event a number", `{"event":1}`, "event", "a string", 9, true},
-		{"event a number after a string", `{"event":"x","event":1}`, "event", "a string", 21, true},
-		{"event a number, and more", `{"ip":true,"event":1}`, "event", "the name of an event", 0, true},
+		{name: "empty", want: "a value"},
+		{name: "not JSON", body: `<html>`, want: "a value"},
+		{
+			name: "truncated",
+			body: `{"event":"Email.Error","data":{"error":"inter`, path: "data.error",
+			want: "the rest of a string", offset: 45,
+		},
+		{name: "truncated envelope", body: `{"event":"Email.Error"`, want: "a comma or }", offset: 22},
+		{name: "trailing bytes", body: `{"event":"Email.Error"} {}`, want: "the end of the text", offset: 24},
+		{
+			name: "too deep",
+			body: `{"event":"x","data":` + deep, path: "data" + strings.Repeat("[0]", 66) + "…",
+			want: "no deeper nesting", offset: 10019,
+		},
+		{
+			name: "too deep in unknown members",
+			body: `{"event":"x","more":` + deep, path: "more" + strings.Repeat("[0]", 66) + "…",
+			want: "no deeper nesting", offset: 10019,
+		},
+		{
+			name: "a control character",
+			body: "{\"event\":\"a\nb\"}", path: "event", want: "the rest of a string", offset: 11,
+		},
+		{name: "array", body: `[]`, want: "an object", event: true},
+		{name: "string", body: `"x"`, want: "an object", event: true},
+		{name: "null", body: `null`, path: "event", want: "the name of an event", event: true},
+		{name: "no event", body: `{"id":"1","data":{}}`, path: "event", want: "the name of an event", event: true},
+		{name: "event null", body: `{"event":null}`, path: "event", want: "the name of an event", event: true},
+		{name: "event empty", body: `{"event":""}`, path: "event", want: "the name of an event", event: true},
+		{name: "event a number", body: `{"event":1}`, path: "event", want: "a string", offset: 9, event: true},
+		{
+			name: "event a number after a string",
+			body: `{"event":"x","event":1}`, path: "event", want: "a string", offset: 21, event: true,
+		},
+		{
+			name: "event a number, and more",
+			body: `{"ip":true,"event":1}`, path: "event", want: "the name of an event", event: true,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
@@ -45,7 +66,8 @@ func TestParseErrors(t *testing.T) {
 			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
 				t.Errorf("got %q, %q, %d", pe.Path, pe.Want, pe.Offset)
 			}
-			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "want "+row.want) || !strings.Contains(text, row.path) {
+			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "want "+row.want) ||
+				!strings.Contains(text, row.path) {
 				t.Error(text)
 			}
 			if (pe.Event != nil) != row.event {
@@ -67,30 +89,32 @@ func TestEnvelopeThatDoesNotFit(t *testing.T) {
 		path, want    string
 		offset        int
 	}{
-		{"id", `{}`, "id", "a number or a string", 0},
-		{"id", `true`, "id", "a number or a string", 0},
-		{"account_id", `"five"`, "account_id", either, 0},
-		{"account_id", `""`, "account_id", either, 0},
-		{"account_id", `1.5`, "account_id", integer, 0},
-		{"account_id", `9223372036854775808`, "account_id", integer, 0},
-		{"account_id", `[5]`, "account_id", "a number", 0},
-		{"ip", `["192.0.2.1"]`, "ip", "a string", 0},
-		{"ip", `true`, "ip", "a string", 0},
-		{"user", `[]`, "user", "an object", 0},
-		{"user", `{"id":"five","email":"a@b.c","account_id":2}`, "user.id", either, 6},
-		{"user", `{"id":5,"email":2}`, "user.email", "a string", 16},
-		{"user", `{"id":5,"account_id":{}}`, "user.account_id", "a number", 21},
-		{"created_on", `1700000000.5`, "created_on", integer, 0},
-		{"created_on", `"1700000000"`, "created_on", "a number", 0},
-		{"timestamp", `1700000000`, "timestamp", "a date and time as ISO 8601", 0},
-		{"timestamp", `"noon"`, "timestamp", "a date and time as ISO 8601", 0},
+		{member: "id", value: `{}`, path: "id", want: "a number or a string"},
+		{member: "id", value: `true`, path: "id", want: "a number or a string"},
+		{member: "account_id", value: `"five"`, path: "account_id", want: either},
+		{member: "account_id", value: `""`, path: "account_id", want: either},
+		{member: "account_id", value: `1.5`, path: "account_id", want: integer},
+		{member: "account_id", value: `9223372036854775808`, path: "account_id", want: integer},
+		{member: "account_id", value: `[5]`, path: "account_id", want: "a number"},
+		{member: "ip", value: `["192.0.2.1"]`, path: "ip", want: "a string"},
+		{member: "ip", value: `true`, path: "ip", want: "a string"},
+		{member: "user", value: `[]`, path: "user", want: "an object"},
+		{member: "user", value: `{"id":"five","email":"a@b.c","account_id":2}`, path: "user.id", want: either, offset: 6},
+		{member: "user", value: `{"id":5,"email":2}`, path: "user.email", want: "a string", offset: 16},
+		{member: "user", value: `{"id":5,"account_id":{}}`, path: "user.account_id", want: "a number", offset: 21},
+		{member: "created_on", value: `1700000000.5`, path: "created_on", want: integer},
+		{member: "created_on", value: `"1700000000"`, path: "created_on", want: "a number"},
+		{member: "timestamp", value: `1700000000`, path: "timestamp", want: "a date and time as ISO 8601"},
+		{member: "timestamp", value: `"noon"`, path: "timestamp", want: "a date and time as ISO 8601"},
 	} {
 		t.Run(row.member+" "+row.value, func(t *testing.T) {
 			before := `{"event":"Email.Error","` + row.member + `":`
 			body := before + row.value + `,"data":{"error":"internal error; x"},"new":1}`
 			ev := mustParse(t, []byte(body))
 			var pe *events.ParseError
-			if !errors.As(ev.Mismatch(), &pe) || pe.Path != row.path || pe.Want != row.want || pe.Offset != int64(len(before)+row.offset) || pe.Event != nil {
+			if !errors.As(ev.Mismatch(), &pe) || pe.Path != row.path || pe.Want != row.want ||
+				pe.Offset != int64(len(before)+row.offset) ||
+				pe.Event != nil {
 				t.Errorf("mismatch is %+v", ev.Mismatch())
 			}
 			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
@@ -114,10 +138,19 @@ func TestUserThatDoesNotFit(t *testing.T) {
 		user string
 		want events.User
 	}{
-		{`{"id":{},"email":"a@b.c","account_id":2}`, events.User{Email: events.Value("a@b.c"), AccountID: events.Value(int64(2))}},
-		{`{"id":1,"email":{},"account_id":2}`, events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))}},
-		{`{"id":1,"email":"a@b.c","account_id":"x"}`, events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")}},
-		{`"a@b.c"`, events.User{}},
+		{
+			user: `{"id":{},"email":"a@b.c","account_id":2}`,
+			want: events.User{Email: events.Value("a@b.c"), AccountID: events.Value(int64(2))},
+		},
+		{
+			user: `{"id":1,"email":{},"account_id":2}`,
+			want: events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))},
+		},
+		{
+			user: `{"id":1,"email":"a@b.c","account_id":"x"}`,
+			want: events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")},
+		},
+		{user: `"a@b.c"`, want: events.User{}},
 	} {
 		ev := mustParse(t, []byte(`{"event":"x","user":`+row.user+`}`))
 		if ev.User != row.want || ev.Mismatch() == nil {
@@ -133,7 +166,9 @@ func TestIdsOfBothKinds(t *testing.T) {
 		`{"event":"x","id":"3","account_id":"5","user":{"id":"31","email":null,"account_id":"5"},"new":1}`,
 	} {
 		ev := mustParse(t, []byte(body))
-		if ev.ID != "3" || ev.AccountID != 5 || ev.User != (events.User{ID: events.Value(int64(31)), AccountID: events.Value(int64(5))}) || ev.Mismatch() != nil {
+		if ev.ID != "3" || ev.AccountID != 5 ||
+			ev.User != (events.User{ID: events.Value(int64(31)), AccountID: events.Value(int64(5))}) ||
+			ev.Mismatch() != nil {
 			t.Errorf("%+v, %v", ev, ev.Mismatch())
 		}
 		if got := string(marshal(t, ev)); got != body {
@@ -161,20 +196,57 @@ func TestDataThatDoesNotFit(t *testing.T) {
 		recipient         string
 		partial           bool
 	}{
-		{"no discriminator", "Email.Bounced", `{"bounce":{"category":"bounce_hb"}}`, "data", shape, "", false},
-		{"discriminator null", "Email.Bounced", `{"campaign":null,"email":null}`, "data", shape, "", false},
-		{"discriminator a string", "Email.ReportedAsSpam", `{"email":"a@b.c"}`, "data", shape, "", false},
-		{"bounce without data", "Email.Bounced", `null`, "data", shape, "", false},
-		{"null", "Email.Error", `null`, "data", "an object", "", false},
-		{"array", "Contact.Removed", `[{"contact":{}}]`, "data", "an object", "", false},
-		{"number", "SuppressedEmail.Added", `1e5`, "data", "an object", "", false},
-		{"a number for a string", "Email.Bounced", `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`, "data.bounce.category", "a string", "a@b.c", true},
-		{"an object for an id", "Email.Bounced", `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`, "data.campaign.id", "a number or a string", "a@b.c", true},
-		{"in an array", "Email.Rejected", `{"contact":{"tags":["a",1],"email":"a@b.c"}}`, "data.contact.tags[1]", "a string", "a@b.c", true},
-		{"a string for an object", "Contact.Removed", `{"list":"42","contact":{"email":"a@b.c"}}`, "data.list", "an object", "a@b.c", true},
-		{"a string for a time", "Email.Unsubscribed", `{"contact":{"email":"a@b.c"},"event_time":"now"}`, "data.event_time", "a number", "a@b.c", true},
-		{"out of range", "Email.Unsubscribed", `{"contact":{"email":"a@b.c"},"event_time":1e30}`, "data.event_time", "a 64-bit integer", "a@b.c", true},
-		{"no date", "Contact.Added", `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`, "data.added_at", "a date and time as ISO 8601", "a@b.c", true},
+		{
+			name:  "no discriminator",
+			event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape,
+		},
+		{
+			name:  "discriminator null",
+			event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape,
+		},
+		{
+			name:  "discriminator a string",
+			event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape,
+		},
+		{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
+		{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
+		{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
+		{name: "number", event: "SuppressedEmail.Added", data: `1e5`, path: "data", want: "an object"},
+		{
+			name:  "a number for a string",
+			event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`,
+			path: "data.bounce.category", want: "a string", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "an object for an id",
+			event: "Email.Bounced", data: `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
+			path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "in an array",
+			event: "Email.Rejected", data: `{"contact":{"tags":["a",1],"email":"a@b.c"}}`,
+			path: "data.contact.tags[1]", want: "a string", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "a string for an object",
+			event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`, path: "data.list",
+			want: "an object", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "a string for a time",
+			event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":"now"}`,
+			path: "data.event_time", want: "a number", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "out of range",
+			event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":1e30}`,
+			path: "data.event_time", want: "a 64-bit integer", recipient: "a@b.c", partial: true,
+		},
+		{
+			name:  "no date",
+			event: "Contact.Added", data: `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`,
+			path: "data.added_at", want: "a date and time as ISO 8601", recipient: "a@b.c", partial: true,
+		},
 	} {
 		for order, body := range []string{
 			`{"event":"` + row.event + `","data":` + row.data + `,"id":"1"}`,
@@ -220,13 +292,36 @@ func TestMissingData(t *testing.T) {
 func TestRepeatedAndReorderedMembers(t *testing.T) {
 	const suppressed = `{"suppressedEmail":{"email":"a@b.c"}}`
 	for _, row := range []struct{ name, body, recipient string }{
-		{"data first", `{"data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, "a@b.c"},
-		{"event again", `{"event":"Email.Error","data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, "a@b.c"},
-		{"data again", `{"data":{"suppressedEmail":{"email":"x"}},"event":"SuppressedEmail.Added","data":` + suppressed + `}`, "a@b.c"},
-		{"bad data, then good", `{"event":"SuppressedEmail.Added","data":1,"data":` + suppressed + `}`, "a@b.c"},
-		{"a member of data again", `{"event":"SuppressedEmail.Added","data":{"suppressedEmail":{"email":"x"},"suppressedEmail":{"email":"a@b.c"}}}`, "a@b.c"},
-		{"names have case", `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`, ""},
-		{"names may be escaped", `{"\u0065vent":"SuppressedEmail.Added","data":{"suppressed\u0045mail":{"email":"a@b.c"}}}`, "a@b.c"},
+		{name: "data first", body: `{"data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, recipient: "a@b.c"},
+		{
+			name:      "event again",
+			body:      `{"event":"Email.Error","data":` + suppressed + `,"event":"SuppressedEmail.Added"}`,
+			recipient: "a@b.c",
+		},
+		{
+			name:      "data again",
+			body:      `{"data":{"suppressedEmail":{"email":"x"}},"event":"SuppressedEmail.Added","data":` + suppressed + `}`,
+			recipient: "a@b.c",
+		},
+		{
+			name: "bad data, then good",
+			body: `{"event":"SuppressedEmail.Added","data":1,"data":` + suppressed + `}`, recipient: "a@b.c",
+		},
+		{
+			name: "a member of data again",
+			body: `{"event":"SuppressedEmail.Added","data":{"suppressedEmail":{"email":"x"},` +
+				`"suppressedEmail":{"email":"a@b.c"}}}`,
+			recipient: "a@b.c",
+		},
+		{
+			name: "names have case",
+			body: `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`,
+		},
+		{
+			name:      "names may be escaped",
+			body:      `{"\u0065vent":"SuppressedEmail.Added","data":{"suppressed\u0045mail":{"email":"a@b.c"}}}`,
+			recipient: "a@b.c",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ev := mustParse(t, []byte(row.body))
@@ -245,13 +340,33 @@ func TestShapeIsTolerant(t *testing.T) {
 		name, data string
 		want       events.SendingType
 	}{
-		{"an automation beside an Email API email", `{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`, events.SendingTypeEmailAPI},
-		{"a campaign beside an Email API email", `{"event_time":1,"email":{"id":"x"},"campaign":{"id":1}}`, events.SendingTypeEmailAPI},
-		{"a bounce in an Email API bounce", `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`, events.SendingTypeEmailAPI},
-		{"an email beside a campaign", `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, events.SendingTypeCampaign},
-		{"an email behind a workflow", `{"automation":{},"bounce":{},"email":{"id":"x"}}`, events.SendingTypeWorkflow},
-		{"others null", `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`, events.SendingTypeTransactional},
-		{"no bounce", `{"campaign":{}}`, events.SendingTypeCampaign},
+		{
+			name: "an automation beside an Email API email",
+			data: `{"automation":{"id":1},"event_time":1,"email":{"id":"x"}}`, want: events.SendingTypeEmailAPI,
+		},
+		{
+			name: "a campaign beside an Email API email",
+			data: `{"event_time":1,"email":{"id":"x"},"campaign":{"id":1}}`, want: events.SendingTypeEmailAPI,
+		},
+		{
+			name: "a bounce in an Email API bounce",
+			data: `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`,
+			want: events.SendingTypeEmailAPI,
+		},
+		{
+			name: "an email beside a campaign",
+			data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign,
+		},
+		{
+			name: "an email behind a workflow",
+			data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow,
+		},
+		{
+			name: "others null",
+			data: `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`,
+			want: events.SendingTypeTransactional,
+		},
+		{name: "no bounce", data: `{"campaign":{}}`, want: events.SendingTypeCampaign},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, name := range []string{"Email.Bounced", "Email.ReportedAsSpam"} {
@@ -270,18 +385,24 @@ func TestShapeIsTolerant(t *testing.T) {
 
 // Either envelope may carry any event.
 func TestEitherEnvelope(t *testing.T) {
-	opened := mustParse(t, []byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
-	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 || opened.Time.Unix() != 1763651060 {
+	opened := mustParse(t,
+		[]byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
+	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 ||
+		opened.Time.Unix() != 1763651060 {
 		t.Errorf("%+v", opened)
 	}
-	bounced := mustParse(t, []byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
+	bounced := mustParse(t,
+		[]byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
 	if _, ok := bounced.Data.(*events.EmailAPIBounce); !ok || bounced.ID != "" || bounced.Time.Unix() != 1763651060 {
 		t.Errorf("%+v", bounced)
 	}
 }
 
 func TestTimesAsISO8601(t *testing.T) {
-	for _, text := range []string{"2025-11-20T15:04:20Z", "2025-11-20T17:04:20+02:00", "2025-11-20T17:04:20+0200", "2025-11-20T15:04:20", "2025-11-20T15:04:20.000Z", "2025-11-20T15:04:20.000"} {
+	for _, text := range []string{
+		"2025-11-20T15:04:20Z", "2025-11-20T17:04:20+02:00", "2025-11-20T17:04:20+0200", "2025-11-20T15:04:20",
+		"2025-11-20T15:04:20.000Z", "2025-11-20T15:04:20.000",
+	} {
 		ev := mustParse(t, []byte(`{"event":"Contact.Added","timestamp":"`+text+`","data":{"added_at":"`+text+`"}}`))
 		d, ok := ev.Data.(*events.ContactAdded)
 		if !ok || ev.Time.Unix() != 1763651060 || d.AddedAt.Unix() != 1763651060 {

@@ -11,7 +11,10 @@ import (
 )
 
 // mix names six deliveries as a receiver may get them, of the larger shapes.
-var mix = []string{"campaign_bounce", "transactional_bounce", "email_api_bounce", "campaign_complaint", "contact_removed_by_link", "email_suppressed"}
+var mix = []string{
+	"campaign_bounce", "transactional_bounce", "email_api_bounce", "campaign_complaint", "contact_removed_by_link",
+	"email_suppressed",
+}
 
 // compact returns the body in testdata/name.json as the platform would send it.
 func compact(tb testing.TB, name string) []byte {
@@ -85,10 +88,10 @@ func BenchmarkMixInterleaved(b *testing.B) {
 		decode func([]byte) error
 		best   time.Duration
 	}{
-		{"parse-ns", bodies, parse, time.Hour},
-		{"datafirst-ns", reordered, parse, time.Hour},
-		{"onepass-ns", bodies, onePass, time.Hour},
-		{"twopasses-ns", bodies, twoPasses, time.Hour},
+		{unit: "parse-ns", bodies: bodies, decode: parse, best: time.Hour},
+		{unit: "datafirst-ns", bodies: reordered, decode: parse, best: time.Hour},
+		{unit: "onepass-ns", bodies: bodies, decode: onePass, best: time.Hour},
+		{unit: "twopasses-ns", bodies: bodies, decode: twoPasses, best: time.Hour},
 	}
 	for b.Loop() {
 		for i := range turns {

@@ -60,7 +60,18 @@ func TestTestdataAgainstDocument(t *testing.T) {
 			t.Run(version+"/"+name, func(t *testing.T) {
 				body := delivery(t, name)
 				ev := mustParse(t, body)
-				built := marshal(t, events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data})
+				built := marshal(
+					t,
+					events.Event{
+						ID:        ev.ID,
+						Name:      ev.Name,
+						Time:      ev.Time,
+						AccountID: ev.AccountID,
+						User:      ev.User,
+						IP:        ev.IP,
+						Data:      ev.Data,
+					},
+				)
 				for _, b := range [][]byte{body, built} {
 					if err := validate(doc, delivered(t, doc, ev.Name), b); err != nil {
 						t.Error(err)
@@ -112,13 +123,16 @@ func TestDocumentTellsShapesApart(t *testing.T) {
 func TestDocumentRefuses(t *testing.T) {
 	doc := document(t, "3.0.3")
 	for _, row := range []struct{ name, file, old, new string }{
-		{"a string for an integer", "campaign_bounce", `"id": 90210`, `"id": "90210"`},
-		{"an integer for a string", "campaign_complaint", `"id": "90210"`, `"id": 90210`},
-		{"a status that is not null", "workflow_bounce_trigger", `"status": null`, `"status": "spam"`},
-		{"an unknown category", "transactional_bounce", `bounce_mb`, `bounce_xx`},
-		{"an unknown reason", "email_rejected", `"reason": "unsubscribed"`, `"reason": "full"`},
-		{"a missing member", "email_suppressed", `"suppressedEmail"`, `"suppressed_email"`},
-		{"another event", "email_errored", `"Email.Error"`, `"Email.Rejected"`},
+		{name: "a string for an integer", file: "campaign_bounce", old: `"id": 90210`, new: `"id": "90210"`},
+		{name: "an integer for a string", file: "campaign_complaint", old: `"id": "90210"`, new: `"id": 90210`},
+		{
+			name: "a status that is not null",
+			file: "workflow_bounce_trigger", old: `"status": null`, new: `"status": "spam"`,
+		},
+		{name: "an unknown category", file: "transactional_bounce", old: `bounce_mb`, new: `bounce_xx`},
+		{name: "an unknown reason", file: "email_rejected", old: `"reason": "unsubscribed"`, new: `"reason": "full"`},
+		{name: "a missing member", file: "email_suppressed", old: `"suppressedEmail"`, new: `"suppressed_email"`},
+		{name: "another event", file: "email_errored", old: `"Email.Error"`, new: `"Email.Rejected"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			body := delivery(t, row.file)

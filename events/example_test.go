@@ -53,8 +53,10 @@ func Example() {
 func ExampleEvent_Recipient() {
 	suppressed := map[string]bool{}
 	for _, body := range []string{
-		`{"id":"1","event":"SuppressedEmail.Added","created_on":1763651060,"data":{"suppressedEmail":{"email":"ada@example.org"}}}`,
-		`{"id":"2","event":"Email.GlobalUnsubscribed","created_on":1763651061,"data":{"event_time":1763651060,"email":{"id":"01JD5K"},"context":{"ip":"198.51.100.7","user_agent":"Mail"}}}`,
+		`{"id":"1","event":"SuppressedEmail.Added","created_on":1763651060,` +
+			`"data":{"suppressedEmail":{"email":"ada@example.org"}}}`,
+		`{"id":"2","event":"Email.GlobalUnsubscribed","created_on":1763651061,"data":{"event_time":1763651060,` +
+			`"email":{"id":"01JD5K"},"context":{"ip":"198.51.100.7","user_agent":"Mail"}}}`,
 	} {
 		ev, err := events.Parse([]byte(body))
 		if err != nil {
@@ -97,7 +99,12 @@ func ExampleEvent() {
 // An event that was parsed and changed is written with the change, and with all
 // that came, also what this package does not know.
 func ExampleEvent_MarshalJSON() {
-	ev, err := events.Parse([]byte(`{"event":"SuppressedEmail.Added","created_on":1763651060,"data":{"suppressedEmail":{"email":"ada@example.org","source":"api"}}}`))
+	ev, err := events.Parse(
+		[]byte(
+			`{"event":"SuppressedEmail.Added","created_on":1763651060,"data":{"suppressedEmail":{"email":"ada@example.org",` +
+				`"source":"api"}}}`,
+		),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -116,7 +123,8 @@ func ExampleEvent_MarshalJSON() {
 
 // A member that this package does not know is read from the raw data.
 func ExampleEvent_RawData() {
-	ev, err := events.Parse([]byte(`{"event":"Email.Rejected","data":{"reason":"quota","email":{"id":"01JD5K"},"retry_in":60}}`))
+	ev, err := events.Parse(
+		[]byte(`{"event":"Email.Rejected","data":{"reason":"quota","email":{"id":"01JD5K"},"retry_in":60}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -136,7 +144,8 @@ func ExampleEvent_RawData() {
 // Data that does not fit is no reason to lose the event: what could be read is
 // there, and Recipient finds it.
 func ExampleUnknown() {
-	ev, err := events.Parse([]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
+	ev, err := events.Parse(
+		[]byte(`{"event":"Email.Unsubscribed","data":{"event_time":"soon","contact":{"email":"ada@example.org"}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -163,7 +172,8 @@ func ExampleParseError() {
 }
 
 func ExampleEvent_Mismatch() {
-	ev, err := events.Parse([]byte(`{"event":"Email.Error","ip":["192.0.2.1"],"data":{"error":"internal error; no route"}}`))
+	ev, err := events.Parse(
+		[]byte(`{"event":"Email.Error","ip":["192.0.2.1"],"data":{"error":"internal error; no route"}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

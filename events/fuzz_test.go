@@ -25,8 +25,10 @@ func seeds(f *testing.F) {
 		f.Add(body[:len(body)/2])
 	}
 	for _, body := range []string{
-		`{"event":"New.Event","data":[1,2]}`, `{"event":"Email.Bounced","data":{}}`, `{"event":"Email.Bounced","data":null}`, `{"event":1}`, `{}`, `[]`, `null`,
-		`{"event":"Email.Error","id":3,"account_id":"5","user":{"id":"31","email":[]},"ip":{},"created_on":1.5,"timestamp":1,"data":{}}`,
+		`{"event":"New.Event","data":[1,2]}`, `{"event":"Email.Bounced","data":{}}`,
+		`{"event":"Email.Bounced","data":null}`, `{"event":1}`, `{}`, `[]`, `null`,
+		`{"event":"Email.Error","id":3,"account_id":"5","user":{"id":"31","email":[]},"ip":{},"created_on":1.5,` +
+			`"timestamp":1,"data":{}}`,
 		`{"event":"Email.Error","event":"Email.Rejected","data":{"reason":1,"reason":"spam"},"data":{}}`,
 		`{"event":"Contact.Added","timestamp":"2025-11-20T15:30:00+24:00","data":{"added_at":"2025-11-20T15:30:00-0130"}}`,
 		"{\"event\":\"Email.Error\",\"data\":{\"error\":\"\xff\\ud800\"}}",
@@ -67,7 +69,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		var mismatch *events.ParseError
-		if err := ev.Mismatch(); err != nil && (!errors.As(err, &mismatch) || mismatch.Path == "data" || strings.HasPrefix(mismatch.Path, "data.")) {
+		if err := ev.Mismatch(); err != nil &&
+			(!errors.As(err, &mismatch) || mismatch.Path == "data" || strings.HasPrefix(mismatch.Path, "data.")) {
 			t.Fatalf("mismatch %v", err)
 		}
 		if ev.Data == nil || !bytes.Equal(ev.Raw(), body) {
@@ -88,7 +91,17 @@ func rebuild(t *testing.T, ev *events.Event) {
 	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // which a timestamp cannot tell
 		return
 	}
-	out, err := json.Marshal(events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data})
+	out, err := json.Marshal(
+		events.Event{
+			ID:        ev.ID,
+			Name:      ev.Name,
+			Time:      ev.Time,
+			AccountID: ev.AccountID,
+			User:      ev.User,
+			IP:        ev.IP,
+			Data:      ev.Data,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

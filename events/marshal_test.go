@@ -79,8 +79,10 @@ func TestRoundTripIsExact(t *testing.T) {
 		`{"event":"Email.Bounced"}`,
 		`{"event":"Email.Rejected","data":"text"}`,
 		`{"event":"Email.Rejected","data":{"contact":null,"list":null,"reason":null}}`,
-		`{"event":"Contact.Removed","created_on":null,"user":null,"id":null,"data":{"contact":{"custom_attributes":null,"bounces_count":null}}}`,
-		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00.000+02:00","data":{"list_id":42,"contact_id":9e2,"opened_at":"2025-11-20T15:32:00+0200"}}`,
+		`{"event":"Contact.Removed","created_on":null,"user":null,"id":null,"data":{"contact":{"custom_attributes":null,` +
+			`"bounces_count":null}}}`,
+		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00.000+02:00","data":{"list_id":42,"contact_id":9e2,` +
+			`"opened_at":"2025-11-20T15:32:00+0200"}}`,
 		`{"event":"Email.Opened","timestamp":"2025-11-20T15:32:00","data":{}}`,
 		`{"event":"Email.Opened","timestamp":null,"data":{"opened_at":null}}`,
 		`{"event":"Email.Opened","created_on":1763651060,"data":{}}`,
@@ -102,77 +104,94 @@ func TestChangesAreWritten(t *testing.T) {
 		want       string
 	}{
 		{
-			"a member of data", `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},"new":3},"new":4}`,
-			func(ev *events.Event) {
+			name: "a member of data",
+			body: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},` +
+				`"new":3},"new":4}`,
+			change: func(ev *events.Event) {
 				ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard
 			},
-			`{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},"new":3},"new":4}`,
+			want: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},` +
+				`"new":3},"new":4}`,
 		},
 		{
-			"to null", `{"event":"Email.Bounced","data":{"bounce":{"id":7},"campaign":{"id":7,"new":2}}}`,
-			func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.ID = events.Null[int64]{} },
-			`{"event":"Email.Bounced","data":{"bounce":{"id":null},"campaign":{"id":7,"new":2}}}`,
+			name:   "to null",
+			body:   `{"event":"Email.Bounced","data":{"bounce":{"id":7},"campaign":{"id":7,"new":2}}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.ID = events.Null[int64]{} },
+			want:   `{"event":"Email.Bounced","data":{"bounce":{"id":null},"campaign":{"id":7,"new":2}}}`,
 		},
 		{
-			"to zero", `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
-			func(ev *events.Event) {
+			name: "to zero",
+			body: `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
+			change: func(ev *events.Event) {
 				d := ev.Data.(*events.EmailErrored)
 				d.Error, d.EventTime = "", 0
 			},
-			`{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
+			want: `{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
 		},
 		{
-			"a member that was absent", `{"event":"Email.Error","data":{"new":1}}`,
-			func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
-			`{"event":"Email.Error","data":{"new":1,"email":{"id":"01JD"}}}`,
+			name:   "a member that was absent",
+			body:   `{"event":"Email.Error","data":{"new":1}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+			want:   `{"event":"Email.Error","data":{"new":1,"email":{"id":"01JD"}}}`,
 		},
 		{
-			"a member that was null", `{"event":"Email.Error","data":{"email":null}}`,
-			func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
-			`{"event":"Email.Error","data":{"email":{"id":"01JD"}}}`,
+			name:   "a member that was null",
+			body:   `{"event":"Email.Error","data":{"email":null}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+			want:   `{"event":"Email.Error","data":{"email":{"id":"01JD"}}}`,
 		},
 		{
-			"an object to absent", `{"event":"Email.Rejected","data":{"contact":{"email":"a@b.c","new":1},"new":2}}`,
-			func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact = nil },
-			`{"event":"Email.Rejected","data":{"new":2}}`,
+			name:   "an object to absent",
+			body:   `{"event":"Email.Rejected","data":{"contact":{"email":"a@b.c","new":1},"new":2}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact = nil },
+			want:   `{"event":"Email.Rejected","data":{"new":2}}`,
 		},
 		{
-			"an element of an array", `{"event":"Email.Rejected","data":{"contact":{"tags":["a","b"],"custom_attributes":[{"name":"n","value":"v","new":1}]}}}`,
-			func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact.Tags[1] = "c" },
-			`{"event":"Email.Rejected","data":{"contact":{"tags":["a","c"],"custom_attributes":[{"name":"n","value":"v","new":1}]}}}`,
+			name: "an element of an array",
+			body: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","b"],"custom_attributes":[{"name":"n",` +
+				`"value":"v","new":1}]}}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact.Tags[1] = "c" },
+			want: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","c"],"custom_attributes":[{"name":"n",` +
+				`"value":"v","new":1}]}}}`,
 		},
 		{
-			"the envelope", `{"event":"Email.Error","id":"1","created_on":1763651060,"user":{"id":3,"new":1},"data":{}}`,
-			func(ev *events.Event) {
+			name: "the envelope",
+			body: `{"event":"Email.Error","id":"1","created_on":1763651060,"user":{"id":3,"new":1},"data":{}}`,
+			change: func(ev *events.Event) {
 				ev.ID, ev.IP, ev.AccountID, ev.Time = "2", "192.0.2.1", 9, ev.Time.Add(time.Minute)
 				ev.User.Email = events.Value("x@y.z")
 			},
-			`{"event":"Email.Error","id":"2","ip":"192.0.2.1","account_id":9,"created_on":1763651120,"user":{"id":3,"email":"x@y.z","new":1},"data":{}}`,
+			want: `{"event":"Email.Error","id":"2","ip":"192.0.2.1","account_id":9,"created_on":1763651120,"user":{"id":3,` +
+				`"email":"x@y.z","new":1},"data":{}}`,
 		},
 		{
-			"the general envelope", `{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`,
-			func(ev *events.Event) { ev.ID, ev.Time = "2", ev.Time.Add(time.Hour) },
-			`{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
+			name:   "the general envelope",
+			body:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`,
+			change: func(ev *events.Event) { ev.ID, ev.Time = "2", ev.Time.Add(time.Hour) },
+			want:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
 		},
 		{
-			"other data", `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
-			func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
-			`{"event":"Email.Bounced","data":{"event_time":0,"email":{"id":"01JD"},"new":1}}`,
+			name:   "other data",
+			body:   `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
+			change: func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
+			want:   `{"event":"Email.Bounced","data":{"event_time":0,"email":{"id":"01JD"},"new":1}}`,
 		},
 		{
-			"unknown data", `{"event":"New.Event","data":{"a":1},"new":2}`,
-			func(ev *events.Event) { ev.Data.(*events.Unknown).Raw = json.RawMessage(`{"a":2}`) },
-			`{"event":"New.Event","data":{"a":2},"new":2}`,
+			name:   "unknown data",
+			body:   `{"event":"New.Event","data":{"a":1},"new":2}`,
+			change: func(ev *events.Event) { ev.Data.(*events.Unknown).Raw = json.RawMessage(`{"a":2}`) },
+			want:   `{"event":"New.Event","data":{"a":2},"new":2}`,
 		},
 		{
-			"no data", `{"event":"New.Event","data":{"a":1}}`,
-			func(ev *events.Event) { ev.Data = nil },
-			`{"event":"New.Event","data":null}`,
+			name: "no data",
+			body: `{"event":"New.Event","data":{"a":1}}`, change: func(ev *events.Event) { ev.Data = nil },
+			want: `{"event":"New.Event","data":null}`,
 		},
 		{
-			"of repeated members the last", `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
-			func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
-			`{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
+			name:   "of repeated members the last",
+			body:   `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
+			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
+			want:   `{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -212,10 +231,31 @@ func TestBuiltEnvelope(t *testing.T) {
 		ev   events.Event
 		want string
 	}{
-		{"compliance", events.Event{Name: events.NameEmailError, Time: at, Data: &events.EmailErrored{}}, `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":1795176000,"data":{"error":"","event_time":0,"email":{"id":""}}}`},
-		{"general", events.Event{Name: events.NameCampaignSent, Time: at, Data: &events.CampaignSent{SentAt: at}}, `{"event":"Campaign.Sent","timestamp":"2026-11-20T12:00:00.5Z","data":{"campaign_id":null,"list_id":null,"name":"","sent_at":"2026-11-20T12:00:00.5Z"}}`},
-		{"zero time, no data", events.Event{Name: "New.Event"}, `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":0,"data":null}`},
-		{"unknown data", events.Event{Name: "New.Event", Data: &events.Unknown{Raw: json.RawMessage(`[1]`)}}, `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,"account_id":null},"created_on":0,"data":[1]}`},
+		{
+			name: "compliance",
+			ev:   events.Event{Name: events.NameEmailError, Time: at, Data: &events.EmailErrored{}},
+			want: `{"id":"","event":"Email.Error","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,` +
+				`"email":null,` +
+				`"account_id":null},"created_on":1795176000,"data":{"error":"","event_time":0,"email":{"id":""}}}`,
+		},
+		{
+			name: "general",
+			ev:   events.Event{Name: events.NameCampaignSent, Time: at, Data: &events.CampaignSent{SentAt: at}},
+			want: `{"event":"Campaign.Sent","timestamp":"2026-11-20T12:00:00.5Z","data":{"campaign_id":null,"list_id":null,` +
+				`"name":"","sent_at":"2026-11-20T12:00:00.5Z"}}`,
+		},
+		{
+			name: "zero time, no data",
+			ev:   events.Event{Name: "New.Event"},
+			want: `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,` +
+				`"account_id":null},"created_on":0,"data":null}`,
+		},
+		{
+			name: "unknown data",
+			ev:   events.Event{Name: "New.Event", Data: &events.Unknown{Raw: json.RawMessage(`[1]`)}},
+			want: `{"id":"","event":"New.Event","account_id":0,"account_lineage":null,"ip":"","user":{"id":null,"email":null,` +
+				`"account_id":null},"created_on":0,"data":[1]}`,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) { sameJSON(t, marshal(t, row.ev), []byte(row.want)) })
 	}
@@ -232,11 +272,11 @@ func TestIDs(t *testing.T) {
 		number int64
 		fits   bool
 	}{
-		{events.IntID(42), `42`, "42", 42, true},
-		{events.StringID("42"), `"42"`, "42", 42, true},
-		{events.StringID("a\"b"), `"a\"b"`, `a"b`, 0, false},
-		{events.StringID(""), `""`, "", 0, false},
-		{events.ID{}, `null`, "", 0, false},
+		{id: events.IntID(42), json: `42`, text: "42", number: 42, fits: true},
+		{id: events.StringID("42"), json: `"42"`, text: "42", number: 42, fits: true},
+		{id: events.StringID("a\"b"), json: `"a\"b"`, text: `a"b`},
+		{id: events.StringID(""), json: `""`},
+		{id: events.ID{}, json: `null`},
 	} {
 		t.Run(row.json, func(t *testing.T) {
 			if got := string(marshal(t, row.id)); got != row.json {
@@ -261,7 +301,8 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%s is an ID", text)
 		}
 	}
-	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil || id.String() != "123456789012345678901234567890" {
+	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil ||
+		id.String() != "123456789012345678901234567890" {
 		t.Errorf("%v, %v", id, err)
 	}
 }

@@ -82,7 +82,15 @@ func TestParseShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			sameJSON(t, data, ev.RawData())
-			built := events.Event{ID: ev.ID, Name: ev.Name, Time: ev.Time, AccountID: ev.AccountID, User: ev.User, IP: ev.IP, Data: ev.Data}
+			built := events.Event{
+				ID:        ev.ID,
+				Name:      ev.Name,
+				Time:      ev.Time,
+				AccountID: ev.AccountID,
+				User:      ev.User,
+				IP:        ev.IP,
+				Data:      ev.Data,
+			}
 			out, err = json.Marshal(built)
 			if err != nil {
 				t.Fatal(err)

@@ -84,12 +84,22 @@ const (
 	nullContext = `{"ip":null,"timestamp":null,"user_agent":null}`
 	nullRef     = `{"id":null,"name":null}`
 	campaignRef = `{"id":5001,"name":"Autumn offers","type":"campaign"}`
-	contactJSON = `{"custom_attributes":[{"name":"first_name","value":"Ada"},{"name":"city","value":"London"}],"email":"ada@example.org","id":90210,"interests":["books"],"status":"active","subscribed_on":1735689600,"tags":["customer","vip"]}`
-	emailID     = "01JD5K7Z8Q9WXYZ4T6N2M3B1CD"
+	contactJSON = `{"custom_attributes":[{"name":"first_name","value":"Ada"},{"name":"city","value":"London"}],` +
+		`"email":"ada@example.org","id":90210,"interests":["books"],"status":"active","subscribed_on":1735689600,` +
+		`"tags":["customer","vip"]}`
+	emailID = "01JD5K7Z8Q9WXYZ4T6N2M3B1CD"
 )
 
 var (
-	ada     = events.Contact{ID: events.IntID(90210), Email: "ada@example.org", Status: "active", SubscribedOn: 1735689600, CustomAttributes: []events.CustomAttribute{{Name: "first_name", Value: "Ada"}, {Name: "city", Value: "London"}}, Tags: []string{"customer", "vip"}, Interests: []string{"books"}}
+	ada = events.Contact{
+		ID:               events.IntID(90210),
+		Email:            "ada@example.org",
+		Status:           "active",
+		SubscribedOn:     1735689600,
+		CustomAttributes: []events.CustomAttribute{{Name: "first_name", Value: "Ada"}, {Name: "city", Value: "London"}},
+		Tags:             []string{"customer", "vip"},
+		Interests:        []string{"books"},
+	}
 	list42  = events.ListRef{ID: events.IntID(42), Name: events.Value("Newsletter")}
 	headers = []events.MessageHeader{{Name: "X-Order", Value: "2231"}}
 )
@@ -104,62 +114,214 @@ func TestEmailBouncedTable(t *testing.T) {
 	)
 	const c, w, x, a = "campaign_bounce", "workflow_bounce_trigger", "transactional_bounce", "email_api_bounce"
 	check(t, []cell{
-		{"bounce/Campaign: yes", c, path("bounce", "category"), `"bounce_hb"`, field(func(d campaign) any { return d.Bounce.Category }), events.BounceCategoryHard},
-		{"bounce/Campaign: id null", c, path("bounce", "id"), `null`, field(func(d campaign) any { return d.Bounce.ID }), events.Null[int64]{}},
-		{"bounce/Campaign: dsn_message", c, path("bounce", "dsn_message"), `"550 5.1.1 The email account that you tried to reach does not exist"`, field(func(d campaign) any { return d.Bounce.DSNMessage }), "550 5.1.1 The email account that you tried to reach does not exist"},
-		{"bounce/Campaign: source_ip", c, path("bounce", "source_ip"), `"203.0.113.25"`, field(func(d campaign) any { return d.Bounce.SourceIP }), "203.0.113.25"},
-		{"bounce/Workflow: yes; id null", w, path("bounce", "id"), `null`, field(func(d workflow) any { return d.Bounce }), events.BounceDetail{DSNMessage: "451 4.3.0 Try again later", SourceIP: "203.0.113.25", Category: events.BounceCategorySoft}},
-		{"bounce/Transactional: id is an integer", x, path("bounce", "id"), `66012`, field(func(d transactional) any { return d.Bounce.ID }), events.Value(int64(66012))},
-		{"bounce/Email API: not present", a, path("bounce"), ``, nil, nil},
+		{
+			name: "bounce/Campaign: yes",
+			file: c, path: path("bounce", "category"), json: `"bounce_hb"`,
+			get: field(func(d campaign) any { return d.Bounce.Category }), want: events.BounceCategoryHard,
+		},
+		{
+			name: "bounce/Campaign: id null",
+			file: c, path: path("bounce", "id"), json: `null`,
+			get: field(func(d campaign) any { return d.Bounce.ID }), want: events.Null[int64]{},
+		},
+		{
+			name: "bounce/Campaign: dsn_message",
+			file: c, path: path("bounce", "dsn_message"),
+			json: `"550 5.1.1 The email account that you tried to reach does not exist"`,
+			get:  field(func(d campaign) any { return d.Bounce.DSNMessage }),
+			want: "550 5.1.1 The email account that you tried to reach does not exist",
+		},
+		{
+			name: "bounce/Campaign: source_ip",
+			file: c, path: path("bounce", "source_ip"), json: `"203.0.113.25"`,
+			get: field(func(d campaign) any { return d.Bounce.SourceIP }), want: "203.0.113.25",
+		},
+		{
+			name: "bounce/Workflow: yes; id null",
+			file: w,
+			path: path("bounce", "id"),
+			json: `null`,
+			get:  field(func(d workflow) any { return d.Bounce }),
+			want: events.BounceDetail{
+				DSNMessage: "451 4.3.0 Try again later",
+				SourceIP:   "203.0.113.25",
+				Category:   events.BounceCategorySoft,
+			},
+		},
+		{
+			name: "bounce/Transactional: id is an integer",
+			file: x, path: path("bounce", "id"), json: `66012`,
+			get: field(func(d transactional) any { return d.Bounce.ID }), want: events.Value(int64(66012)),
+		},
+		{name: "bounce/Email API: not present", file: a, path: path("bounce")},
 
-		{"campaign/Campaign: type, id, name", c, path("campaign"), campaignRef, field(func(d campaign) any { return d.Campaign }), events.CampaignRef{Type: "campaign", ID: events.IntID(5001), Name: "Autumn offers"}},
-		{"campaign/Workflow: no", w, path("campaign"), ``, nil, nil},
-		{"campaign/Transactional: no", x, path("campaign"), ``, nil, nil},
-		{"campaign/Email API: no", a, path("campaign"), ``, nil, nil},
+		{
+			name: "campaign/Campaign: type, id, name",
+			file: c, path: path("campaign"), json: campaignRef,
+			get:  field(func(d campaign) any { return d.Campaign }),
+			want: events.CampaignRef{Type: "campaign", ID: events.IntID(5001), Name: "Autumn offers"},
+		},
+		{name: "campaign/Workflow: no", file: w, path: path("campaign")},
+		{name: "campaign/Transactional: no", file: x, path: path("campaign")},
+		{name: "campaign/Email API: no", file: a, path: path("campaign")},
 
-		{"automation/Campaign: no", c, path("automation"), ``, nil, nil},
-		{"automation/Workflow: yes", w, path("automation"), `{"trigger":{"id":810,"name":"Welcome"}}`, field(func(d workflow) any { return d.Automation }), events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(810), Name: events.Value("Welcome")}}},
-		{"automation/Transactional: no", x, path("automation"), ``, nil, nil},
-		{"automation/Email API: no", a, path("automation"), ``, nil, nil},
+		{name: "automation/Campaign: no", file: c, path: path("automation")},
+		{
+			name: "automation/Workflow: yes",
+			file: w, path: path("automation"), json: `{"trigger":{"id":810,"name":"Welcome"}}`,
+			get:  field(func(d workflow) any { return d.Automation }),
+			want: events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(810), Name: events.Value("Welcome")}},
+		},
+		{name: "automation/Transactional: no", file: x, path: path("automation")},
+		{name: "automation/Email API: no", file: a, path: path("automation")},
 
-		{"contact/Campaign: id integer, email, status null", c, path("contact"), `{"email":"ada@example.org","id":90210,"status":null}`, field(func(d campaign) any { return d.Contact }), events.BouncedContact{ID: events.IntID(90210), Email: "ada@example.org"}},
-		{"contact/Workflow: same", w, path("contact"), `{"email":"ada@example.org","id":90210,"status":null}`, field(func(d workflow) any { return d.Contact }), events.BouncedContact{ID: events.IntID(90210), Email: "ada@example.org"}},
-		{"contact/Transactional: email only", x, path("contact"), `{"email":"ada@example.org"}`, field(func(d transactional) any { return d.Contact }), events.AddressedContact{Email: "ada@example.org"}},
-		{"contact/Email API: for a list contact", a, path("contact"), contactJSON, field(func(d emailAPI) any { return d.Contact }), &ada},
-		{"contact/Email API: not otherwise", "email_api_bounce_no_contact", path("contact"), ``, field(func(d emailAPI) any { return d.Contact }), (*events.Contact)(nil)},
+		{
+			name: "contact/Campaign: id integer, email, status null",
+			file: c, path: path("contact"), json: `{"email":"ada@example.org","id":90210,"status":null}`,
+			get:  field(func(d campaign) any { return d.Contact }),
+			want: events.BouncedContact{ID: events.IntID(90210), Email: "ada@example.org"},
+		},
+		{
+			name: "contact/Workflow: same",
+			file: w, path: path("contact"), json: `{"email":"ada@example.org","id":90210,"status":null}`,
+			get:  field(func(d workflow) any { return d.Contact }),
+			want: events.BouncedContact{ID: events.IntID(90210), Email: "ada@example.org"},
+		},
+		{
+			name: "contact/Transactional: email only",
+			file: x, path: path("contact"), json: `{"email":"ada@example.org"}`,
+			get:  field(func(d transactional) any { return d.Contact }),
+			want: events.AddressedContact{Email: "ada@example.org"},
+		},
+		{
+			name: "contact/Email API: for a list contact",
+			file: a, path: path("contact"), json: contactJSON,
+			get: field(func(d emailAPI) any { return d.Contact }), want: &ada,
+		},
+		{
+			name: "contact/Email API: not otherwise",
+			file: "email_api_bounce_no_contact", path: path("contact"),
+			get: field(func(d emailAPI) any { return d.Contact }), want: (*events.Contact)(nil),
+		},
 
-		{"list/Campaign: id, name", c, path("list"), `{"id":42,"name":"Newsletter"}`, field(func(d campaign) any { return d.List }), list42},
-		{"list/Workflow: id, name null", w, path("list"), `{"id":42,"name":null}`, field(func(d workflow) any { return d.List }), events.ListRef{ID: events.IntID(42)}},
-		{"list/Transactional: both null", x, path("list"), nullRef, field(func(d transactional) any { return d.List }), events.ListRef{}},
-		{"list/Email API: with contact", a, path("list"), `{"id":42,"name":"Newsletter"}`, field(func(d emailAPI) any { return d.List }), &list42},
-		{"list/Email API: not without contact", "email_api_bounce_no_contact", path("list"), ``, field(func(d emailAPI) any { return d.List }), (*events.ListRef)(nil)},
+		{
+			name: "list/Campaign: id, name",
+			file: c, path: path("list"), json: `{"id":42,"name":"Newsletter"}`,
+			get: field(func(d campaign) any { return d.List }), want: list42,
+		},
+		{
+			name: "list/Workflow: id, name null",
+			file: w, path: path("list"), json: `{"id":42,"name":null}`,
+			get: field(func(d workflow) any { return d.List }), want: events.ListRef{ID: events.IntID(42)},
+		},
+		{
+			name: "list/Transactional: both null",
+			file: x, path: path("list"), json: nullRef, get: field(func(d transactional) any { return d.List }),
+			want: events.ListRef{},
+		},
+		{
+			name: "list/Email API: with contact",
+			file: a, path: path("list"), json: `{"id":42,"name":"Newsletter"}`,
+			get: field(func(d emailAPI) any { return d.List }), want: &list42,
+		},
+		{
+			name: "list/Email API: not without contact",
+			file: "email_api_bounce_no_contact", path: path("list"),
+			get: field(func(d emailAPI) any { return d.List }), want: (*events.ListRef)(nil),
+		},
 
-		{"segment/Campaign: null values", c, path("segment"), nullSegment, field(func(d campaign) any { return d.Segment }), events.Segment{}},
-		{"segment/Campaign: of a segment", "campaign_bounce_segment", path("segment"), `{"id":77,"name":"Bought twice","query":"orders \u003e 1"}`, field(func(d campaign) any { return d.Segment }), events.Segment{ID: events.IntID(77), Name: events.Value("Bought twice"), Query: events.Value(json.RawMessage(`"orders > 1"`))}},
-		{"segment/Workflow: null values", w, path("segment"), nullSegment, field(func(d workflow) any { return d.Segment }), events.Segment{}},
-		{"segment/Transactional: null values", x, path("segment"), nullSegment, field(func(d transactional) any { return d.Segment }), events.Segment{}},
-		{"segment/Email API: no", a, path("segment"), ``, nil, nil},
+		{
+			name: "segment/Campaign: null values",
+			file: c, path: path("segment"), json: nullSegment,
+			get: field(func(d campaign) any { return d.Segment }), want: events.Segment{},
+		},
+		{
+			name: "segment/Campaign: of a segment",
+			file: "campaign_bounce_segment",
+			path: path("segment"),
+			json: `{"id":77,"name":"Bought twice","query":"orders \u003e 1"}`,
+			get:  field(func(d campaign) any { return d.Segment }),
+			want: events.Segment{
+				ID:    events.IntID(77),
+				Name:  events.Value("Bought twice"),
+				Query: events.Value(json.RawMessage(`"orders > 1"`)),
+			},
+		},
+		{
+			name: "segment/Workflow: null values",
+			file: w, path: path("segment"), json: nullSegment,
+			get: field(func(d workflow) any { return d.Segment }), want: events.Segment{},
+		},
+		{
+			name: "segment/Transactional: null values",
+			file: x, path: path("segment"), json: nullSegment,
+			get: field(func(d transactional) any { return d.Segment }), want: events.Segment{},
+		},
+		{name: "segment/Email API: no", file: a, path: path("segment")},
 
-		{"context/Campaign: null values", c, path("context"), nullContext, field(func(d campaign) any { return d.Context }), events.ActionContext{}},
-		{"context/Workflow: null values", w, path("context"), nullContext, field(func(d workflow) any { return d.Context }), events.ActionContext{}},
-		{"context/Transactional: null values", x, path("context"), nullContext, field(func(d transactional) any { return d.Context }), events.ActionContext{}},
-		{"context/Email API: no", a, path("context"), ``, nil, nil},
+		{
+			name: "context/Campaign: null values",
+			file: c, path: path("context"), json: nullContext,
+			get: field(func(d campaign) any { return d.Context }), want: events.ActionContext{},
+		},
+		{
+			name: "context/Workflow: null values",
+			file: w, path: path("context"), json: nullContext,
+			get: field(func(d workflow) any { return d.Context }), want: events.ActionContext{},
+		},
+		{
+			name: "context/Transactional: null values",
+			file: x, path: path("context"), json: nullContext,
+			get: field(func(d transactional) any { return d.Context }), want: events.ActionContext{},
+		},
+		{name: "context/Email API: no", file: a, path: path("context")},
 
-		{"transactional_email/Campaign: no", c, path("transactional_email"), ``, nil, nil},
-		{"transactional_email/Workflow: no", w, path("transactional_email"), ``, nil, nil},
-		{"transactional_email/Transactional: yes", x, path("transactional_email"), `{"additional_headers":[{"name":"X-Order","value":"2231"}],"envelope_from":"bounce+8f14@mail.shop.example","id":"8f14e45fceea","sender":{"email":"orders@shop.example","name":"Shop"}}`, field(func(d transactional) any { return d.TransactionalEmail }), events.TransactionalEmail{ID: "8f14e45fceea", Sender: events.MessageSender{Name: "Shop", Email: "orders@shop.example"}, EnvelopeFrom: "bounce+8f14@mail.shop.example", AdditionalHeaders: headers}},
-		{"transactional_email/Transactional: additional_headers null", "transactional_bounce_no_headers", path("transactional_email", "additional_headers"), `null`, field(func(d transactional) any { return d.TransactionalEmail.AdditionalHeaders }), []events.MessageHeader(nil)},
-		{"transactional_email/Email API: no", a, path("transactional_email"), ``, nil, nil},
+		{name: "transactional_email/Campaign: no", file: c, path: path("transactional_email")},
+		{name: "transactional_email/Workflow: no", file: w, path: path("transactional_email")},
+		{
+			name: "transactional_email/Transactional: yes",
+			file: x,
+			path: path("transactional_email"),
+			json: `{"additional_headers":[{"name":"X-Order","value":"2231"}],"envelope_from":"bounce+8f14@mail.shop.example",` +
+				`"id":"8f14e45fceea","sender":{"email":"orders@shop.example","name":"Shop"}}`,
+			get: field(func(d transactional) any { return d.TransactionalEmail }),
+			want: events.TransactionalEmail{
+				ID:                "8f14e45fceea",
+				Sender:            events.MessageSender{Name: "Shop", Email: "orders@shop.example"},
+				EnvelopeFrom:      "bounce+8f14@mail.shop.example",
+				AdditionalHeaders: headers,
+			},
+		},
+		{
+			name: "transactional_email/Transactional: additional_headers null",
+			file: "transactional_bounce_no_headers", path: path("transactional_email", "additional_headers"),
+			json: `null`,
+			get:  field(func(d transactional) any { return d.TransactionalEmail.AdditionalHeaders }),
+			want: []events.MessageHeader(nil),
+		},
+		{name: "transactional_email/Email API: no", file: a, path: path("transactional_email")},
 
-		{"event_time/Campaign: no", c, path("event_time"), ``, nil, nil},
-		{"event_time/Workflow: no", w, path("event_time"), ``, nil, nil},
-		{"event_time/Transactional: no", x, path("event_time"), ``, nil, nil},
-		{"event_time/Email API: yes", a, path("event_time"), `1763651419`, field(func(d emailAPI) any { return d.EventTime }), int64(1763651419)},
+		{name: "event_time/Campaign: no", file: c, path: path("event_time")},
+		{name: "event_time/Workflow: no", file: w, path: path("event_time")},
+		{name: "event_time/Transactional: no", file: x, path: path("event_time")},
+		{
+			name: "event_time/Email API: yes",
+			file: a, path: path("event_time"), json: `1763651419`,
+			get: field(func(d emailAPI) any { return d.EventTime }), want: int64(1763651419),
+		},
 
-		{"email/Campaign: no", c, path("email"), ``, nil, nil},
-		{"email/Workflow: no", w, path("email"), ``, nil, nil},
-		{"email/Transactional: no, an address of the flat copy", x, path("email"), `"ada@example.org"`, field(func(d transactional) any { return d.Email }), "ada@example.org"},
-		{"email/Email API: id is a string", a, path("email"), `{"id":"` + emailID + `"}`, field(func(d emailAPI) any { return d.Email.ID }), emailID},
+		{name: "email/Campaign: no", file: c, path: path("email")},
+		{name: "email/Workflow: no", file: w, path: path("email")},
+		{
+			name: "email/Transactional: no, an address of the flat copy",
+			file: x, path: path("email"), json: `"ada@example.org"`,
+			get: field(func(d transactional) any { return d.Email }), want: "ada@example.org",
+		},
+		{
+			name: "email/Email API: id is a string",
+			file: a, path: path("email"), json: `{"id":"` + emailID + `"}`,
+			get: field(func(d emailAPI) any { return d.Email.ID }), want: emailID,
+		},
 	})
 }
 
@@ -169,22 +331,100 @@ func TestEmailBouncedNotes(t *testing.T) {
 	type transactional = *events.TransactionalBounce
 	const s, x, n = "workflow_bounce_system_action", "transactional_bounce", "transactional_bounce_no_headers"
 	check(t, []cell{
-		{"automation: workflow with null values", s, path("automation", "workflow"), nullRef, field(func(d workflow) any { return d.Automation.Workflow }), &events.AutomationRef{}},
-		{"automation: action with null values", s, path("automation", "action"), nullRef, field(func(d workflow) any { return d.Automation.Action }), &events.AutomationRef{}},
-		{"automation: system_action", s, path("automation", "system_action"), `{"id":12,"name":"Confirmation","type":"douopt-in"}`, field(func(d workflow) any { return d.Automation.SystemAction }), &events.SystemAction{Type: events.SystemActionTypeDoubleOptIn, ID: events.IntID(12), Name: events.Value("Confirmation")}},
-		{"automation: no trigger with a system action", s, path("automation", "trigger"), ``, field(func(d workflow) any { return d.Automation.Trigger }), (*events.AutomationRef)(nil)},
-		{"automation: no system action with a trigger", "workflow_bounce_trigger", path("automation", "system_action"), ``, field(func(d workflow) any { return d.Automation.SystemAction }), (*events.SystemAction)(nil)},
-		{"automation: system_action opt-in", "workflow_complaint_system_action", path("automation", "system_action", "type"), `"opt-in"`, field(func(d *events.WorkflowComplaint) any { return d.Automation.SystemAction.Type }), events.SystemActionTypeOptIn},
-		{"flat copy: id", x, path("id"), `66012`, field(func(d transactional) any { return d.ID }), events.IntID(66012)},
-		{"flat copy: email", x, path("email"), `"ada@example.org"`, field(func(d transactional) any { return d.Email }), "ada@example.org"},
-		{"flat copy: sent_id", x, path("sent_id"), `"8f14e45fceea"`, field(func(d transactional) any { return d.SentID }), events.StringID("8f14e45fceea")},
-		{"flat copy: sender_name", x, path("sender_name"), `"Shop"`, field(func(d transactional) any { return d.SenderName }), "Shop"},
-		{"flat copy: sender_email", x, path("sender_email"), `"orders@shop.example"`, field(func(d transactional) any { return d.SenderEmail }), "orders@shop.example"},
-		{"flat copy: source_ip", x, path("source_ip"), `"203.0.113.25"`, field(func(d transactional) any { return d.SourceIP }), "203.0.113.25"},
-		{"flat copy: envelope_from", x, path("envelope_from"), `"bounce+8f14@mail.shop.example"`, field(func(d transactional) any { return d.EnvelopeFrom }), "bounce+8f14@mail.shop.example"},
-		{"flat copy: dsn_message", x, path("dsn_message"), `"554 5.7.1 Message blocked by the policy of the recipient"`, field(func(d transactional) any { return d.DSNMessage }), "554 5.7.1 Message blocked by the policy of the recipient"},
-		{"flat copy: additional_headers", x, path("additional_headers"), `[{"name":"X-Order","value":"2231"}]`, field(func(d transactional) any { return d.AdditionalHeaders }), headers},
-		{"flat copy: additional_headers null", n, path("additional_headers"), `null`, field(func(d transactional) any { return d.AdditionalHeaders }), []events.MessageHeader(nil)},
+		{
+			name: "automation: workflow with null values",
+			file: s, path: path("automation", "workflow"), json: nullRef,
+			get: field(func(d workflow) any { return d.Automation.Workflow }), want: &events.AutomationRef{},
+		},
+		{
+			name: "automation: action with null values",
+			file: s, path: path("automation", "action"), json: nullRef,
+			get: field(func(d workflow) any { return d.Automation.Action }), want: &events.AutomationRef{},
+		},
+		{
+			name: "automation: system_action",
+			file: s,
+			path: path("automation", "system_action"),
+			json: `{"id":12,"name":"Confirmation","type":"douopt-in"}`,
+			get:  field(func(d workflow) any { return d.Automation.SystemAction }),
+			want: &events.SystemAction{
+				Type: events.SystemActionTypeDoubleOptIn,
+				ID:   events.IntID(12),
+				Name: events.Value("Confirmation"),
+			},
+		},
+		{
+			name: "automation: no trigger with a system action",
+			file: s, path: path("automation", "trigger"),
+			get: field(func(d workflow) any { return d.Automation.Trigger }), want: (*events.AutomationRef)(nil),
+		},
+		{
+			name: "automation: no system action with a trigger",
+			file: "workflow_bounce_trigger", path: path("automation", "system_action"),
+			get:  field(func(d workflow) any { return d.Automation.SystemAction }),
+			want: (*events.SystemAction)(nil),
+		},
+		{
+			name: "automation: system_action opt-in",
+			file: "workflow_complaint_system_action", path: path("automation", "system_action", "type"),
+			json: `"opt-in"`,
+			get:  field(func(d *events.WorkflowComplaint) any { return d.Automation.SystemAction.Type }),
+			want: events.SystemActionTypeOptIn,
+		},
+		{
+			name: "flat copy: id",
+			file: x, path: path("id"), json: `66012`, get: field(func(d transactional) any { return d.ID }),
+			want: events.IntID(66012),
+		},
+		{
+			name: "flat copy: email",
+			file: x, path: path("email"), json: `"ada@example.org"`,
+			get: field(func(d transactional) any { return d.Email }), want: "ada@example.org",
+		},
+		{
+			name: "flat copy: sent_id",
+			file: x, path: path("sent_id"), json: `"8f14e45fceea"`,
+			get: field(func(d transactional) any { return d.SentID }), want: events.StringID("8f14e45fceea"),
+		},
+		{
+			name: "flat copy: sender_name",
+			file: x, path: path("sender_name"), json: `"Shop"`,
+			get: field(func(d transactional) any { return d.SenderName }), want: "Shop",
+		},
+		{
+			name: "flat copy: sender_email",
+			file: x, path: path("sender_email"), json: `"orders@shop.example"`,
+			get: field(func(d transactional) any { return d.SenderEmail }), want: "orders@shop.example",
+		},
+		{
+			name: "flat copy: source_ip",
+			file: x, path: path("source_ip"), json: `"203.0.113.25"`,
+			get: field(func(d transactional) any { return d.SourceIP }), want: "203.0.113.25",
+		},
+		{
+			name: "flat copy: envelope_from",
+			file: x, path: path("envelope_from"), json: `"bounce+8f14@mail.shop.example"`,
+			get:  field(func(d transactional) any { return d.EnvelopeFrom }),
+			want: "bounce+8f14@mail.shop.example",
+		},
+		{
+			name: "flat copy: dsn_message",
+			file: x, path: path("dsn_message"),
+			json: `"554 5.7.1 Message blocked by the policy of the recipient"`,
+			get:  field(func(d transactional) any { return d.DSNMessage }),
+			want: "554 5.7.1 Message blocked by the policy of the recipient",
+		},
+		{
+			name: "flat copy: additional_headers",
+			file: x, path: path("additional_headers"), json: `[{"name":"X-Order","value":"2231"}]`,
+			get: field(func(d transactional) any { return d.AdditionalHeaders }), want: headers,
+		},
+		{
+			name: "flat copy: additional_headers null",
+			file: n, path: path("additional_headers"), json: `null`,
+			get:  field(func(d transactional) any { return d.AdditionalHeaders }),
+			want: []events.MessageHeader(nil),
+		},
 	})
 }
 
@@ -203,30 +443,115 @@ func TestEmailReportedAsSpam(t *testing.T) {
 	list := events.ListRef{ID: events.StringID("42"), Name: events.Value("Newsletter")}
 	const listJSON = `{"id":"42","name":"Newsletter"}`
 	check(t, []cell{
-		{"fbl/Campaign", c, path("fbl"), fblJSON, field(func(d campaign) any { return d.FBL }), fbl},
-		{"fbl/Workflow", w, path("fbl"), fblJSON, field(func(d workflow) any { return d.FBL }), fbl},
-		{"fbl/Transactional", x, path("fbl"), fblJSON, field(func(d transactional) any { return d.FBL }), fbl},
-		{"fbl/Email API: no", a, path("fbl"), ``, nil, nil},
-		{"contact/Campaign: id is a string, status spam", c, path("contact"), adaJSON, field(func(d campaign) any { return d.Contact }), ada},
-		{"contact/Workflow: id is a string, status spam", w, path("contact"), adaJSON, field(func(d workflow) any { return d.Contact }), ada},
-		{"contact/Transactional: email only", x, path("contact"), `{"email":"ada@example.org"}`, field(func(d transactional) any { return d.Contact }), events.AddressedContact{Email: "ada@example.org"}},
-		{"contact/Email API: no", a, path("contact"), ``, nil, nil},
-		{"list/Campaign: id is a string", c, path("list"), listJSON, field(func(d campaign) any { return d.List }), list},
-		{"list/Workflow: id is a string", w, path("list"), listJSON, field(func(d workflow) any { return d.List }), list},
-		{"list/Transactional: both null", x, path("list"), nullRef, field(func(d transactional) any { return d.List }), events.ListRef{}},
-		{"list/Email API: no", a, path("list"), ``, nil, nil},
-		{"segment: id, name, query", "campaign_complaint_segment", path("segment", "id"), `77`, field(func(d campaign) any { return d.Segment.ID }), events.IntID(77)},
-		{"segment: null values", c, path("segment"), nullSegment, field(func(d campaign) any { return d.Segment }), events.Segment{}},
-		{"segment/Workflow", w, path("segment"), nullSegment, field(func(d workflow) any { return d.Segment }), events.Segment{}},
-		{"segment/Transactional", x, path("segment"), nullSegment, field(func(d transactional) any { return d.Segment }), events.Segment{}},
-		{"context: null values", c, path("context"), nullContext, field(func(d campaign) any { return d.Context }), events.ActionContext{}},
-		{"context/Workflow", w, path("context"), nullContext, field(func(d workflow) any { return d.Context }), events.ActionContext{}},
-		{"context/Transactional", x, path("context"), nullContext, field(func(d transactional) any { return d.Context }), events.ActionContext{}},
-		{"campaign", c, path("campaign"), campaignRef, field(func(d campaign) any { return d.Campaign.ID }), events.IntID(5001)},
-		{"automation", w, path("automation", "trigger", "id"), `810`, field(func(d workflow) any { return d.Automation.Trigger.ID }), events.IntID(810)},
-		{"transactional_email", x, path("transactional_email", "id"), `"8f14e45fceea"`, field(func(d transactional) any { return d.TransactionalEmail.ID }), "8f14e45fceea"},
-		{"Email API: event_time", a, path("event_time"), `1763651839`, field(func(d emailAPI) any { return d.EventTime }), int64(1763651839)},
-		{"Email API: email.id", a, path("email"), `{"id":"` + emailID + `"}`, field(func(d emailAPI) any { return d.Email }), events.EmailRef{ID: emailID}},
+		{
+			name: "fbl/Campaign",
+			file: c, path: path("fbl"), json: fblJSON, get: field(func(d campaign) any { return d.FBL }),
+			want: fbl,
+		},
+		{
+			name: "fbl/Workflow",
+			file: w, path: path("fbl"), json: fblJSON, get: field(func(d workflow) any { return d.FBL }),
+			want: fbl,
+		},
+		{
+			name: "fbl/Transactional",
+			file: x, path: path("fbl"), json: fblJSON, get: field(func(d transactional) any { return d.FBL }),
+			want: fbl,
+		},
+		{name: "fbl/Email API: no", file: a, path: path("fbl")},
+		{
+			name: "contact/Campaign: id is a string, status spam",
+			file: c, path: path("contact"), json: adaJSON, get: field(func(d campaign) any { return d.Contact }),
+			want: ada,
+		},
+		{
+			name: "contact/Workflow: id is a string, status spam",
+			file: w, path: path("contact"), json: adaJSON, get: field(func(d workflow) any { return d.Contact }),
+			want: ada,
+		},
+		{
+			name: "contact/Transactional: email only",
+			file: x, path: path("contact"), json: `{"email":"ada@example.org"}`,
+			get:  field(func(d transactional) any { return d.Contact }),
+			want: events.AddressedContact{Email: "ada@example.org"},
+		},
+		{name: "contact/Email API: no", file: a, path: path("contact")},
+		{
+			name: "list/Campaign: id is a string",
+			file: c, path: path("list"), json: listJSON, get: field(func(d campaign) any { return d.List }),
+			want: list,
+		},
+		{
+			name: "list/Workflow: id is a string",
+			file: w, path: path("list"), json: listJSON, get: field(func(d workflow) any { return d.List }),
+			want: list,
+		},
+		{
+			name: "list/Transactional: both null",
+			file: x, path: path("list"), json: nullRef, get: field(func(d transactional) any { return d.List }),
+			want: events.ListRef{},
+		},
+		{name: "list/Email API: no", file: a, path: path("list")},
+		{
+			name: "segment: id, name, query",
+			file: "campaign_complaint_segment", path: path("segment", "id"), json: `77`,
+			get: field(func(d campaign) any { return d.Segment.ID }), want: events.IntID(77),
+		},
+		{
+			name: "segment: null values",
+			file: c, path: path("segment"), json: nullSegment,
+			get: field(func(d campaign) any { return d.Segment }), want: events.Segment{},
+		},
+		{
+			name: "segment/Workflow",
+			file: w, path: path("segment"), json: nullSegment,
+			get: field(func(d workflow) any { return d.Segment }), want: events.Segment{},
+		},
+		{
+			name: "segment/Transactional",
+			file: x, path: path("segment"), json: nullSegment,
+			get: field(func(d transactional) any { return d.Segment }), want: events.Segment{},
+		},
+		{
+			name: "context: null values",
+			file: c, path: path("context"), json: nullContext,
+			get: field(func(d campaign) any { return d.Context }), want: events.ActionContext{},
+		},
+		{
+			name: "context/Workflow",
+			file: w, path: path("context"), json: nullContext,
+			get: field(func(d workflow) any { return d.Context }), want: events.ActionContext{},
+		},
+		{
+			name: "context/Transactional",
+			file: x, path: path("context"), json: nullContext,
+			get: field(func(d transactional) any { return d.Context }), want: events.ActionContext{},
+		},
+		{
+			name: "campaign",
+			file: c, path: path("campaign"), json: campaignRef,
+			get: field(func(d campaign) any { return d.Campaign.ID }), want: events.IntID(5001),
+		},
+		{
+			name: "automation",
+			file: w, path: path("automation", "trigger", "id"), json: `810`,
+			get: field(func(d workflow) any { return d.Automation.Trigger.ID }), want: events.IntID(810),
+		},
+		{
+			name: "transactional_email",
+			file: x, path: path("transactional_email", "id"), json: `"8f14e45fceea"`,
+			get: field(func(d transactional) any { return d.TransactionalEmail.ID }), want: "8f14e45fceea",
+		},
+		{
+			name: "Email API: event_time",
+			file: a, path: path("event_time"), json: `1763651839`,
+			get: field(func(d emailAPI) any { return d.EventTime }), want: int64(1763651839),
+		},
+		{
+			name: "Email API: email.id",
+			file: a, path: path("email"), json: `{"id":"` + emailID + `"}`,
+			get: field(func(d emailAPI) any { return d.Email }), want: events.EmailRef{ID: emailID},
+		},
 	})
 }
 
@@ -244,51 +569,217 @@ func TestEmailAPIEvents(t *testing.T) {
 	unsubscribedAda := ada
 	unsubscribedAda.Status = "unsubscribed"
 	check(t, []cell{
-		{"Email.Unsubscribed: event_time", u, path("event_time"), `1763651959`, field(func(d unsubscribed) any { return d.EventTime }), int64(1763651959)},
-		{"Email.Unsubscribed: email.id", u, path("email", "id"), `"` + emailID + `"`, field(func(d unsubscribed) any { return d.Email.ID }), emailID},
-		{"Email.Unsubscribed: contact, still active, no attributes", u, path("contact"), `{"custom_attributes":[],"email":"bob@example.org","id":90211,"interests":[],"status":"active","subscribed_on":1735689600,"tags":[]}`, field(func(d unsubscribed) any { return d.Contact }), events.Contact{ID: events.IntID(90211), Email: "bob@example.org", Status: "active", SubscribedOn: 1735689600, CustomAttributes: []events.CustomAttribute{}, Tags: []string{}, Interests: []string{}}},
-		{"Email.Unsubscribed: contact unsubscribed", "email_unsubscribed", path("contact", "status"), `"unsubscribed"`, field(func(d unsubscribed) any { return d.Contact }), unsubscribedAda},
-		{"Email.Unsubscribed: list", u, path("list"), `{"id":42,"name":"Newsletter"}`, field(func(d unsubscribed) any { return d.List }), list42},
-		{"Email.Unsubscribed: context", u, path("context"), from, field(func(d unsubscribed) any { return d.Context }), place},
+		{
+			name: "Email.Unsubscribed: event_time",
+			file: u, path: path("event_time"), json: `1763651959`,
+			get: field(func(d unsubscribed) any { return d.EventTime }), want: int64(1763651959),
+		},
+		{
+			name: "Email.Unsubscribed: email.id",
+			file: u, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: field(func(d unsubscribed) any { return d.Email.ID }), want: emailID,
+		},
+		{
+			name: "Email.Unsubscribed: contact, still active, no attributes",
+			file: u,
+			path: path("contact"),
+			json: `{"custom_attributes":[],"email":"bob@example.org","id":90211,"interests":[],"status":"active",` +
+				`"subscribed_on":1735689600,"tags":[]}`,
+			get: field(func(d unsubscribed) any { return d.Contact }),
+			want: events.Contact{
+				ID:               events.IntID(90211),
+				Email:            "bob@example.org",
+				Status:           "active",
+				SubscribedOn:     1735689600,
+				CustomAttributes: []events.CustomAttribute{},
+				Tags:             []string{},
+				Interests:        []string{},
+			},
+		},
+		{
+			name: "Email.Unsubscribed: contact unsubscribed",
+			file: "email_unsubscribed", path: path("contact", "status"), json: `"unsubscribed"`,
+			get: field(func(d unsubscribed) any { return d.Contact }), want: unsubscribedAda,
+		},
+		{
+			name: "Email.Unsubscribed: list",
+			file: u, path: path("list"), json: `{"id":42,"name":"Newsletter"}`,
+			get: field(func(d unsubscribed) any { return d.List }), want: list42,
+		},
+		{
+			name: "Email.Unsubscribed: context",
+			file: u, path: path("context"), json: from,
+			get: field(func(d unsubscribed) any { return d.Context }), want: place,
+		},
 
-		{"Email.GlobalUnsubscribed: event_time", g, path("event_time"), `1763652019`, field(func(d globally) any { return d.EventTime }), int64(1763652019)},
-		{"Email.GlobalUnsubscribed: email.id", g, path("email", "id"), `"` + emailID + `"`, field(func(d globally) any { return d.Email.ID }), emailID},
-		{"Email.GlobalUnsubscribed: context", g, path("context"), from, field(func(d globally) any { return d.Context }), place},
-		{"Email.GlobalUnsubscribed: no contact", g, path("contact"), ``, nil, nil},
+		{
+			name: "Email.GlobalUnsubscribed: event_time",
+			file: g, path: path("event_time"), json: `1763652019`,
+			get: field(func(d globally) any { return d.EventTime }), want: int64(1763652019),
+		},
+		{
+			name: "Email.GlobalUnsubscribed: email.id",
+			file: g, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: field(func(d globally) any { return d.Email.ID }), want: emailID,
+		},
+		{
+			name: "Email.GlobalUnsubscribed: context",
+			file: g, path: path("context"), json: from, get: field(func(d globally) any { return d.Context }),
+			want: place,
+		},
+		{name: "Email.GlobalUnsubscribed: no contact", file: g, path: path("contact")},
 
-		{"Email.Rejected: reason", r, path("reason"), `"unsubscribed"`, field(func(d rejected) any { return d.Reason }), events.RejectReasonUnsubscribed},
-		{"Email.Rejected: event_time", r, path("event_time"), `1763652079`, field(func(d rejected) any { return d.EventTime }), int64(1763652079)},
-		{"Email.Rejected: email.id", r, path("email", "id"), `"` + emailID + `"`, field(func(d rejected) any { return d.Email.ID }), emailID},
-		{"Email.Rejected: contact of a list contact", r, path("contact", "id"), `90210`, field(func(d rejected) any { return d.Contact }), &unsubscribedAda},
-		{"Email.Rejected: list of a list contact", r, path("list"), `{"id":42,"name":"Newsletter"}`, field(func(d rejected) any { return d.List }), &list42},
-		{"Email.Rejected: no contact otherwise", "email_rejected_no_contact", path("contact"), ``, field(func(d rejected) any { return d.Contact }), (*events.Contact)(nil)},
-		{"Email.Rejected: no list otherwise", "email_rejected_no_contact", path("list"), ``, field(func(d rejected) any { return d.List }), (*events.ListRef)(nil)},
-		{"Email.Rejected: the submitting user", r, path("email", "id"), `"` + emailID + `"`, func(ev *events.Event) any { return ev.User }, user},
+		{
+			name: "Email.Rejected: reason",
+			file: r, path: path("reason"), json: `"unsubscribed"`,
+			get: field(func(d rejected) any { return d.Reason }), want: events.RejectReasonUnsubscribed,
+		},
+		{
+			name: "Email.Rejected: event_time",
+			file: r, path: path("event_time"), json: `1763652079`,
+			get: field(func(d rejected) any { return d.EventTime }), want: int64(1763652079),
+		},
+		{
+			name: "Email.Rejected: email.id",
+			file: r, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: field(func(d rejected) any { return d.Email.ID }), want: emailID,
+		},
+		{
+			name: "Email.Rejected: contact of a list contact",
+			file: r, path: path("contact", "id"), json: `90210`,
+			get: field(func(d rejected) any { return d.Contact }), want: &unsubscribedAda,
+		},
+		{
+			name: "Email.Rejected: list of a list contact",
+			file: r, path: path("list"), json: `{"id":42,"name":"Newsletter"}`,
+			get: field(func(d rejected) any { return d.List }), want: &list42,
+		},
+		{
+			name: "Email.Rejected: no contact otherwise",
+			file: "email_rejected_no_contact", path: path("contact"),
+			get: field(func(d rejected) any { return d.Contact }), want: (*events.Contact)(nil),
+		},
+		{
+			name: "Email.Rejected: no list otherwise",
+			file: "email_rejected_no_contact", path: path("list"),
+			get: field(func(d rejected) any { return d.List }), want: (*events.ListRef)(nil),
+		},
+		{
+			name: "Email.Rejected: the submitting user",
+			file: r, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: func(ev *events.Event) any { return ev.User }, want: user,
+		},
 
-		{"Email.Error: error", e, path("error"), `"internal error; the message could not be queued"`, field(func(d errored) any { return d.Error }), "internal error; the message could not be queued"},
-		{"Email.Error: event_time", e, path("event_time"), `1763652199`, field(func(d errored) any { return d.EventTime }), int64(1763652199)},
-		{"Email.Error: email.id", e, path("email", "id"), `"` + emailID + `"`, field(func(d errored) any { return d.Email.ID }), emailID},
-		{"Email.Error: the submitting user", e, path("email", "id"), `"` + emailID + `"`, func(ev *events.Event) any { return ev.User }, user},
+		{
+			name: "Email.Error: error",
+			file: e, path: path("error"), json: `"internal error; the message could not be queued"`,
+			get:  field(func(d errored) any { return d.Error }),
+			want: "internal error; the message could not be queued",
+		},
+		{
+			name: "Email.Error: event_time",
+			file: e, path: path("event_time"), json: `1763652199`,
+			get: field(func(d errored) any { return d.EventTime }), want: int64(1763652199),
+		},
+		{
+			name: "Email.Error: email.id",
+			file: e, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: field(func(d errored) any { return d.Email.ID }), want: emailID,
+		},
+		{
+			name: "Email.Error: the submitting user",
+			file: e, path: path("email", "id"), json: `"` + emailID + `"`,
+			get: func(ev *events.Event) any { return ev.User }, want: user,
+		},
 	})
 }
 
-var user = events.User{ID: events.Value(int64(31)), Email: events.Value("ops@shop.example"), AccountID: events.Value(int64(1204))}
+var user = events.User{
+	ID:        events.Value(int64(31)),
+	Email:     events.Value("ops@shop.example"),
+	AccountID: events.Value(int64(1204)),
+}
 
 func TestContactRemovedAndSuppressed(t *testing.T) {
 	type removed = *events.ContactRemoved
 	const l, u, x = "contact_removed_by_link", "contact_removed_by_user", "contact_removed_deleted"
 	check(t, []cell{
-		{"list", l, path("list"), `{"id":42,"name":"Newsletter"}`, field(func(d removed) any { return d.List }), list42},
-		{"contact", u, path("contact"), `{"bounces_count":2,"custom_attributes":[{"name":"first_name","value":"Ada"}],"email":"ada@example.org","id":90210,"last_bounce_type":"soft","status":"unsubscribed","subscribed_on":1735689600}`, field(func(d removed) any { return d.Contact }), events.RemovedContact{ID: events.IntID(90210), Email: "ada@example.org", Status: "unsubscribed", SubscribedOn: 1735689600, LastBounceType: "soft", BouncesCount: 2, CustomAttributes: []events.CustomAttribute{{Name: "first_name", Value: "Ada"}}}},
-		{"contact: last_bounce_type none", l, path("contact", "last_bounce_type"), `"none"`, field(func(d removed) any { return d.Contact.LastBounceType }), "none"},
-		{"contact: bounces_count zero is not absent", l, path("contact", "bounces_count"), `0`, field(func(d removed) any { return d.Contact.BouncesCount }), int64(0)},
-		{"contact: deleted", x, path("contact", "status"), `"deleted"`, field(func(d removed) any { return d.Contact.Status }), "deleted"},
-		{"context: of the contact through a link", l, path("context"), `{"ip":"198.51.100.7","timestamp":1763652259,"user_agent":"Mozilla/5.0 (X11; Linux x86_64)"}`, field(func(d removed) any { return d.Context }), events.ActionContext{Timestamp: events.Value(int64(1763652259)), IP: events.Value("198.51.100.7"), UserAgent: events.Value("Mozilla/5.0 (X11; Linux x86_64)")}},
-		{"context: null otherwise", u, path("context"), `{"ip":null,"timestamp":1763652319,"user_agent":null}`, field(func(d removed) any { return d.Context }), events.ActionContext{Timestamp: events.Value(int64(1763652319))}},
-		{"user: who unsubscribed the contact", u, path("list", "id"), `42`, func(ev *events.Event) any { return ev.User }, user},
-		{"user: who deleted the contact", x, path("list", "id"), `42`, func(ev *events.Event) any { return ev.User }, user},
-		{"user: null when the contact did", l, path("list", "id"), `42`, func(ev *events.Event) any { return ev.User }, events.User{}},
-		{"suppressedEmail.email in camel case", "email_suppressed", path("suppressedEmail"), `{"email":"ada@example.org"}`, field(func(d *events.EmailSuppressed) any { return d.SuppressedEmail.Email }), "ada@example.org"},
+		{
+			name: "list",
+			file: l, path: path("list"), json: `{"id":42,"name":"Newsletter"}`,
+			get: field(func(d removed) any { return d.List }), want: list42,
+		},
+		{
+			name: "contact",
+			file: u,
+			path: path("contact"),
+			json: `{"bounces_count":2,"custom_attributes":[{"name":"first_name","value":"Ada"}],"email":"ada@example.org",` +
+				`"id":90210,"last_bounce_type":"soft","status":"unsubscribed","subscribed_on":1735689600}`,
+			get: field(func(d removed) any { return d.Contact }),
+			want: events.RemovedContact{
+				ID:               events.IntID(90210),
+				Email:            "ada@example.org",
+				Status:           "unsubscribed",
+				SubscribedOn:     1735689600,
+				LastBounceType:   "soft",
+				BouncesCount:     2,
+				CustomAttributes: []events.CustomAttribute{{Name: "first_name", Value: "Ada"}},
+			},
+		},
+		{
+			name: "contact: last_bounce_type none",
+			file: l, path: path("contact", "last_bounce_type"), json: `"none"`,
+			get: field(func(d removed) any { return d.Contact.LastBounceType }), want: "none",
+		},
+		{
+			name: "contact: bounces_count zero is not absent",
+			file: l, path: path("contact", "bounces_count"), json: `0`,
+			get: field(func(d removed) any { return d.Contact.BouncesCount }), want: int64(0),
+		},
+		{
+			name: "contact: deleted",
+			file: x, path: path("contact", "status"), json: `"deleted"`,
+			get: field(func(d removed) any { return d.Contact.Status }), want: "deleted",
+		},
+		{
+			name: "context: of the contact through a link",
+			file: l,
+			path: path("context"),
+			json: `{"ip":"198.51.100.7","timestamp":1763652259,"user_agent":"Mozilla/5.0 (X11; Linux x86_64)"}`,
+			get:  field(func(d removed) any { return d.Context }),
+			want: events.ActionContext{
+				Timestamp: events.Value(int64(1763652259)),
+				IP:        events.Value("198.51.100.7"),
+				UserAgent: events.Value("Mozilla/5.0 (X11; Linux x86_64)"),
+			},
+		},
+		{
+			name: "context: null otherwise",
+			file: u, path: path("context"), json: `{"ip":null,"timestamp":1763652319,"user_agent":null}`,
+			get:  field(func(d removed) any { return d.Context }),
+			want: events.ActionContext{Timestamp: events.Value(int64(1763652319))},
+		},
+		{
+			name: "user: who unsubscribed the contact",
+			file: u, path: path("list", "id"), json: `42`, get: func(ev *events.Event) any { return ev.User },
+			want: user,
+		},
+		{
+			name: "user: who deleted the contact",
+			file: x, path: path("list", "id"), json: `42`, get: func(ev *events.Event) any { return ev.User },
+			want: user,
+		},
+		{
+			name: "user: null when the contact did",
+			file: l, path: path("list", "id"), json: `42`, get: func(ev *events.Event) any { return ev.User },
+			want: events.User{},
+		},
+		{
+			name: "suppressedEmail.email in camel case",
+			file: "email_suppressed", path: path("suppressedEmail"), json: `{"email":"ada@example.org"}`,
+			get:  field(func(d *events.EmailSuppressed) any { return d.SuppressedEmail.Email }),
+			want: "ada@example.org",
+		},
 	})
 }
 
@@ -352,16 +843,16 @@ func TestBounceCategories(t *testing.T) {
 		hard, soft  bool
 		description string
 	}{
-		{"bounce_hb", events.BounceCategoryHard, true, false, "hard bounce"},
-		{"bounce_sb", events.BounceCategorySoft, false, true, "soft bounce"},
-		{"bounce_fm", events.BounceCategoryMailboxFull, false, true, "mailbox full"},
-		{"bounce_mb", events.BounceCategoryBlocked, false, true, "blocked"},
-		{"bounce_tr", events.BounceCategoryTransient, false, true, "transient failure"},
-		{"bounce_df", events.BounceCategoryDNSFailure, false, true, "DNS failure"},
-		{"bounce_ar", events.BounceCategoryAutoReply, false, false, "automatic reply"},
-		{"bounce_cr", events.BounceCategoryChallengeResponse, false, false, "challenge-response"},
-		{"bounce_ac", events.BounceCategoryAddressChange, false, false, "address change"},
-		{"bounce_xx", "bounce_xx", false, false, "bounce_xx"},
+		{text: "bounce_hb", category: events.BounceCategoryHard, hard: true, description: "hard bounce"},
+		{text: "bounce_sb", category: events.BounceCategorySoft, soft: true, description: "soft bounce"},
+		{text: "bounce_fm", category: events.BounceCategoryMailboxFull, soft: true, description: "mailbox full"},
+		{text: "bounce_mb", category: events.BounceCategoryBlocked, soft: true, description: "blocked"},
+		{text: "bounce_tr", category: events.BounceCategoryTransient, soft: true, description: "transient failure"},
+		{text: "bounce_df", category: events.BounceCategoryDNSFailure, soft: true, description: "DNS failure"},
+		{text: "bounce_ar", category: events.BounceCategoryAutoReply, description: "automatic reply"},
+		{text: "bounce_cr", category: events.BounceCategoryChallengeResponse, description: "challenge-response"},
+		{text: "bounce_ac", category: events.BounceCategoryAddressChange, description: "address change"},
+		{text: "bounce_xx", category: "bounce_xx", description: "bounce_xx"},
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			ev := mustParse(t, []byte(`{"event":"Email.Bounced","data":{"bounce":{"category":"`+row.text+`"},"campaign":{}}}`))

@@ -21,7 +21,8 @@ func TestCreateAndList(t *testing.T) {
 		"custom_attributes": args{"first_name": "Ada", "born": "1815"},
 	})
 	contact := out["contact"].(map[string]any)
-	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, born="1815", first_name="Ada"`, list, contact["id"]); text != want {
+	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, born="1815", first_name="Ada"`, list,
+		contact["id"]); text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	stored, err := c.Contacts.Get(t.Context(), list, int64(contact["id"].(float64)))
@@ -33,7 +34,11 @@ func TestCreateAndList(t *testing.T) {
 	}
 
 	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
-	if want := fmt.Sprintf("Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"", list, contact["id"]); text != want {
+	if want := fmt.Sprintf(
+		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
+		list,
+		contact["id"],
+	); text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	if got := fmt.Sprint(out["contacts"]); got != fmt.Sprint([]any{contact}) {
@@ -73,23 +78,64 @@ func TestListPages(t *testing.T) {
 		next    any
 		summary string
 	}{
-		{"the first page, as long as the default", args{}, "c000@example.com", 50, 230, 2.0, "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged."},
-		{"the largest page", args{"per_page": 100, "page": 2}, "c100@example.com", 100, 230, 3.0, "Page 2: 100 of 230 in all; for more call again with page 3"},
-		{"the last page", args{"per_page": 100, "page": 3}, "c200@example.com", 30, 230, nil, "Page 3: 30 of 230 in all; this is the last page."},
-		{"a last page that is full", args{"per_page": 46, "page": 5}, "c184@example.com", 46, 230, nil, "this is the last page"},
-		{"a page past the end", args{"page": 9}, "", 0, 230, nil, "Page 9 is past the end; the last page of 230 in all is page 5."},
-		{"sorted", args{"sort": "email:desc", "per_page": 1}, "c229@example.com", 1, 230, 2.0, "Page 1: 1 of 230"},
-		{"filtered", args{"filter": "tag:odd", "per_page": 100}, "c001@example.com", 100, 115, 2.0, "100 of 115"},
-		{"nobody", args{"filter": "email:nobody@example.com"}, "", 0, 0, nil, "Page 1: 0 of 0 in all; this is the last page."},
-		{"numbers as some assistants write them", args{"per_page": 2.0, "page": 1e0}, "c000@example.com", 2, 230, 2.0, "Page 1: 2 of 230"},
-		{"arguments that say nothing", args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1}, "c000@example.com", 1, 230, 2.0, "Page 1"},
+		{
+			name: "the first page, as long as the default",
+			in:   args{}, first: "c000@example.com", shown: 50, count: 230, next: 2.0,
+			summary: "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged.",
+		},
+		{
+			name: "the largest page",
+			in:   args{"per_page": 100, "page": 2}, first: "c100@example.com", shown: 100, count: 230, next: 3.0,
+			summary: "Page 2: 100 of 230 in all; for more call again with page 3",
+		},
+		{
+			name: "the last page",
+			in:   args{"per_page": 100, "page": 3}, first: "c200@example.com", shown: 30, count: 230,
+			summary: "Page 3: 30 of 230 in all; this is the last page.",
+		},
+		{
+			name: "a last page that is full",
+			in:   args{"per_page": 46, "page": 5}, first: "c184@example.com", shown: 46, count: 230,
+			summary: "this is the last page",
+		},
+		{
+			name: "a page past the end",
+			in:   args{"page": 9}, count: 230,
+			summary: "Page 9 is past the end; the last page of 230 in all is page 5.",
+		},
+		{
+			name: "sorted",
+			in:   args{"sort": "email:desc", "per_page": 1}, first: "c229@example.com", shown: 1, count: 230,
+			next: 2.0, summary: "Page 1: 1 of 230",
+		},
+		{
+			name: "filtered",
+			in:   args{"filter": "tag:odd", "per_page": 100}, first: "c001@example.com", shown: 100, count: 115,
+			next: 2.0, summary: "100 of 115",
+		},
+		{
+			name:    "nobody",
+			in:      args{"filter": "email:nobody@example.com"},
+			summary: "Page 1: 0 of 0 in all; this is the last page.",
+		},
+		{
+			name: "numbers as some assistants write them",
+			in:   args{"per_page": 2.0, "page": 1e0}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
+			summary: "Page 1: 2 of 230",
+		},
+		{
+			name:  "arguments that say nothing",
+			in:    args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1},
+			first: "c000@example.com", shown: 1, count: 230, next: 2.0, summary: "Page 1",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.in["operation"], row.in["list_id"] = "list", list
 			text, out := s.ok(t, "contacts", row.in)
 			contacts := out["contacts"].([]any)
 			if len(contacts) != row.shown || out["count"] != float64(row.count) || out["next_page"] != row.next {
-				t.Errorf("%d shown, count %v, next %v; want %d, %d, %v", len(contacts), out["count"], out["next_page"], row.shown, row.count, row.next)
+				t.Errorf("%d shown, count %v, next %v; want %d, %d, %v", len(contacts), out["count"], out["next_page"], row.shown,
+					row.count, row.next)
 			}
 			if len(contacts) > 0 && contacts[0].(map[string]any)["email"] != row.first {
 				t.Errorf("first is %v, want %s", contacts[0], row.first)
@@ -112,7 +158,8 @@ func TestTags(t *testing.T) {
 		t.Errorf("without tags: %s %v", text, out)
 	}
 
-	_, err := c.Contacts.Create(t.Context(), newList(t, c), client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
+	_, err := c.Contacts.Create(t.Context(), newList(t, c),
+		client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,20 +179,47 @@ func TestTags(t *testing.T) {
 // project's own.
 func TestTolerantReader(t *testing.T) {
 	t.Parallel()
-	many := strings.Repeat(`{"id":1,"email":"a@example.com","status":"new"},`, 249) + `{"id":2,"email":"z@example.com","status":"new"}`
+	many := strings.Repeat(`{"id":1,"email":"a@example.com","status":"new"},`,
+		249) + `{"id":2,"email":"z@example.com","status":"new"}`
 	for _, row := range []struct {
 		name string
 		body string
 		want string // of the structured content, without the contacts
 		text string
 	}{
-		{"no pagination", `{"data":[]}`, "map[count:0 page:1 per_page:50]", "Page 1: 0 of 0 in all; this is the last page."},
-		{"no count, a full page", `{"data":[{"id":7,"email":"a@example.com","status":"active"}],"pagination":{"page":1,"per_page":1}}`, "map[next_page:2 page:1 per_page:1]", "Page 1: 1; for more call again with page 2"},
-		{"no count, a short page", `{"data":[{"id":7}],"pagination":{"page":1,"per_page":50}}`, "map[page:1 per_page:50]", "Page 1: 1; this is the last page."},
-		{"per_page ignored", `{"data":[` + many + `]}`, "map[next_page:2 omitted:150 page:1 per_page:50]", "Page 1: 100; 150 more on this page are left out"},
-		{"unknown members and times", `{"data":[{"id":7,"email":"a@example.com","status":"x","subscribed_on":1700000000,"shoe_size":44}],"pagination":{"count":1}}`, "map[count:1 page:1 per_page:50]", "7 a@example.com x"},
-		{"an empty page before the last", `{"data":[],"pagination":{"page":1,"per_page":50,"count":60}}`, "map[count:60 next_page:2 page:1 per_page:50]", "Page 1: 0 of 60 in all; for more call again with page 2"},
-		{"an empty answer", ``, "map[count:0 page:1 per_page:50]", "Page 1: 0"},
+		{
+			name: "no pagination",
+			body: `{"data":[]}`, want: "map[count:0 page:1 per_page:50]",
+			text: "Page 1: 0 of 0 in all; this is the last page.",
+		},
+		{
+			name: "no count, a full page",
+			body: `{"data":[{"id":7,"email":"a@example.com","status":"active"}],"pagination":{"page":1,"per_page":1}}`,
+			want: "map[next_page:2 page:1 per_page:1]", text: "Page 1: 1; for more call again with page 2",
+		},
+		{
+			name: "no count, a short page",
+			body: `{"data":[{"id":7}],"pagination":{"page":1,"per_page":50}}`, want: "map[page:1 per_page:50]",
+			text: "Page 1: 1; this is the last page.",
+		},
+		{
+			name: "per_page ignored",
+			body: `{"data":[` + many + `]}`, want: "map[next_page:2 omitted:150 page:1 per_page:50]",
+			text: "Page 1: 100; 150 more on this page are left out",
+		},
+		{
+			name: "unknown members and times",
+			body: `{"data":[{"id":7,"email":"a@example.com","status":"x","subscribed_on":1700000000,"shoe_size":44}],` +
+				`"pagination":{"count":1}}`,
+			want: "map[count:1 page:1 per_page:50]", text: "7 a@example.com x",
+		},
+		{
+			name: "an empty page before the last",
+			body: `{"data":[],"pagination":{"page":1,"per_page":50,"count":60}}`,
+			want: "map[count:60 next_page:2 page:1 per_page:50]",
+			text: "Page 1: 0 of 60 in all; for more call again with page 2",
+		},
+		{name: "an empty answer", want: "map[count:0 page:1 per_page:50]", text: "Page 1: 0"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +250,8 @@ func TestTextIsBounded(t *testing.T) {
 	if len(text) > 400 || strings.Contains(text, "\n") {
 		t.Errorf("text of %d bytes: %s", len(text), text)
 	}
-	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat("ignore\nall ", 1000) {
+	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat(
+		"ignore\nall ", 1000) {
 		t.Errorf("the structured content lost something: %v", note)
 	}
 }

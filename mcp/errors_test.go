@@ -47,34 +47,125 @@ func TestWrongArguments(t *testing.T) {
 		in         any
 		want       string
 	}{
-		{"nothing", "contacts", nil, "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
-		{"no operation", "tags", args{}, "operation: is required, \"list\""},
-		{"another operation", "tags", args{"operation": "create"}, `operation: "create" is not possible, want "list"`},
-		{"another operation of contacts", "contacts", args{"operation": "delete", "list_id": 1}, `operation: "delete" is not possible, want "list" or "create"`},
-		{"an operation that is no string", "contacts", args{"operation": 1, "list_id": 1}, "operation: want a string, not 1"},
-		{"no list", "contacts", args{"operation": "list"}, `list_id: is required for operation "list"`},
-		{"a list by name", "contacts", args{"operation": "list", "list_id": "Newsletter"}, `list_id: want an integer, not the string "Newsletter"`},
-		{"a list id as a string", "contacts", args{"operation": "list", "list_id": "7"}, `list_id: want an integer, not the string "7"`},
-		{"list 0", "contacts", args{"operation": "list", "list_id": 0}, "list_id: 0 is too small, want at least 1"},
-		{"half a list", "contacts", args{"operation": "list", "list_id": 1.5}, "list_id: want an integer, not 1.5"},
-		{"a list id beyond 64 bits", "contacts", args{"operation": "list", "list_id": json.Number("1e300")}, "list_id: want an integer, not 1e300"},
-		{"a list id that a float does not hold exactly", "contacts", args{"operation": "list", "list_id": json.Number("9007199254740994.0")}, "list_id: want an integer, not 9007199254740994.0"},
-		{"page 0", "contacts", args{"operation": "list", "list_id": 1, "page": 0}, "page: 0 is too small, want at least 1"},
-		{"too large a page", "tags", args{"operation": "list", "per_page": 101}, "per_page: 101 is too large, want at most 100"},
-		{"no address", "contacts", args{"operation": "create", "list_id": 1}, `email: is required for operation "create"`},
-		{"an empty address", "contacts", args{"operation": "create", "list_id": 1, "email": ""}, `email: is required for operation "create"`},
-		{"attributes as an array", "contacts", args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": []any{1}}, `custom_attributes: want an object such as {"first_name":"Ada"}, not an array`},
-		{"an attribute that is a number", "contacts", args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": 36}}, `custom_attributes: the value of "age" must be a string, not 36`},
-		{"an attribute that is null", "contacts", args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": nil}}, `custom_attributes: the value of "age" must be a string, not null`},
-		{"an attribute without a name", "contacts", args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"": "x"}}, "custom_attributes: a name is empty"},
-		{"an address when listing", "contacts", args{"operation": "list", "list_id": 1, "email": "a@b.c"}, `email: is not for operation "list", leave it out`},
-		{"a page when creating", "contacts", args{"operation": "create", "list_id": 1, "email": "a@b.c", "page": 2}, `page: is not for operation "create", leave it out`},
-		{"an unknown argument", "tags", args{"operation": "list", "limit": 5}, `"limit": there is no such argument; there are operation, page, per_page`},
-		{"an array", "tags", []any{"list"}, "the arguments must be a JSON object: json: cannot unmarshal array into Go value of type map[string]interface {}"},
+		{name: "nothing", tool: "contacts", want: "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
+		{name: "no operation", tool: "tags", in: args{}, want: "operation: is required, \"list\""},
 		{
-			"all at once", "contacts",
-			args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
-			"email: want a string, not true\n- page: -1 is too small, want at least 1\n- \"y\": there is no such argument; there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n- list_id: is required for operation \"create\"\n- page: is not for operation \"create\", leave it out",
+			name: "another operation",
+			tool: "tags", in: args{"operation": "create"},
+			want: `operation: "create" is not possible, want "list"`,
+		},
+		{
+			name: "another operation of contacts",
+			tool: "contacts", in: args{"operation": "delete", "list_id": 1},
+			want: `operation: "delete" is not possible, want "list" or "create"`,
+		},
+		{
+			name: "an operation that is no string",
+			tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: want a string, not 1",
+		},
+		{
+			name: "no list",
+			tool: "contacts", in: args{"operation": "list"}, want: `list_id: is required for operation "list"`,
+		},
+		{
+			name: "a list by name",
+			tool: "contacts", in: args{"operation": "list", "list_id": "Newsletter"},
+			want: `list_id: want an integer, not the string "Newsletter"`,
+		},
+		{
+			name: "a list id as a string",
+			tool: "contacts", in: args{"operation": "list", "list_id": "7"},
+			want: `list_id: want an integer, not the string "7"`,
+		},
+		{
+			name: "list 0",
+			tool: "contacts", in: args{"operation": "list", "list_id": 0},
+			want: "list_id: 0 is too small, want at least 1",
+		},
+		{
+			name: "half a list",
+			tool: "contacts", in: args{"operation": "list", "list_id": 1.5},
+			want: "list_id: want an integer, not 1.5",
+		},
+		{
+			name: "a list id beyond 64 bits",
+			tool: "contacts", in: args{"operation": "list", "list_id": json.Number("1e300")},
+			want: "list_id: want an integer, not 1e300",
+		},
+		{
+			name: "a list id that a float does not hold exactly",
+			tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
+			want: "list_id: want an integer, not 9007199254740994.0",
+		},
+		{
+			name: "page 0",
+			tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0},
+			want: "page: 0 is too small, want at least 1",
+		},
+		{
+			name: "too large a page",
+			tool: "tags", in: args{"operation": "list", "per_page": 101},
+			want: "per_page: 101 is too large, want at most 100",
+		},
+		{
+			name: "no address",
+			tool: "contacts", in: args{"operation": "create", "list_id": 1},
+			want: `email: is required for operation "create"`,
+		},
+		{
+			name: "an empty address",
+			tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": ""},
+			want: `email: is required for operation "create"`,
+		},
+		{
+			name: "attributes as an array",
+			tool: "contacts",
+			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": []any{1}},
+			want: `custom_attributes: want an object such as {"first_name":"Ada"}, not an array`,
+		},
+		{
+			name: "an attribute that is a number",
+			tool: "contacts",
+			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": 36}},
+			want: `custom_attributes: the value of "age" must be a string, not 36`,
+		},
+		{
+			name: "an attribute that is null",
+			tool: "contacts",
+			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": nil}},
+			want: `custom_attributes: the value of "age" must be a string, not null`,
+		},
+		{
+			name: "an attribute without a name",
+			tool: "contacts",
+			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"": "x"}},
+			want: "custom_attributes: a name is empty",
+		},
+		{
+			name: "an address when listing",
+			tool: "contacts", in: args{"operation": "list", "list_id": 1, "email": "a@b.c"},
+			want: `email: is not for operation "list", leave it out`,
+		},
+		{
+			name: "a page when creating",
+			tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": "a@b.c", "page": 2},
+			want: `page: is not for operation "create", leave it out`,
+		},
+		{
+			name: "an unknown argument",
+			tool: "tags", in: args{"operation": "list", "limit": 5},
+			want: `"limit": there is no such argument; there are operation, page, per_page`,
+		},
+		{
+			name: "an array",
+			tool: "tags", in: []any{"list"},
+			want: "the arguments must be a JSON object: json: cannot unmarshal array into Go value of type map[string]interface {}",
+		},
+		{
+			name: "all at once",
+			tool: "contacts",
+			in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
+			want: "email: want a string, not true\n- page: -1 is too small, want at least 1\n- \"y\": there is no such argument; there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n- list_id: is required for operation \"create\"\n- page: is not for operation \"create\", leave it out",
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -88,7 +179,8 @@ func TestWrongArguments(t *testing.T) {
 // TestPlatformRefuses passes on what the platform says, by the arguments' names.
 func TestPlatformRefuses(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, mockserver.Token{Token: "full"}, mockserver.Token{Token: "reader", ReadOnly: true}, mockserver.Token{Token: "other", AccountID: 2})
+	p := newPlatform(t, mockserver.Token{Token: "full"}, mockserver.Token{Token: "reader", ReadOnly: true},
+		mockserver.Token{Token: "other", AccountID: 2})
 	owner := newClient(t, p.Transport(), "full")
 	list := newList(t, owner)
 	if _, err := owner.Contacts.Create(t.Context(), list, client.ContactCreate{Email: "ada@example.com"}); err != nil {
@@ -99,14 +191,48 @@ func TestPlatformRefuses(t *testing.T) {
 		in          args
 		want        []string
 	}{
-		{"no address", "full", args{"operation": "create", "email": "ada"}, []string{repair + "email: not an email address (value_error)"}},
-		{"a sort that is none", "full", args{"operation": "list", "sort": "age:up"}, []string{repair + "sort: ", "the field one of id, email, status, subscribed_on"}},
-		{"a filter that is none", "full", args{"operation": "list", "filter": "age"}, []string{repair + "filter: ", "the field one of status, email, tag, interest"}},
-		{"the address again", "full", args{"operation": "create", "email": "ADA@example.com"}, []string{"is on the list already", `operation "list" and filter "email:ADDRESS"`, "email: ada@example.com is on the list and active (contact_exists)"}},
-		{"another list", "full", args{"operation": "list", "list_id": 999}, []string{"no list with this list_id", "- list_id: "}},
-		{"the list of another account", "other", args{"operation": "list"}, []string{"no list with this list_id"}},
-		{"a token that only reads", "reader", args{"operation": "create", "email": "grace@example.com"}, []string{"lacks the right", "may only read"}},
-		{"an unknown token", "unknown-token", args{"operation": "list"}, []string{"does not accept the access token", "Calling again does not help"}},
+		{
+			name:  "no address",
+			token: "full", in: args{"operation": "create", "email": "ada"},
+			want: []string{repair + "email: not an email address (value_error)"},
+		},
+		{
+			name:  "a sort that is none",
+			token: "full", in: args{"operation": "list", "sort": "age:up"},
+			want: []string{repair + "sort: ", "the field one of id, email, status, subscribed_on"},
+		},
+		{
+			name:  "a filter that is none",
+			token: "full", in: args{"operation": "list", "filter": "age"},
+			want: []string{repair + "filter: ", "the field one of status, email, tag, interest"},
+		},
+		{
+			name:  "the address again",
+			token: "full", in: args{"operation": "create", "email": "ADA@example.com"},
+			want: []string{
+				"is on the list already", `operation "list" and filter "email:ADDRESS"`,
+				"email: ada@example.com is on the list and active (contact_exists)",
+			},
+		},
+		{
+			name:  "another list",
+			token: "full", in: args{"operation": "list", "list_id": 999},
+			want: []string{"no list with this list_id", "- list_id: "},
+		},
+		{
+			name:  "the list of another account",
+			token: "other", in: args{"operation": "list"}, want: []string{"no list with this list_id"},
+		},
+		{
+			name:  "a token that only reads",
+			token: "reader", in: args{"operation": "create", "email": "grace@example.com"},
+			want: []string{"lacks the right", "may only read"},
+		},
+		{
+			name:  "an unknown token",
+			token: "unknown-token", in: args{"operation": "list"},
+			want: []string{"does not accept the access token", "Calling again does not help"},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -144,20 +270,56 @@ func TestPlatformFails(t *testing.T) {
 		in       args
 		want     string
 	}{
-		{"too many requests", answering(429, http.Header{"Retry-After": {"17"}}, `{}`), list, "Nothing was done: too many requests. Wait 17 seconds, then make the same call again."},
-		{"too many requests, for how long is not said", answering(429, nil, `{}`), create, "Nothing was done: too many requests. Wait a minute"},
-		{"a failure when listing", answering(500, nil, `{}`), list, "cannot be used right now. Nothing was changed"},
-		{"a failure when creating", answering(500, nil, `{}`), create, "It is not known whether the contact was created. Do not create it again before you have looked"},
-		{"a lost connection when creating", lost, create, "It is not known whether the contact was created."},
-		{"a lost connection when listing", lost, list, "cannot be used right now"},
-		{"a page of a proxy", answering(200, http.Header{"Content-Type": {"text/html"}}, "<html>"), list, "answer cannot be used"},
-		{"another site", answering(404, http.Header{"Content-Type": {"text/html"}}, "<html>"), list, "cannot be used right now"},
-		{"a repeated token, 422", answering(422, nil, echo), create, "Correct these arguments"},
-		{"a repeated token, 401", answering(401, nil, echo), create, "does not accept the access token"},
-		{"a repeated token, 403", answering(403, nil, echo), create, "lacks the right"},
-		{"a repeated token in no format", answering(418, nil, token), create, "cannot be used right now"},
-		{"too large a request", answering(413, nil, `{}`), create, "Correct these arguments"},
-		{"a conflict of another kind", answering(409, nil, `{"detail":"list is locked"}`), create, repair + "list is locked"},
+		{
+			name:     "too many requests",
+			platform: answering(429, http.Header{"Retry-After": {"17"}}, `{}`), in: list,
+			want: "Nothing was done: too many requests. Wait 17 seconds, then make the same call again.",
+		},
+		{
+			name:     "too many requests, for how long is not said",
+			platform: answering(429, nil, `{}`), in: create,
+			want: "Nothing was done: too many requests. Wait a minute",
+		},
+		{
+			name:     "a failure when listing",
+			platform: answering(500, nil, `{}`), in: list, want: "cannot be used right now. Nothing was changed",
+		},
+		{
+			name:     "a failure when creating",
+			platform: answering(500, nil, `{}`), in: create,
+			want: "It is not known whether the contact was created. Do not create it again before you have looked",
+		},
+		{
+			name:     "a lost connection when creating",
+			platform: lost, in: create, want: "It is not known whether the contact was created.",
+		},
+		{name: "a lost connection when listing", platform: lost, in: list, want: "cannot be used right now"},
+		{
+			name:     "a page of a proxy",
+			platform: answering(200, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
+			want: "answer cannot be used",
+		},
+		{
+			name:     "another site",
+			platform: answering(404, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
+			want: "cannot be used right now",
+		},
+		{name: "a repeated token, 422", platform: answering(422, nil, echo), in: create, want: "Correct these arguments"},
+		{
+			name:     "a repeated token, 401",
+			platform: answering(401, nil, echo), in: create, want: "does not accept the access token",
+		},
+		{name: "a repeated token, 403", platform: answering(403, nil, echo), in: create, want: "lacks the right"},
+		{
+			name:     "a repeated token in no format",
+			platform: answering(418, nil, token), in: create, want: "cannot be used right now",
+		},
+		{name: "too large a request", platform: answering(413, nil, `{}`), in: create, want: "Correct these arguments"},
+		{
+			name:     "a conflict of another kind",
+			platform: answering(409, nil, `{"detail":"list is locked"}`), in: create,
+			want: repair + "list is locked",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -228,7 +390,8 @@ func FuzzArguments(f *testing.F) {
 		`{"operation":"list"}`,
 		`{"operation":"create","list_id":1,"email":"a@example.com","custom_attributes":{"a":"b"}}`,
 		`{"operation":"list","list_id":9007199254740993,"page":1e400,"per_page":-0.0}`,
-		`{"operation":["list"],"list_id":null}`, `[]`, `null`, `{"a":{"b":[{}]}}`, `{"operation":"list","operation":"create"}`,
+		`{"operation":["list"],"list_id":null}`, `[]`, `null`, `{"a":{"b":[{}]}}`,
+		`{"operation":"list","operation":"create"}`,
 	} {
 		f.Add(seed)
 	}

@@ -108,28 +108,31 @@ func TestAdmission(t *testing.T) {
 		name, host, authorization, origin string
 		want                              int
 	}{
-		{"localhost", "localhost:8808", good, "", 200},
-		{"a loopback address", "127.0.0.1:8808", good, "", 200},
-		{"a loopback address of IPv6", "[::1]:8808", good, "", 200},
-		{"a loopback address without a port", "[::1]", good, "", 200},
-		{"an allowed host, in any case", "MCP.example.com", good, "", 200},
-		{"an allowed host with a port", "mcp.example.com:443", good, "", 200},
-		{"a scheme in lower case", "localhost", "bearer " + p.Token(), "", 200},
-		{"the same origin", "localhost:8808", good, "http://localhost:8808", 200},
-		{"no token", "localhost", "", "", 401},
-		{"an empty token", "localhost", "Bearer ", "", 401},
-		{"another scheme", "localhost", "Basic YTpi", "", 401},
-		{"a token that cannot be sent on", "localhost", "Bearer a b", "", 401},
-		{"a token that is not ASCII", "localhost", "Bearer t\u00f6ken", "", 401},
-		{"another host", "evil.example.com", good, "", 403},
-		{"a name that only begins like an allowed one", "mcp.example.com.evil.com", good, "", 403},
-		{"a name that begins like a loopback one", "localhost.evil.com", good, "", 403},
-		{"any address", "0.0.0.0:8808", good, "", 403},
-		{"no host", "", good, "", 403},
-		{"another origin", "localhost:8808", good, "http://evil.example.com", 403},
-		{"another port", "localhost:8808", good, "http://localhost:3000", 403},
-		{"an opaque origin", "localhost:8808", good, "null", 403},
-		{"another origin without a token", "localhost:8808", "", "http://evil.example.com", 403},
+		{name: "localhost", host: "localhost:8808", authorization: good, want: 200},
+		{name: "a loopback address", host: "127.0.0.1:8808", authorization: good, want: 200},
+		{name: "a loopback address of IPv6", host: "[::1]:8808", authorization: good, want: 200},
+		{name: "a loopback address without a port", host: "[::1]", authorization: good, want: 200},
+		{name: "an allowed host, in any case", host: "MCP.example.com", authorization: good, want: 200},
+		{name: "an allowed host with a port", host: "mcp.example.com:443", authorization: good, want: 200},
+		{name: "a scheme in lower case", host: "localhost", authorization: "bearer " + p.Token(), want: 200},
+		{name: "the same origin", host: "localhost:8808", authorization: good, origin: "http://localhost:8808", want: 200},
+		{name: "no token", host: "localhost", want: 401},
+		{name: "an empty token", host: "localhost", authorization: "Bearer ", want: 401},
+		{name: "another scheme", host: "localhost", authorization: "Basic YTpi", want: 401},
+		{name: "a token that cannot be sent on", host: "localhost", authorization: "Bearer a b", want: 401},
+		{name: "a token that is not ASCII", host: "localhost", authorization: "Bearer t\u00f6ken", want: 401},
+		{name: "another host", host: "evil.example.com", authorization: good, want: 403},
+		{
+			name: "a name that only begins like an allowed one",
+			host: "mcp.example.com.evil.com", authorization: good, want: 403,
+		},
+		{name: "a name that begins like a loopback one", host: "localhost.evil.com", authorization: good, want: 403},
+		{name: "any address", host: "0.0.0.0:8808", authorization: good, want: 403},
+		{name: "no host", authorization: good, want: 403},
+		{name: "another origin", host: "localhost:8808", authorization: good, origin: "http://evil.example.com", want: 403},
+		{name: "another port", host: "localhost:8808", authorization: good, origin: "http://localhost:3000", want: 403},
+		{name: "an opaque origin", host: "localhost:8808", authorization: good, origin: "null", want: 403},
+		{name: "another origin without a token", host: "localhost:8808", origin: "http://evil.example.com", want: 403},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -164,10 +167,15 @@ func TestRequestsThatAreNone(t *testing.T) {
 		name, method, body string
 		want               int
 	}{
-		{"too large", "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 1<<20) + `"}}`, 413},
-		{"not JSON", "POST", `{`, 400},
-		{"a stream, which needs a session", "GET", "", 405},
-		{"the end of a session", "DELETE", "", 405},
+		{
+			name:   "too large",
+			method: "POST",
+			body:   `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 1<<20) + `"}}`,
+			want:   413,
+		},
+		{name: "not JSON", method: "POST", body: `{`, want: 400},
+		{name: "a stream, which needs a session", method: "GET", want: 405},
+		{name: "the end of a session", method: "DELETE", want: 405},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -210,11 +218,13 @@ func TestNothingIsLeft(t *testing.T) {
 		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Token: "very-secret-token"}}})
 		defer p.Close()
 		var log strings.Builder
-		handler := newHandler(t, p, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		handler := newHandler(t, p,
+			mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		for _, body := range []string{
 			listTools,
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`,
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":5}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list",` +
+				`"list_id":5}}}`,
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists"}}`,
 			`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -240,7 +250,8 @@ func BenchmarkHandler(b *testing.B) {
 	handler := newHandler(b, p, mcp.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		r := newRequest(b, "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`)
+		r := newRequest(b, "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`)
 		r.Header.Set("Authorization", "Bearer "+p.Token())
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)

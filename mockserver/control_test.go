@@ -28,7 +28,8 @@ func newControlled(t *testing.T) controlled {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 	c := controlled{platform: p}
-	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced","Email.Opened"]}`).id("webhook_id")
+	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced",`+
+		`"Email.Opened"]}`).id("webhook_id")
 	c.list = p.list()
 	c.contact = p.contact(c.list, "ada@example.org")
 	c.email = p.email("ada@example.org")
@@ -61,21 +62,25 @@ func TestControlRecipients(t *testing.T) {
 		status       int
 		contains     string
 	}{
-		{"bounce", ``, 200, `"bounce_category":"bounce_hb"`},
-		{"bounce", `{"category":"bounce_fm","diagnostic":"452 full"}`, 200, `"bounce_category":"bounce_fm"`},
-		{"bounce", `{"category":"bounce_xx"}`, 422, `"category"`},
-		{"bounce", `{"catgory":"bounce_hb"}`, 422, `"catgory"`},
-		{"bounce", `{"category":1}`, 422, `"category"`},
-		{"bounce", `{`, 400, `json_invalid`},
-		{"bounce", `{} {}`, 400, `json_invalid`},
-		{"complain", `{"provider":"Example"}`, 200, `"reported_as_spam":true`},
-		{"open", `{}`, 200, `"opens":1`},
-		{"click", `{"url":"https://shop.example/"}`, 200, `"clicks":1`},
-		{"click", ``, 422, `"url"`}, // the message has no link
-		{"unsubscribe", ``, 200, `"unsubscribed":true`},
-		{"global-unsubscribe", ``, 200, `"global_unsubscribed":true`},
-		{"confirm", ``, 409, `invalid_state`}, // it is no confirmation email
-		{"dance", ``, 404, `not_found`},
+		{action: "bounce", status: 200, contains: `"bounce_category":"bounce_hb"`},
+		{
+			action: "bounce",
+			body:   `{"category":"bounce_fm","diagnostic":"452 full"}`, status: 200,
+			contains: `"bounce_category":"bounce_fm"`,
+		},
+		{action: "bounce", body: `{"category":"bounce_xx"}`, status: 422, contains: `"category"`},
+		{action: "bounce", body: `{"catgory":"bounce_hb"}`, status: 422, contains: `"catgory"`},
+		{action: "bounce", body: `{"category":1}`, status: 422, contains: `"category"`},
+		{action: "bounce", body: `{`, status: 400, contains: `json_invalid`},
+		{action: "bounce", body: `{} {}`, status: 400, contains: `json_invalid`},
+		{action: "complain", body: `{"provider":"Example"}`, status: 200, contains: `"reported_as_spam":true`},
+		{action: "open", body: `{}`, status: 200, contains: `"opens":1`},
+		{action: "click", body: `{"url":"https://shop.example/"}`, status: 200, contains: `"clicks":1`},
+		{action: "click", status: 422, contains: `"url"`}, // the message has no link
+		{action: "unsubscribe", status: 200, contains: `"unsubscribed":true`},
+		{action: "global-unsubscribe", status: 200, contains: `"global_unsubscribed":true`},
+		{action: "confirm", status: 409, contains: `invalid_state`}, // it is no confirmation email
+		{action: "dance", status: 404, contains: `not_found`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.action+tt.body, func(t *testing.T) {
@@ -100,7 +105,8 @@ func TestControlClicksTheFirstLink(t *testing.T) {
 	id := c.must("POST", "/v2/emails", `{"email":"b@example.org","sender":{"email":"s@example.com"},
 		"content":{"subject":"x","html":"<a href=\"https://a.example/?x=1&amp;y=2\">a</a>"}}`).id("id")
 	a := c.must("POST", "/_mock/outbox/"+id+"/click", nil)
-	if !strings.Contains(a.text, `"links":["https://a.example/?x=1\u0026y=2"]`) || !strings.Contains(a.text, `\"url\":\"https://a.example/?x=1`) {
+	if !strings.Contains(a.text, `"links":["https://a.example/?x=1\u0026y=2"]`) ||
+		!strings.Contains(a.text, `\"url\":\"https://a.example/?x=1`) {
 		t.Errorf("got %s", a.text)
 	}
 }
@@ -187,7 +193,8 @@ func TestControlEmpty(t *testing.T) {
 			t.Errorf("%s: %s", path, a.text)
 		}
 	}
-	if a := p.must("GET", "/_mock/faults", nil); !strings.Contains(a.text, `"data":[]`) || !strings.Contains(a.text, `"operation":"submitEmail"`) {
+	if a := p.must("GET", "/_mock/faults", nil); !strings.Contains(a.text, `"data":[]`) ||
+		!strings.Contains(a.text, `"operation":"submitEmail"`) {
 		t.Errorf("faults: %s", a.text)
 	}
 	var info struct {
@@ -205,14 +212,16 @@ func TestControlEmpty(t *testing.T) {
 	if info.Accounts[0].Users[0].Email != "user@example.com" || info.Schedule[3] != 120_000 {
 		t.Errorf("info: %+v", info)
 	}
-	if got, want := slices.Sorted(slices.Values(info.Events)), slices.Sorted(slices.Values(everything)); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(slices.Values(info.Events)), slices.Sorted(
+		slices.Values(everything)); !slices.Equal(got, want) {
 		t.Errorf("the events of /_mock/info are %q, want %q", got, want)
 	}
 	var categories []string
 	for _, c := range info.Categories {
 		categories = append(categories, strings.TrimPrefix(c.Category, "bounce_"))
 	}
-	if got, want := strings.Join(slices.Sorted(slices.Values(categories)), " "), "ac ar cr df fm hb mb sb tr"; got != want {
+	if got, want := strings.Join(slices.Sorted(slices.Values(categories)),
+		" "), "ac ar cr df fm hb mb sb tr"; got != want {
 		t.Errorf("its bounce categories are %s, want %s", got, want)
 	}
 }
@@ -228,21 +237,44 @@ func TestControlRecords(t *testing.T) {
 		status   int
 		contains []string
 	}{
-		{"/_mock/outbox/" + c.email, 200, []string{`"html":`, `"headers":[{`, `"links":[]`, `"event":"Email.Bounced"`}},
-		{"/_mock/outbox/" + c.email + "/source", 200, []string{"Subject: Hello\n", "MIME-Version: 1.0"}},
-		{"/_mock/deliveries/dlv-1", 200, []string{`"secret":"`, `"hash_function":"sha256"`, `"state":"delivered"`, `"max_attempts":8`, `"body":"{`}},
-		{"/_mock/deliveries/dlv-1/body", 200, []string{`{"id":"`}},
-		{"/_mock/events/evt-2", 200, []string{`"deliveries":["dlv-1"]`, `"message_id":"` + c.email}},
-		{"/_mock/requests/" + requests[0]["id"].(string), 200, []string{`"answer":`, `"closest":{"operation":"listContacts","method":"GET","path":"/lists/{list_id}/contacts"}`}},
-		{"/_mock/requests/req-00000001", 200, []string{`"operation":"createWebhook"`, `"body":"{\"url\"`}},
-		{"/_mock/outbox/nothing", 404, []string{"not_found"}},
-		{"/_mock/outbox/nothing/html", 404, []string{"not_found"}},
-		{"/_mock/outbox/nothing/source", 404, []string{"not_found"}},
-		{"/_mock/deliveries/nothing", 404, []string{"not_found"}},
-		{"/_mock/deliveries/nothing/body", 404, []string{"not_found"}},
-		{"/_mock/events/nothing", 404, []string{"not_found"}},
-		{"/_mock/requests/nothing", 404, []string{"not_found"}},
-		{"/_mock/nothing", 404, []string{"not_found"}},
+		{
+			path:   "/_mock/outbox/" + c.email,
+			status: 200, contains: []string{`"html":`, `"headers":[{`, `"links":[]`, `"event":"Email.Bounced"`},
+		},
+		{
+			path:   "/_mock/outbox/" + c.email + "/source",
+			status: 200, contains: []string{"Subject: Hello\n", "MIME-Version: 1.0"},
+		},
+		{
+			path:     "/_mock/deliveries/dlv-1",
+			status:   200,
+			contains: []string{`"secret":"`, `"hash_function":"sha256"`, `"state":"delivered"`, `"max_attempts":8`, `"body":"{`},
+		},
+		{path: "/_mock/deliveries/dlv-1/body", status: 200, contains: []string{`{"id":"`}},
+		{
+			path:   "/_mock/events/evt-2",
+			status: 200, contains: []string{`"deliveries":["dlv-1"]`, `"message_id":"` + c.email},
+		},
+		{
+			path:   "/_mock/requests/" + requests[0]["id"].(string),
+			status: 200,
+			contains: []string{
+				`"answer":`,
+				`"closest":{"operation":"listContacts","method":"GET","path":"/lists/{list_id}/contacts"}`,
+			},
+		},
+		{
+			path:   "/_mock/requests/req-00000001",
+			status: 200, contains: []string{`"operation":"createWebhook"`, `"body":"{\"url\"`},
+		},
+		{path: "/_mock/outbox/nothing", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/outbox/nothing/html", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/outbox/nothing/source", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/deliveries/nothing", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/deliveries/nothing/body", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/events/nothing", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/requests/nothing", status: 404, contains: []string{"not_found"}},
+		{path: "/_mock/nothing", status: 404, contains: []string{"not_found"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -266,25 +298,32 @@ func TestControlRecords(t *testing.T) {
 func TestControlMailPolicy(t *testing.T) {
 	c := newControlled(t)
 	id := c.must("POST", "/v2/emails", map[string]any{
-		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
-		"content": map[string]any{"subject": "x", "html": "<!DOCTYPE html><html><head><title>x</title></head><script>alert(1)</script></html>"},
+		"email":  "a@example.org",
+		"sender": map[string]any{"email": "s@example.com"},
+		"content": map[string]any{
+			"subject": "x",
+			"html":    "<!DOCTYPE html><html><head><title>x</title></head><script>alert(1)</script></html>",
+		},
 	}).id("id")
 	a := c.must("GET", "/_mock/outbox/"+id+"/html", nil)
 	policy := a.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';") ||
-		strings.Contains(policy, "http") || strings.Contains(policy, "allow-scripts") || strings.Contains(policy, "allow-same-origin") {
+		strings.Contains(policy,
+			"http") || strings.Contains(policy, "allow-scripts") || strings.Contains(policy, "allow-same-origin") {
 		t.Errorf("the policy is %s", policy)
 	}
 	if !strings.HasPrefix(a.text, `<!DOCTYPE html><html><head><base target="_blank"><title>`) {
 		t.Errorf("the page is %s", a.text)
 	}
 	remote := c.must("GET", "/_mock/outbox/"+id+"/html?remote=1", nil).header.Get("Content-Security-Policy")
-	if !strings.Contains(remote, "img-src data: https: http:") || strings.Contains(remote, "script-src") || !strings.Contains(remote, "default-src 'none'") {
+	if !strings.Contains(remote, "img-src data: https: http:") || strings.Contains(remote, "script-src") ||
+		!strings.Contains(remote, "default-src 'none'") {
 		t.Errorf("with remote content the policy is %s", remote)
 	}
 	for _, path := range []string{"/_mock/outbox/" + id + "/source", "/_mock/outbox/" + id} {
 		a := c.must("GET", path, nil)
-		if kind := a.header.Get("Content-Type"); strings.Contains(kind, "html") || a.header.Get("X-Content-Type-Options") != "nosniff" {
+		if kind := a.header.Get("Content-Type"); strings.Contains(kind, "html") ||
+			a.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s is %s", path, kind)
 		}
 	}
@@ -298,7 +337,8 @@ func TestControlHeadersStayHeaders(t *testing.T) {
 		"additional_headers": []any{map[string]any{"name": "X-One", "value": "1\r\nX-Two: 2"}},
 	}).id("id")
 	source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
-	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") || strings.Count(source, "--part-of-the-message") != 3 {
+	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") ||
+		strings.Count(source, "--part-of-the-message") != 3 {
 		t.Errorf("the source is\n%s", source)
 	}
 }
@@ -329,7 +369,8 @@ func TestControlSourceNamesAddresses(t *testing.T) {
 		if got := m.Header.Get("From"); want != "" && got != want {
 			t.Errorf("%q: From is %s, want %s", name, got, want)
 		}
-		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" || to[1].Address != "b@example.com" {
+		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" ||
+			to[1].Address != "b@example.com" {
 			t.Errorf("Reply-To is %v %v", to, err)
 		}
 	}
@@ -346,22 +387,22 @@ func TestControlFaults(t *testing.T) {
 		status             int
 		lists              int // the status of GET /lists afterwards
 	}{
-		{"GET", "/_mock/faults", "", 200, 418},
-		{"PATCH", "/_mock/faults/fault-1", `{"enabled":false}`, 200, 200},
-		{"PATCH", "/_mock/faults/fault-1", `{"enabled":true}`, 200, 418},
-		{"PATCH", "/_mock/faults/fault-1", `{}`, 422, 418},
-		{"PATCH", "/_mock/faults/fault-9", `{"enabled":true}`, 404, 418},
-		{"PUT", "/_mock/faults/seed", `{"seed":7}`, 200, 418},
-		{"PUT", "/_mock/faults/seed", `{"seed":-1}`, 422, 418},
-		{"DELETE", "/_mock/faults/fault-9", "", 404, 418},
-		{"DELETE", "/_mock/faults/fault-1", "", 204, 200},
-		{"POST", "/_mock/faults", `{"action":"status","path":"/lists"}`, 200, 503},
-		{"DELETE", "/_mock/faults", "", 204, 200},
-		{"POST", "/_mock/faults", `{"action":"explode"}`, 422, 200},
-		{"POST", "/_mock/faults", `{"action":"status","delay_ms":-5}`, 422, 200},
-		{"POST", "/_mock/faults", `{"action":"status","operation":"nothing"}`, 422, 200},
-		{"PUT", "/_mock/lookup-limit", `{"mode":"calendar"}`, 200, 200},
-		{"PUT", "/_mock/lookup-limit", `{"mode":"never"}`, 422, 200},
+		{method: "GET", path: "/_mock/faults", status: 200, lists: 418},
+		{method: "PATCH", path: "/_mock/faults/fault-1", body: `{"enabled":false}`, status: 200, lists: 200},
+		{method: "PATCH", path: "/_mock/faults/fault-1", body: `{"enabled":true}`, status: 200, lists: 418},
+		{method: "PATCH", path: "/_mock/faults/fault-1", body: `{}`, status: 422, lists: 418},
+		{method: "PATCH", path: "/_mock/faults/fault-9", body: `{"enabled":true}`, status: 404, lists: 418},
+		{method: "PUT", path: "/_mock/faults/seed", body: `{"seed":7}`, status: 200, lists: 418},
+		{method: "PUT", path: "/_mock/faults/seed", body: `{"seed":-1}`, status: 422, lists: 418},
+		{method: "DELETE", path: "/_mock/faults/fault-9", status: 404, lists: 418},
+		{method: "DELETE", path: "/_mock/faults/fault-1", status: 204, lists: 200},
+		{method: "POST", path: "/_mock/faults", body: `{"action":"status","path":"/lists"}`, status: 200, lists: 503},
+		{method: "DELETE", path: "/_mock/faults", status: 204, lists: 200},
+		{method: "POST", path: "/_mock/faults", body: `{"action":"explode"}`, status: 422, lists: 200},
+		{method: "POST", path: "/_mock/faults", body: `{"action":"status","delay_ms":-5}`, status: 422, lists: 200},
+		{method: "POST", path: "/_mock/faults", body: `{"action":"status","operation":"nothing"}`, status: 422, lists: 200},
+		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"calendar"}`, status: 200, lists: 200},
+		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"never"}`, status: 422, lists: 200},
 	}
 	for _, step := range steps {
 		var body any
@@ -391,13 +432,17 @@ func TestControlInternalError(t *testing.T) {
 		t.Fatalf("an invalid submission: %d", a.status)
 	}
 	failed := c.email0("x@example.org", "x")
-	if a := c.must("GET", "/v2/emails/"+failed, nil); a.object["status"] != "error" || a.object["error"] != "internal error; the queue is full" {
+	if a := c.must("GET", "/v2/emails/"+failed, nil); a.object["status"] != "error" ||
+		a.object["error"] != "internal error; the queue is full" {
 		t.Errorf("the message is %s", a.text)
 	}
 	if record := c.must("GET", "/_mock/outbox/"+failed, nil); !strings.Contains(record.text, `"event":"Email.Error"`) {
 		t.Errorf("the record is %s", record.text)
 	}
-	if next := c.must("POST", "/v2/emails", `{"email":"y@example.org","sender":{"email":"s@example.com"},"content":{"subject":"y","text":"y"}}`); next.object["status"] != "queued" {
+	if next := c.must(
+		"POST", "/v2/emails",
+		`{"email":"y@example.org","sender":{"email":"s@example.com"},"content":{"subject":"y","text":"y"}}`,
+	); next.object["status"] != "queued" {
 		t.Errorf("the next message is %s", next.text)
 	}
 }
@@ -416,15 +461,25 @@ func TestControlAsAccount(t *testing.T) {
 		name, method, path, body string
 		status                   int
 	}{
-		{"reads", "GET", "/_mock/accounts/1/api/lists?page=1", "", 200},
-		{"writes as the one who may", "POST", "/_mock/accounts/1/api" + list + "/contacts", `{"email":"a@example.org"}`, 201},
-		{"an address in a path", "DELETE", "/_mock/accounts/1/api/suppressed-emails/a%2Fb@example.org", "", 404},
-		{"as the user who may only read", "POST", "/_mock/accounts/1/api/lists?user_id=1", `{"name":"x"}`, 403},
-		{"another account's list", "GET", "/_mock/accounts/9/api" + list, "", 404},
-		{"an unknown account", "GET", "/_mock/accounts/8/api/lists", "", 404},
-		{"an unknown path", "GET", "/_mock/accounts/1/api/nothing", "", 404},
-		{"a wrong method", "DELETE", "/_mock/accounts/1/api/lists", "", 405},
-		{"a mistake", "POST", "/_mock/accounts/1/api/lists", `{}`, 422},
+		{name: "reads", method: "GET", path: "/_mock/accounts/1/api/lists?page=1", status: 200},
+		{
+			name:   "writes as the one who may",
+			method: "POST", path: "/_mock/accounts/1/api" + list + "/contacts",
+			body: `{"email":"a@example.org"}`, status: 201,
+		},
+		{
+			name:   "an address in a path",
+			method: "DELETE", path: "/_mock/accounts/1/api/suppressed-emails/a%2Fb@example.org", status: 404,
+		},
+		{
+			name:   "as the user who may only read",
+			method: "POST", path: "/_mock/accounts/1/api/lists?user_id=1", body: `{"name":"x"}`, status: 403,
+		},
+		{name: "another account's list", method: "GET", path: "/_mock/accounts/9/api" + list, status: 404},
+		{name: "an unknown account", method: "GET", path: "/_mock/accounts/8/api/lists", status: 404},
+		{name: "an unknown path", method: "GET", path: "/_mock/accounts/1/api/nothing", status: 404},
+		{name: "a wrong method", method: "DELETE", path: "/_mock/accounts/1/api/lists", status: 405},
+		{name: "a mistake", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{}`, status: 422},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -448,7 +503,8 @@ func TestControlAsAccount(t *testing.T) {
 // A template that somebody opens here must not act on the routes around it.
 func TestControlRendersInert(t *testing.T) {
 	p := newPlatform(t, mockserver.Config{})
-	id := p.must("POST", "/templates", `{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
+	id := p.must("POST", "/templates",
+		`{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
 	a := p.must("GET", "/_mock/accounts/1/api/templates/"+id+"/render", nil)
 	if !strings.Contains(a.text, "<script>") {
 		t.Fatalf("rendered %s", a.text)
@@ -466,17 +522,36 @@ func TestControlSend(t *testing.T) {
 		status     int
 		want       string // the event, or where the mistake is
 	}{
-		{"to a webhook", `{"webhook_id":"` + c.hook + `","body":{"event":"Email.Bounced","id":"e-1"}}`, 200, "Email.Bounced"},
-		{"to a URL", `{"url":"http://app.test/other","secret":"s","hash_function":"sha512","body":{"event":"Made.Up"}}`, 200, "Made.Up"},
-		{"no event at all", `{"webhook_id":"` + c.hook + `","body":[1]}`, 200, ""},
-		{"no body", `{"webhook_id":"` + c.hook + `"}`, 422, "[body body]"},
-		{"an unknown webhook", `{"webhook_id":"99","body":{}}`, 404, "[body webhook_id]"},
-		{"nowhere", `{"body":{}}`, 422, "[body webhook_id]"},
-		{"both", `{"webhook_id":"` + c.hook + `","url":"http://app.test/","secret":"s","body":{}}`, 422, "[body webhook_id]"},
-		{"no secret", `{"url":"http://app.test/","body":{}}`, 422, "[body secret]"},
-		{"a blank secret", `{"url":"http://app.test/","secret":" ","body":{}}`, 422, "[body secret]"},
-		{"an unknown function", `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, 422, "[body hash_function]"},
-		{"no URL", `{"url":"app.test","secret":"s","body":{}}`, 422, "[body url]"},
+		{
+			name: "to a webhook",
+			body: `{"webhook_id":"` + c.hook + `","body":{"event":"Email.Bounced","id":"e-1"}}`, status: 200,
+			want: "Email.Bounced",
+		},
+		{
+			name:   "to a URL",
+			body:   `{"url":"http://app.test/other","secret":"s","hash_function":"sha512","body":{"event":"Made.Up"}}`,
+			status: 200, want: "Made.Up",
+		},
+		{name: "no event at all", body: `{"webhook_id":"` + c.hook + `","body":[1]}`, status: 200},
+		{name: "no body", body: `{"webhook_id":"` + c.hook + `"}`, status: 422, want: "[body body]"},
+		{name: "an unknown webhook", body: `{"webhook_id":"99","body":{}}`, status: 404, want: "[body webhook_id]"},
+		{name: "nowhere", body: `{"body":{}}`, status: 422, want: "[body webhook_id]"},
+		{
+			name: "both",
+			body: `{"webhook_id":"` + c.hook + `","url":"http://app.test/","secret":"s","body":{}}`, status: 422,
+			want: "[body webhook_id]",
+		},
+		{name: "no secret", body: `{"url":"http://app.test/","body":{}}`, status: 422, want: "[body secret]"},
+		{
+			name: "a blank secret",
+			body: `{"url":"http://app.test/","secret":" ","body":{}}`, status: 422, want: "[body secret]",
+		},
+		{
+			name: "an unknown function",
+			body: `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, status: 422,
+			want: "[body hash_function]",
+		},
+		{name: "no URL", body: `{"url":"app.test","secret":"s","body":{}}`, status: 422, want: "[body url]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -556,7 +631,8 @@ func TestControlBodies(t *testing.T) {
 			}
 		}
 	}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", p.URL()+"/_mock/faults", strings.NewReader(`{"action":"reset"}`))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", p.URL()+"/_mock/faults",
+		strings.NewReader(`{"action":"reset"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -568,7 +644,8 @@ func TestControlBodies(t *testing.T) {
 
 func TestControlWithoutSlash(t *testing.T) {
 	w := httptest.NewRecorder()
-	newPlatform(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
+	newPlatform(t, mockserver.Config{}).ServeHTTP(w,
+		httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
 		t.Errorf("%d to %s", w.Code, to)
 	}
@@ -729,8 +806,13 @@ func TestControlWaiting(t *testing.T) {
 		hook := func(host, limit string) string {
 			return p.must("POST", "/webhooks", `{"url":"http://`+host+`/","events":["Email.Opened"]`+limit+`}`).id("webhook_id")
 		}
-		failing, limited, delayed, archived := hook("fails.test", ""), hook("app.test", `,"rate_limit":1`), hook("app.test", ""), hook("app.test", "")
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, WebhookID: delayed, Delay: time.Minute}); err != nil {
+		failing, limited, delayed, archived := hook("fails.test", ""), hook("app.test",
+			`,"rate_limit":1`), hook("app.test", ""), hook(
+			"app.test",
+			"",
+		)
+		if err := p.Inject(
+			mockserver.Fault{Action: mockserver.FaultDelay, WebhookID: delayed, Delay: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()

@@ -111,7 +111,8 @@ func TestNoRetries(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
+		p := newPlatform(t,
+			mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		if err := p.Wait(t.Context()); err != nil {
@@ -188,13 +189,21 @@ func TestMostAttempts(t *testing.T) {
 		send func(p platform)
 		want string // at each attempt, and at the end
 	}{
-		{"a webhook", func(p platform) {
-			p.webhook(events.NameSuppressedEmailAdded)
-			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		}, "[0 of 3 1 of 3 2 of 3 3 of 6 4 of 6 5 of 6 6 of 6]"},
-		{"a URL", func(p platform) {
-			p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
-		}, "[0 of 1 1 of 2 2 of 2]"},
+		{
+			name: "a webhook",
+			send: func(p platform) {
+				p.webhook(events.NameSuppressedEmailAdded)
+				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+			},
+			want: "[0 of 3 1 of 3 2 of 3 3 of 6 4 of 6 5 of 6 6 of 6]",
+		},
+		{
+			name: "a URL",
+			send: func(p platform) {
+				p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
+			},
+			want: "[0 of 1 1 of 2 2 of 2]",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,7 +240,8 @@ func TestLoopback(t *testing.T) {
 	receiver := httptest.NewServer(h)
 	srv := mockserver.Start(mockserver.Config{})
 	p := platform{srv, t, srv.Token()}
-	p.must("POST", "/webhooks", map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
+	p.must("POST", "/webhooks",
+		map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
 	for i := range 20 {
 		p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
 	}
@@ -255,7 +265,8 @@ func TestLoopback(t *testing.T) {
 
 // TestGuard refuses what a webhook must not reach, and follows no redirect.
 func TestGuard(t *testing.T) {
-	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	private := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	defer private.Close()
 	redirect := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
 	defer redirect.Close()
@@ -264,14 +275,14 @@ func TestGuard(t *testing.T) {
 		public    bool
 		want      string
 	}{
-		{"private", "http://10.0.0.1/", true, "not a public address"},
-		{"link-local", "http://169.254.169.254/latest/meta-data", true, "not a public address"},
-		{"link-local IPv6", "http://[fe80::1]/", true, "not a public address"},
-		{"IPv4 in IPv6", "http://[::ffff:192.168.1.1]/", true, "not a public address"},
-		{"unspecified", "http://0.0.0.0:80/", true, "not a public address"},
-		{"public, not allowed", "http://93.184.215.14/", false, "only loopback addresses are allowed"},
-		{"no such host", "http://nowhere.invalid/", true, "nowhere.invalid"},
-		{"redirect", redirect.URL, true, ""},
+		{name: "private", url: "http://10.0.0.1/", public: true, want: "not a public address"},
+		{name: "link-local", url: "http://169.254.169.254/latest/meta-data", public: true, want: "not a public address"},
+		{name: "link-local IPv6", url: "http://[fe80::1]/", public: true, want: "not a public address"},
+		{name: "IPv4 in IPv6", url: "http://[::ffff:192.168.1.1]/", public: true, want: "not a public address"},
+		{name: "unspecified", url: "http://0.0.0.0:80/", public: true, want: "not a public address"},
+		{name: "public, not allowed", url: "http://93.184.215.14/", want: "only loopback addresses are allowed"},
+		{name: "no such host", url: "http://nowhere.invalid/", public: true, want: "nowhere.invalid"},
+		{name: "redirect", url: redirect.URL, public: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := newPlatform(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
@@ -301,7 +312,8 @@ func TestWaitEndsWithContext(t *testing.T) {
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 deliveries to webhook") {
+		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "1 deliveries to webhook") {
 			t.Errorf("Drain: %v", err)
 		}
 	})
@@ -343,7 +355,8 @@ func TestDrainOfAClosedServer(t *testing.T) {
 			start(p.Close)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			if err := p.Drain(ctx); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") || !strings.Contains(err.Error(), "the server is closed") {
+			if err := p.Drain(ctx); err == nil || !strings.Contains(err.Error(), "1 deliveries to webhook") ||
+				!strings.Contains(err.Error(), "the server is closed") {
 				t.Errorf("got %v, want what is left and that the server is closed", err)
 			}
 		})

@@ -35,7 +35,8 @@ func Example() {
 	}
 	list, _ := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
 	_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ada@example.org"})
-	_, _ = c.Webhooks.Create(ctx, client.WebhookCreate{URL: receiver.URL, Events: []client.EventName{events.NameEmailBounced}})
+	_, _ = c.Webhooks.Create(ctx,
+		client.WebhookCreate{URL: receiver.URL, Events: []client.EventName{events.NameEmailBounced}})
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
 		Email:   "ada@example.org",
 		Sender:  client.Sender{Email: "shop@example.com"},
@@ -123,7 +124,8 @@ func ExampleServer_Inject() {
 func ExampleServer_Snapshot() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	if err := srv.Seed(strings.NewReader(`{"lists":[{"name":"News","contacts":[{"email":"ada@example.org"}]}]}`)); err != nil {
+	if err := srv.Seed(
+		strings.NewReader(`{"lists":[{"name":"News","contacts":[{"email":"ada@example.org"}]}]}`)); err != nil {
 		fmt.Println(err)
 	}
 	var state bytes.Buffer

@@ -42,7 +42,10 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 }
 
 func noRedirects(via http.RoundTripper) *http.Client {
-	return &http.Client{Transport: via, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Transport:     via,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 func (p faultyPlatform) inject(faults ...mockserver.Fault) {
@@ -112,64 +115,64 @@ func TestFaultAnswers(t *testing.T) {
 		acted    bool
 	}{
 		{
-			"a status with a Retry-After",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"},
-			429, "Retry-After: 7", `"rate_limited"`, false,
+			name:  "a status with a Retry-After",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
+			header: "Retry-After: 7", contains: `"rate_limited"`,
 		},
 		{
-			"a Retry-After that makes no sense is sent as it is",
-			mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"},
-			503, "Retry-After: -1e9 soon", `"detail"`, false,
+			name:  "a Retry-After that makes no sense is sent as it is",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
+			header: "Retry-After: -1e9 soon", contains: `"detail"`,
 		},
 		{
-			"a 401 has its challenge",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 401},
-			401, "Www-Authenticate: Bearer", `"detail"`, false,
+			name:  "a 401 has its challenge",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
+			header: "Www-Authenticate: Bearer", contains: `"detail"`,
 		},
 		{
-			"a gateway's time-out after all was done",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true},
-			504, "Content-Type: application/json", `"detail"`, true,
+			name:  "a gateway's time-out after all was done",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
+			header: "Content-Type: application/json", contains: `"detail"`, acted: true,
 		},
 		{
-			"a body of one's own",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"},
-			500, "Content-Type: application/json", "{}", false,
+			name:  "a body of one's own",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
+			header: "Content-Type: application/json", contains: "{}",
 		},
 		{
-			"a status without a body",
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"},
-			204, "Content-Type: application/json", "", false,
+			name:  "a status without a body",
+			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
+			header: "Content-Type: application/json",
 		},
 		{
-			"a page of a portal with status 200",
-			mockserver.Fault{Action: mockserver.FaultNotJSON},
-			200, "Content-Type: text/html; charset=utf-8", "<html>", false,
+			name:  "a page of a portal with status 200",
+			fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
+			header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
 		},
 		{
-			"a page of a proxy after all was done",
-			mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
-			502, "Content-Type: text/html; charset=utf-8", "<html>", true,
+			name:   "a page of a proxy after all was done",
+			fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
+			status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
 		},
 		{
-			"a redirect to another host",
-			mockserver.Fault{Action: mockserver.FaultRedirect},
-			307, "Location: https://elsewhere.invalid/lists", "", false,
+			name:  "a redirect to another host",
+			fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
+			header: "Location: https://elsewhere.invalid/lists",
 		},
 		{
-			"a redirect to where the test says",
-			mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
-			301, "Location: /elsewhere", "", false,
+			name:   "a redirect to where the test says",
+			fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
+			status: 301, header: "Location: /elsewhere",
 		},
 		{
-			"a body of one megabyte",
-			mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20},
-			201, "Content-Type: application/json", `{"padding":"xxx`, true,
+			name:  "a body of one megabyte",
+			fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
+			header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
 		},
 		{
-			"a delay and nothing else",
-			mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond},
-			201, "Content-Type: application/json", `"list_id"`, true,
+			name:  "a delay and nothing else",
+			fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
+			header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
 		},
 	}
 	for _, tt := range tests {
@@ -212,12 +215,31 @@ func TestFaultLostConnection(t *testing.T) {
 		want  []error // one of them
 		acted bool
 	}{
-		{"reset before acting", mockserver.Fault{Action: mockserver.FaultReset}, []error{syscall.ECONNRESET, io.EOF}, false},
-		{"reset after acting", mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}, []error{syscall.ECONNRESET, io.EOF}, true},
-		{"half of the answer", mockserver.Fault{Action: mockserver.FaultTruncate}, []error{io.ErrUnexpectedEOF}, true},
-		{"no answer", mockserver.Fault{Action: mockserver.FaultHang}, []error{context.Canceled}, false},
-		{"no answer though all was done", mockserver.Fault{Action: mockserver.FaultHang, AfterActing: true}, []error{context.Canceled}, true},
-		{"a delay that the client does not wait for", mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour}, []error{context.Canceled}, false},
+		{
+			name:  "reset before acting",
+			fault: mockserver.Fault{Action: mockserver.FaultReset}, want: []error{syscall.ECONNRESET, io.EOF},
+		},
+		{
+			name:  "reset after acting",
+			fault: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true},
+			want:  []error{syscall.ECONNRESET, io.EOF}, acted: true,
+		},
+		{
+			name:  "half of the answer",
+			fault: mockserver.Fault{Action: mockserver.FaultTruncate}, want: []error{io.ErrUnexpectedEOF},
+			acted: true,
+		},
+		{name: "no answer", fault: mockserver.Fault{Action: mockserver.FaultHang}, want: []error{context.Canceled}},
+		{
+			name:  "no answer though all was done",
+			fault: mockserver.Fault{Action: mockserver.FaultHang, AfterActing: true},
+			want:  []error{context.Canceled}, acted: true,
+		},
+		{
+			name:  "a delay that the client does not wait for",
+			fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Hour},
+			want:  []error{context.Canceled},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -271,17 +293,23 @@ func TestFaultChoosesRequests(t *testing.T) {
 		fault mockserver.Fault
 		want  []int // of GET /lists, GET /lists, GET /templates, POST /lists, GET /lists
 	}{
-		{"all", mockserver.Fault{}, []int{bad, bad, bad, bad, bad}},
-		{"an operation", mockserver.Fault{Operation: "listLists"}, []int{bad, bad, ok, 201, bad}},
-		{"the second of an operation", mockserver.Fault{Operation: "listLists", Nth: 2}, []int{ok, bad, ok, 201, ok}},
-		{"every second", mockserver.Fault{Every: 2}, []int{ok, bad, ok, bad, ok}},
-		{"the first two", mockserver.Fault{Times: 2}, []int{bad, bad, ok, 201, ok}},
-		{"a method", mockserver.Fault{Method: "post"}, []int{ok, ok, ok, bad, ok}},
-		{"a path", mockserver.Fault{Path: "/lists"}, []int{bad, bad, ok, bad, bad}},
-		{"any path of one segment", mockserver.Fault{Path: "/*"}, []int{bad, bad, bad, bad, bad}},
-		{"a path with a name in braces", mockserver.Fault{Path: "/{resource}", Method: "GET"}, []int{bad, bad, bad, 201, bad}},
-		{"a longer path", mockserver.Fault{Path: "/lists/*"}, []int{ok, ok, ok, 201, ok}},
-		{"always by chance", mockserver.Fault{Probability: 1}, []int{bad, bad, bad, bad, bad}},
+		{name: "all", fault: mockserver.Fault{}, want: []int{bad, bad, bad, bad, bad}},
+		{name: "an operation", fault: mockserver.Fault{Operation: "listLists"}, want: []int{bad, bad, ok, 201, bad}},
+		{
+			name:  "the second of an operation",
+			fault: mockserver.Fault{Operation: "listLists", Nth: 2}, want: []int{ok, bad, ok, 201, ok},
+		},
+		{name: "every second", fault: mockserver.Fault{Every: 2}, want: []int{ok, bad, ok, bad, ok}},
+		{name: "the first two", fault: mockserver.Fault{Times: 2}, want: []int{bad, bad, ok, 201, ok}},
+		{name: "a method", fault: mockserver.Fault{Method: "post"}, want: []int{ok, ok, ok, bad, ok}},
+		{name: "a path", fault: mockserver.Fault{Path: "/lists"}, want: []int{bad, bad, ok, bad, bad}},
+		{name: "any path of one segment", fault: mockserver.Fault{Path: "/*"}, want: []int{bad, bad, bad, bad, bad}},
+		{
+			name:  "a path with a name in braces",
+			fault: mockserver.Fault{Path: "/{resource}", Method: "GET"}, want: []int{bad, bad, bad, 201, bad},
+		},
+		{name: "a longer path", fault: mockserver.Fault{Path: "/lists/*"}, want: []int{ok, ok, ok, 201, ok}},
+		{name: "always by chance", fault: mockserver.Fault{Probability: 1}, want: []int{bad, bad, bad, bad, bad}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -426,7 +454,8 @@ func TestFaultSeedAfterClearing(t *testing.T) {
 	defer srv.Close()
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
 	run := func() string {
-		p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5}, mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Probability: 0.5})
+		p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5},
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Probability: 0.5})
 		var got strings.Builder
 		for range 32 {
 			fmt.Fprintf(&got, "%d ", p.status("GET", "/lists", ""))
@@ -438,16 +467,19 @@ func TestFaultSeedAfterClearing(t *testing.T) {
 		name  string
 		clear func()
 	}{
-		{"cleared", srv.ClearFaults},
-		{"reset", srv.Reset},
-		{"removed one by one", func() {
-			for _, rule := range srv.Faults() {
-				if err := srv.RemoveFault(rule.ID); err != nil {
-					t.Fatal(err)
+		{name: "cleared", clear: srv.ClearFaults},
+		{name: "reset", clear: srv.Reset},
+		{
+			name: "removed one by one",
+			clear: func() {
+				for _, rule := range srv.Faults() {
+					if err := srv.RemoveFault(rule.ID); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-		}},
-		{"seeded anew and cleared", func() { srv.SeedFaults(42); srv.ClearFaults() }},
+			},
+		},
+		{name: "seeded anew and cleared", clear: func() { srv.SeedFaults(42); srv.ClearFaults() }},
 	} {
 		tt.clear()
 		if again := run(); again != first {
@@ -532,7 +564,8 @@ func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, [
 	id, _, _ = strings.Cut(id, ",")
 	p.inject(faults...)
 	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
-		if got := p.status("POST", "/lists/"+strings.Trim(id, "}\n")+"/contacts", `{"email":"`+address+`"}`); got != http.StatusCreated {
+		if got := p.status("POST", "/lists/"+strings.Trim(id, "}\n")+"/contacts",
+			`{"email":"`+address+`"}`); got != http.StatusCreated {
 			t.Fatalf("creating a contact: %d", got)
 		}
 	}
@@ -551,19 +584,46 @@ func TestFaultDeliveries(t *testing.T) {
 		last   time.Duration // when the last one arrived
 		states string
 	}{
-		{"drop", mockserver.Fault{Action: mockserver.FaultDrop, Nth: 2}, []string{"a", "c"}, 0, "delivered dropped delivered"},
-		{"duplicate", mockserver.Fault{Action: mockserver.FaultDuplicate, Nth: 2}, []string{"a", "b", "b", "c"}, 0, "delivered delivered delivered"},
-		{"reorder", mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}, []string{"b", "a", "c"}, 0, "delivered delivered delivered"},
-		{"reorder the last", mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
-		{"reorder all", mockserver.Fault{Action: mockserver.FaultReorder}, []string{"a", "b", "c"}, time.Second, "delivered delivered delivered"},
 		{
-			"delay",
-			mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
-			[]string{"b", "c", "a"},
-			time.Minute, "delivered delivered delivered",
+			name:  "drop",
+			fault: mockserver.Fault{Action: mockserver.FaultDrop, Nth: 2}, want: []string{"a", "c"},
+			states: "delivered dropped delivered",
 		},
-		{"of another event", mockserver.Fault{Action: mockserver.FaultDrop, Event: "Email.Bounced"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},
-		{"of another webhook", mockserver.Fault{Action: mockserver.FaultDrop, WebhookID: "999"}, []string{"a", "b", "c"}, 0, "delivered delivered delivered"},
+		{
+			name:  "duplicate",
+			fault: mockserver.Fault{Action: mockserver.FaultDuplicate, Nth: 2},
+			want:  []string{"a", "b", "b", "c"}, states: "delivered delivered delivered",
+		},
+		{
+			name:  "reorder",
+			fault: mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}, want: []string{"b", "a", "c"},
+			states: "delivered delivered delivered",
+		},
+		{
+			name:  "reorder the last",
+			fault: mockserver.Fault{Action: mockserver.FaultReorder, Nth: 3}, want: []string{"a", "b", "c"},
+			last: time.Second, states: "delivered delivered delivered",
+		},
+		{
+			name:  "reorder all",
+			fault: mockserver.Fault{Action: mockserver.FaultReorder}, want: []string{"a", "b", "c"},
+			last: time.Second, states: "delivered delivered delivered",
+		},
+		{
+			name:  "delay",
+			fault: mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Nth: 1, Delay: time.Minute},
+			want:  []string{"b", "c", "a"}, last: time.Minute, states: "delivered delivered delivered",
+		},
+		{
+			name:  "of another event",
+			fault: mockserver.Fault{Action: mockserver.FaultDrop, Event: "Email.Bounced"},
+			want:  []string{"a", "b", "c"}, states: "delivered delivered delivered",
+		},
+		{
+			name:  "of another webhook",
+			fault: mockserver.Fault{Action: mockserver.FaultDrop, WebhookID: "999"},
+			want:  []string{"a", "b", "c"}, states: "delivered delivered delivered",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -595,8 +655,15 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 		redeliver bool // rather than when it has been held long enough
 		want      []time.Duration
 	}{
-		{"attempted in its time", false, []time.Duration{time.Second, 2 * time.Second, 7 * time.Second, 37 * time.Second, 157 * time.Second}},
-		{"asked for again", true, []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second}},
+		{
+			name: "attempted in its time",
+			want: []time.Duration{time.Second, 2 * time.Second, 7 * time.Second, 37 * time.Second, 157 * time.Second},
+		},
+		{
+			name:      "asked for again",
+			redeliver: true,
+			want:      []time.Duration{0, time.Second, 6 * time.Second, 36 * time.Second, 156 * time.Second},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -634,7 +701,8 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 func TestFaultInternalError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t, mockserver.Config{})
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
+		if err := p.Inject(
+			mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
 			t.Fatal(err)
 		}
 		var errs []string

@@ -50,23 +50,42 @@ func TestControlOnLoopback(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{"no token", "GET", nil, 200},
-		{"localhost", "GET", []string{"Host: localhost:" + port}, 200},
-		{"IPv6", "GET", []string{"Host: [::1]:" + port}, 200},
-		{"another loopback address", "GET", []string{"Host: 127.9.9.9"}, 200},
-		{"a name that was made to point here", "GET", []string{"Host: rebound.example:" + port}, 403},
-		{"a name that begins like a loopback address", "GET", []string{"Host: 127.0.0.1.example"}, 403},
-		{"another address", "GET", []string{"Host: 192.0.2.1"}, 403},
-		{"the page of this server", "GET", []string{"Origin: " + srv.URL()}, 200},
-		{"the page of another site", "GET", []string{"Origin: https://evil.example"}, 403},
-		{"a page on another port", "GET", []string{"Origin: http://127.0.0.1:1"}, 403},
-		{"a page without an origin", "GET", []string{"Origin: null"}, 403},
-		{"a script of another site", "GET", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},
-		{"a script of a sibling site", "GET", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"}, 403},
-		{"a link on another site", "GET", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 200},
-		{"a form of another site", "POST", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, 403},
-		{"typed in", "GET", []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, 200},
-		{"of the same origin", "GET", []string{"Sec-Fetch-Site: same-origin"}, 200},
+		{name: "no token", method: "GET", want: 200},
+		{name: "localhost", method: "GET", header: []string{"Host: localhost:" + port}, want: 200},
+		{name: "IPv6", method: "GET", header: []string{"Host: [::1]:" + port}, want: 200},
+		{name: "another loopback address", method: "GET", header: []string{"Host: 127.9.9.9"}, want: 200},
+		{
+			name:   "a name that was made to point here",
+			method: "GET", header: []string{"Host: rebound.example:" + port}, want: 403,
+		},
+		{
+			name:   "a name that begins like a loopback address",
+			method: "GET", header: []string{"Host: 127.0.0.1.example"}, want: 403,
+		},
+		{name: "another address", method: "GET", header: []string{"Host: 192.0.2.1"}, want: 403},
+		{name: "the page of this server", method: "GET", header: []string{"Origin: " + srv.URL()}, want: 200},
+		{name: "the page of another site", method: "GET", header: []string{"Origin: https://evil.example"}, want: 403},
+		{name: "a page on another port", method: "GET", header: []string{"Origin: http://127.0.0.1:1"}, want: 403},
+		{name: "a page without an origin", method: "GET", header: []string{"Origin: null"}, want: 403},
+		{
+			name:   "a script of another site",
+			method: "GET", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, want: 403,
+		},
+		{
+			name:   "a script of a sibling site",
+			method: "GET", header: []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"}, want: 403,
+		},
+		{
+			name:   "a link on another site",
+			method: "GET", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, want: 200,
+		},
+		{
+			name:   "a form of another site",
+			method: "POST", header: []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+			want: 403,
+		},
+		{name: "typed in", method: "GET", header: []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, want: 200},
+		{name: "of the same origin", method: "GET", header: []string{"Sec-Fetch-Site: same-origin"}, want: 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +105,9 @@ func TestControlOnLoopback(t *testing.T) {
 func TestAPIOnLoopback(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)
-	for host, want := range map[string]int{"127.0.0.1": 200, "localhost:8026": 200, "[::1]": 200, "rebound.example": 403, "192.0.2.1": 403} {
+	for host, want := range map[string]int{
+		"127.0.0.1": 200, "localhost:8026": 200, "[::1]": 200, "rebound.example": 403, "192.0.2.1": 403,
+	} {
 		res, body := askControl(t, "GET", srv.URL()+"/lists", "Host: "+host, "Authorization: Bearer "+srv.Token())
 		if res.StatusCode != want {
 			t.Errorf("%s: %d, want %d: %s", host, res.StatusCode, want, body)
@@ -130,25 +151,53 @@ func TestControlOffLoopback(t *testing.T) {
 		header             []string
 		want               int
 	}{
-		{"health", "GET", "/_mock/health", nil, 200},
-		{"no token", "GET", "/_mock/info", nil, 401},
-		{"no token for what does not exist", "GET", "/_mock/nothing", nil, 401},
-		{"no token for the stream", "GET", "/_mock/stream", nil, 401},
-		{"a wrong token", "GET", "/_mock/info", []string{"Authorization: Bearer wrong"}, 401},
-		{"an empty token", "GET", "/_mock/info", []string{"Authorization: Bearer "}, 401},
-		{"a token", "GET", "/_mock/info", []string{"Authorization: Bearer key&of=the owner"}, 200},
-		{"a token that may change", "DELETE", "/_mock/faults", []string{"Authorization: Bearer key&of=the owner"}, 204},
-		{"a token that may read", "GET", "/_mock/info", []string{"Authorization: Bearer reader"}, 200},
-		{"a token that may only read", "DELETE", "/_mock/faults", []string{"Authorization: Bearer reader"}, 403},
-		{"a cookie", "GET", "/_mock/info", []string{"Cookie: mock_token=key%26of%3Dthe+owner"}, 200},
-		{"a wrong cookie", "GET", "/_mock/info", []string{"Cookie: mock_token=wrong"}, 401},
+		{name: "health", method: "GET", path: "/_mock/health", want: 200},
+		{name: "no token", method: "GET", path: "/_mock/info", want: 401},
+		{name: "no token for what does not exist", method: "GET", path: "/_mock/nothing", want: 401},
+		{name: "no token for the stream", method: "GET", path: "/_mock/stream", want: 401},
 		{
-			"a cookie sent by another site", "DELETE", "/_mock/faults",
-			[]string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"},
-			403,
+			name:   "a wrong token",
+			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer wrong"}, want: 401,
 		},
-		{"a token in the address of a change", "DELETE", "/_mock/faults?token=key%26of%3Dthe+owner", nil, 401},
-		{"a wrong token in the address", "GET", "/_mock/info?token=wrong", nil, 401},
+		{name: "an empty token", method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer "}, want: 401},
+		{
+			name:   "a token",
+			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer key&of=the owner"},
+			want: 200,
+		},
+		{
+			name:   "a token that may change",
+			method: "DELETE", path: "/_mock/faults", header: []string{"Authorization: Bearer key&of=the owner"},
+			want: 204,
+		},
+		{
+			name:   "a token that may read",
+			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer reader"}, want: 200,
+		},
+		{
+			name:   "a token that may only read",
+			method: "DELETE", path: "/_mock/faults", header: []string{"Authorization: Bearer reader"}, want: 403,
+		},
+		{
+			name:   "a cookie",
+			method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=key%26of%3Dthe+owner"},
+			want: 200,
+		},
+		{
+			name:   "a wrong cookie",
+			method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=wrong"}, want: 401,
+		},
+		{
+			name:   "a cookie sent by another site",
+			method: "DELETE", path: "/_mock/faults",
+			header: []string{"Cookie: mock_token=key%26of%3Dthe+owner", "Origin: https://evil.example"},
+			want:   403,
+		},
+		{
+			name:   "a token in the address of a change",
+			method: "DELETE", path: "/_mock/faults?token=key%26of%3Dthe+owner", want: 401,
+		},
+		{name: "a wrong token in the address", method: "GET", path: "/_mock/info?token=wrong", want: 401},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,7 +223,8 @@ func TestControlTokenLink(t *testing.T) {
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {
 		t.Errorf("the cookie is %v", cookie)
 	}
-	if res, body := askControl(t, "GET", url+"/_mock/info", "Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
+	if res, body := askControl(t, "GET", url+"/_mock/info",
+		"Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
 		t.Errorf("with the cookie: %d %s", res.StatusCode, body)
 	}
 }
@@ -189,7 +239,8 @@ func TestControlMounted(t *testing.T) {
 		t.Errorf("on loopback: %d %s", res.StatusCode, body)
 	}
 	req := httptest.NewRequest(http.MethodGet, "/_mock/info", nil)
-	req = req.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))
+	req = req.WithContext(
+		context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))
 	w := httptest.NewRecorder()
 	if srv.ServeHTTP(w, req); w.Code != http.StatusUnauthorized {
 		t.Errorf("on another address: %d", w.Code)

@@ -9,16 +9,32 @@ import (
 
 // badEntries are what is wrong with an entry beside its address, and where.
 var badEntries = []struct{ name, members, loc string }{
-	{"an attribute without a value", `"custom_attributes":[{"name":"a"}]`, "custom_attributes 0 value"},
-	{"an attribute that is null", `"custom_attributes":[{"name":"a","value":null}]`, "custom_attributes 0 value"},
-	{"an attribute that is a number", `"custom_attributes":[{"name":"a","value":"1"},{"name":"b","value":2}]`, "custom_attributes 1 value"},
-	{"an attribute without a name", `"custom_attributes":[{"value":"1"}]`, "custom_attributes 0 name"},
-	{"tags that are null", `"tags":null`, "tags"},
-	{"an empty tag", `"tags":["x",""]`, "tags 1"},
-	{"an empty interest", `"interests":[""]`, "interests 0"},
-	{"a misspelt member", `"TAGS":["x"]`, "TAGS"},
-	{"a misspelt address", `"EMAIL":"b@example.org"`, "EMAIL"},
-	{"a misspelt member of an attribute", `"custom_attributes":[{"Name":"a","value":"b"}]`, "custom_attributes 0 Name"},
+	{
+		name:    "an attribute without a value",
+		members: `"custom_attributes":[{"name":"a"}]`, loc: "custom_attributes 0 value",
+	},
+	{
+		name:    "an attribute that is null",
+		members: `"custom_attributes":[{"name":"a","value":null}]`, loc: "custom_attributes 0 value",
+	},
+	{
+		name:    "an attribute that is a number",
+		members: `"custom_attributes":[{"name":"a","value":"1"},{"name":"b","value":2}]`,
+		loc:     "custom_attributes 1 value",
+	},
+	{
+		name:    "an attribute without a name",
+		members: `"custom_attributes":[{"value":"1"}]`, loc: "custom_attributes 0 name",
+	},
+	{name: "tags that are null", members: `"tags":null`, loc: "tags"},
+	{name: "an empty tag", members: `"tags":["x",""]`, loc: "tags 1"},
+	{name: "an empty interest", members: `"interests":[""]`, loc: "interests 0"},
+	{name: "a misspelt member", members: `"TAGS":["x"]`, loc: "TAGS"},
+	{name: "a misspelt address", members: `"EMAIL":"b@example.org"`, loc: "EMAIL"},
+	{
+		name:    "a misspelt member of an attribute",
+		members: `"custom_attributes":[{"Name":"a","value":"b"}]`, loc: "custom_attributes 0 Name",
+	},
 }
 
 // An import refuses of each entry what creating a contact refuses, at the same
@@ -41,7 +57,8 @@ func TestImportRefusesWhatCreatingRefuses(t *testing.T) {
 				t.Fatalf("importing: got %s, want one entry imported and one refused", a.text)
 			}
 			first := found[0].(map[string]any)
-			if want := "[body contacts 1 " + tt.loc + "]"; first["index"] != 1.0 || fmt.Sprint(first["loc"]) != want || first["type"] != kind {
+			if want := "[body contacts 1 " + tt.loc + "]"; first["index"] != 1.0 || fmt.Sprint(first["loc"]) != want ||
+				first["type"] != kind {
 				t.Errorf("importing: got %v, want %s at %s", first, kind, want)
 			}
 		})

@@ -9,16 +9,40 @@ import (
 )
 
 func TestLookupLimit(t *testing.T) {
-	tokens := []mockserver.Token{{Token: "one"}, {Token: "same"}, {Token: "user", UserID: 2}, {Token: "account", AccountID: 2}}
+	tokens := []mockserver.Token{
+		{Token: "one"},
+		{Token: "same"},
+		{Token: "user", UserID: 2},
+		{Token: "account", AccountID: 2},
+	}
 	for _, row := range []struct {
 		name  string
 		limit mockserver.LookupLimit
 		gaps  []time.Duration
 		want  []int
 	}{
-		{"gap", mockserver.LookupGap, []time.Duration{0, 0, 999 * time.Millisecond, time.Millisecond, 1500 * time.Millisecond, 500 * time.Millisecond}, []int{200, 429, 429, 200, 200, 429}},
-		{"bucket", mockserver.LookupBucket, []time.Duration{0, 0, 0, 500 * time.Millisecond, 500 * time.Millisecond, time.Hour, 0, 0}, []int{200, 200, 429, 429, 200, 200, 200, 429}},
-		{"calendar", mockserver.LookupCalendar, []time.Duration{900 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 100 * time.Millisecond}, []int{200, 200, 429, 200}},
+		{
+			name:  "gap",
+			limit: mockserver.LookupGap,
+			gaps: []time.Duration{
+				0, 0, 999 * time.Millisecond, time.Millisecond, 1500 * time.Millisecond, 500 * time.Millisecond,
+			},
+			want: []int{200, 429, 429, 200, 200, 429},
+		},
+		{
+			name:  "bucket",
+			limit: mockserver.LookupBucket,
+			gaps:  []time.Duration{0, 0, 0, 500 * time.Millisecond, 500 * time.Millisecond, time.Hour, 0, 0},
+			want:  []int{200, 200, 429, 429, 200, 200, 200, 429},
+		},
+		{
+			name:  "calendar",
+			limit: mockserver.LookupCalendar,
+			gaps: []time.Duration{
+				900 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 100 * time.Millisecond,
+			},
+			want: []int{200, 200, 429, 200},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

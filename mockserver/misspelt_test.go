@@ -13,15 +13,48 @@ func TestMisspeltMembers(t *testing.T) {
 	contacts := p.list() + "/contacts"
 	const sender = `"sender":{"email":"s@example.com"}`
 	for _, tt := range []struct{ name, method, path, body, loc, right string }{
-		{"in capitals", "POST", "/lists", `{"NAME":"News"}`, "[body NAME]", "name"},
-		{"beside the right one", "POST", contacts, `{"email":"a@example.org","EMAIL":"b@example.org"}`, "[body EMAIL]", "email"},
-		{"as in another language", "POST", contacts, `{"email":"a@example.org","Custom_Attributes":[]}`, "[body Custom_Attributes]", "custom_attributes"},
-		{"in a list", "POST", contacts, `{"email":"a@example.org","custom_attributes":[{"name":"a","value":"b"},{"Name":"c","value":"d"}]}`, "[body custom_attributes 1 Name]", "name"},
-		{"in an object", "POST", "/v2/emails", `{"email":"a@example.org",` + sender + `,"content":{"subject":"S","text":"T","Type":"transactional"}}`, "[body content Type]", "type"},
-		{"of what may be left out", "POST", "/v2/emails", `{"email":"a@example.org","LIST_ID":1,` + sender + `,"content":{"subject":"S","text":"T"}}`, "[body LIST_ID]", "list_id"},
-		{"the entries of an import", "POST", contacts + "/import", `{"contacts":[],"Contacts":[{"email":"a@example.org"}]}`, "[body Contacts]", "contacts"},
-		{"none of the API's", "POST", "/lists", `{"name":"News","colour":"red"}`, "", ""},
-		{"of a map, where all are allowed", "POST", "/v2/emails", `{"email":"a@example.org","custom_attributes":{"Email":"x","email":"y"},` + sender + `,"content":{"subject":"S","text":"T"}}`, "", ""},
+		{name: "in capitals", method: "POST", path: "/lists", body: `{"NAME":"News"}`, loc: "[body NAME]", right: "name"},
+		{
+			name:   "beside the right one",
+			method: "POST", path: contacts, body: `{"email":"a@example.org","EMAIL":"b@example.org"}`,
+			loc: "[body EMAIL]", right: "email",
+		},
+		{
+			name:   "as in another language",
+			method: "POST", path: contacts, body: `{"email":"a@example.org","Custom_Attributes":[]}`,
+			loc: "[body Custom_Attributes]", right: "custom_attributes",
+		},
+		{
+			name:   "in a list",
+			method: "POST", path: contacts,
+			body: `{"email":"a@example.org","custom_attributes":[{"name":"a","value":"b"},{"Name":"c","value":"d"}]}`,
+			loc:  "[body custom_attributes 1 Name]", right: "name",
+		},
+		{
+			name:   "in an object",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org",` + sender + `,"content":{"subject":"S","text":"T","Type":"transactional"}}`,
+			loc:  "[body content Type]", right: "type",
+		},
+		{
+			name:   "of what may be left out",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org","LIST_ID":1,` + sender + `,"content":{"subject":"S","text":"T"}}`,
+			loc:  "[body LIST_ID]", right: "list_id",
+		},
+		{
+			name:   "the entries of an import",
+			method: "POST", path: contacts + "/import",
+			body: `{"contacts":[],"Contacts":[{"email":"a@example.org"}]}`, loc: "[body Contacts]",
+			right: "contacts",
+		},
+		{name: "none of the API's", method: "POST", path: "/lists", body: `{"name":"News","colour":"red"}`},
+		{
+			name:   "of a map, where all are allowed",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org","custom_attributes":{"Email":"x","email":"y"},` + sender + `,` +
+				`"content":{"subject":"S","text":"T"}}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := p.do(tt.method, tt.path, tt.body)

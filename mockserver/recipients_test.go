@@ -26,17 +26,25 @@ func testMagicRecipients(t *testing.T) {
 		fires []string
 		says  string
 	}{
-		{"bounce", []string{events.NameEmailBounced}, "bounce_hb"},
-		{"bounce+2", []string{events.NameEmailBounced}, "bounce_hb"},
-		{"bounce+fm+2", []string{events.NameEmailBounced}, "bounce_fm"},
-		{"BOUNCE+AC", []string{events.NameEmailBounced}, "bounce_ac"},
-		{"complaint+1", []string{events.NameEmailReportedAsSpam}, `"reported_as_spam":true`},
-		{"error+1", []string{events.NameEmailError}, `"error":"internal error;`},
-		{"open", []string{events.NameEmailOpened}, `"opens":1`},
-		{"click", []string{events.NameEmailClicked}, `"clicks":1`},
-		{"unsubscribe", []string{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed}, `"unsubscribed":true`},
-		{"global-unsubscribe+3", []string{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed}, `"global_unsubscribed":true`},
-		{"ada", nil, `"status":"delivered"`},
+		{local: "bounce", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+2", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+fm+2", fires: []string{events.NameEmailBounced}, says: "bounce_fm"},
+		{local: "BOUNCE+AC", fires: []string{events.NameEmailBounced}, says: "bounce_ac"},
+		{local: "complaint+1", fires: []string{events.NameEmailReportedAsSpam}, says: `"reported_as_spam":true`},
+		{local: "error+1", fires: []string{events.NameEmailError}, says: `"error":"internal error;`},
+		{local: "open", fires: []string{events.NameEmailOpened}, says: `"opens":1`},
+		{local: "click", fires: []string{events.NameEmailClicked}, says: `"clicks":1`},
+		{
+			local: "unsubscribe",
+			fires: []string{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed},
+			says:  `"unsubscribed":true`,
+		},
+		{
+			local: "global-unsubscribe+3",
+			fires: []string{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed},
+			says:  `"global_unsubscribed":true`,
+		},
+		{local: "ada", says: `"status":"delivered"`},
 	} {
 		id := p.email(row.local + "@" + mockserver.MagicDomain)
 		fired := p.fired()[n:]

@@ -50,7 +50,8 @@ func TestSeed(t *testing.T) {
 			t.Errorf("%s has no %s: %s", tt.path, tt.contains, a.text)
 		}
 	}
-	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") || strings.Contains(a.text, "News") {
+	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") ||
+		strings.Contains(a.text, "News") {
 		t.Errorf("the other account has %s", a.text)
 	}
 	if n := len(p.Deliveries()); n != 0 {
@@ -68,7 +69,8 @@ func TestSeedManyContacts(t *testing.T) {
 	for i := range 2500 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
 	}
-	if err := p.Seed(strings.NewReader(`{"lists":[{"name":"Large","contacts":[` + strings.Join(contacts, ",") + `]}]}`)); err != nil {
+	if err := p.Seed(
+		strings.NewReader(`{"lists":[{"name":"Large","contacts":[` + strings.Join(contacts, ",") + `]}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	if a := p.must("GET", "/lists/1/contacts?with_count=true&per_page=1", nil); !strings.Contains(a.text, `"count":2500`) {
@@ -78,22 +80,68 @@ func TestSeedManyContacts(t *testing.T) {
 
 func TestSeedMistakes(t *testing.T) {
 	tests := []struct{ name, file, want string }{
-		{"not JSON", `lists: []`, "invalid character"},
-		{"an unknown member", `{"contacts":[]}`, `unknown field "contacts"`},
-		{"an unknown account", `{"account_id":7}`, "account_id"},
-		{"a template without a name", `{"templates":[{"name":"x","content":{"html":"x"}},{}]}`, "templates[1]: [body name]: required"},
-		{"a list without a name", `{"lists":[{}]}`, "lists[0]: [body name]"},
-		{"a contact without an address", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`, "lists[0]: contacts[1]: not an email address"},
-		{"an unknown status", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":"bored"}]}]}`, "lists[0]: contacts[0]: [body import_to]"},
-		{"a status that is no text", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`, "contacts[0]"},
-		{"a status that is an array", `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`, "contacts[0]"},
-		{"an unknown list", `{"campaigns":[{"name":"x","list":"y"}]}`, `campaigns[0]: list: the object has none named "y"`},
-		{"an unknown template", `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`, `campaigns[0]: template: the object has none named "y"`},
-		{"a list of another object", `{"lists":[{"name":"y"}]}{"campaigns":[{"name":"x","list":"y"}]}`, `campaigns[0]: list: the object has none named "y"`},
-		{"an activity that is a string", `{"lists":[{"name":"x","policy_accepted":true}],"workflows":[{"name":"w","list":"x","trigger":"subscribed","active":"true","sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`, "workflows[0]: active: want true or false"},
-		{"an inactive policy", `{"lists":[{"name":"x"}],"workflows":[{"name":"w","list":"x","trigger":"subscribed","active":true,"sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`, "workflows[0]"},
-		{"an unknown event", `{"webhooks":[{"url":"http://app.test","events":["Email.Lost"]}]}`, "webhooks[0]: [body events 0]"},
-		{"no address at all", `{"suppressed_emails":["nobody"]}`, "suppressed_emails[0]: [body email]"},
+		{name: "not JSON", file: `lists: []`, want: "invalid character"},
+		{name: "an unknown member", file: `{"contacts":[]}`, want: `unknown field "contacts"`},
+		{name: "an unknown account", file: `{"account_id":7}`, want: "account_id"},
+		{
+			name: "a template without a name",
+			file: `{"templates":[{"name":"x","content":{"html":"x"}},{}]}`,
+			want: "templates[1]: [body name]: required",
+		},
+		{name: "a list without a name", file: `{"lists":[{}]}`, want: "lists[0]: [body name]"},
+		{
+			name: "a contact without an address",
+			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`,
+			want: "lists[0]: contacts[1]: not an email address",
+		},
+		{
+			name: "an unknown status",
+			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":"bored"}]}]}`,
+			want: "lists[0]: contacts[0]: [body import_to]",
+		},
+		{
+			name: "a status that is no text",
+			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`,
+			want: "contacts[0]",
+		},
+		{
+			name: "a status that is an array",
+			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`,
+			want: "contacts[0]",
+		},
+		{
+			name: "an unknown list",
+			file: `{"campaigns":[{"name":"x","list":"y"}]}`,
+			want: `campaigns[0]: list: the object has none named "y"`,
+		},
+		{
+			name: "an unknown template",
+			file: `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`,
+			want: `campaigns[0]: template: the object has none named "y"`,
+		},
+		{
+			name: "a list of another object",
+			file: `{"lists":[{"name":"y"}]}{"campaigns":[{"name":"x","list":"y"}]}`,
+			want: `campaigns[0]: list: the object has none named "y"`,
+		},
+		{
+			name: "an activity that is a string",
+			file: `{"lists":[{"name":"x","policy_accepted":true}],"workflows":[{"name":"w","list":"x","trigger":"subscribed",` +
+				`"active":"true","sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`,
+			want: "workflows[0]: active: want true or false",
+		},
+		{
+			name: "an inactive policy",
+			file: `{"lists":[{"name":"x"}],"workflows":[{"name":"w","list":"x","trigger":"subscribed","active":true,` +
+				`"sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`,
+			want: "workflows[0]",
+		},
+		{
+			name: "an unknown event",
+			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Lost"]}]}`,
+			want: "webhooks[0]: [body events 0]",
+		},
+		{name: "no address at all", file: `{"suppressed_emails":["nobody"]}`, want: "suppressed_emails[0]: [body email]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

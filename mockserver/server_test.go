@@ -14,11 +14,11 @@ func TestSkipValidation(t *testing.T) {
 	p := newPlatform(t, mockserver.Config{SkipValidation: true})
 	list := p.list()
 	for _, row := range []struct{ method, path, body, loc string }{
-		{"POST", "/lists", `{"name":5}`, "[body name]"},
-		{"POST", list + "/contacts", `{"email":"ada"}`, "[body email]"},
-		{"GET", "/lists/abc", "", "[path list_id]"},
-		{"GET", "/lists?page=x", "", "[query page]"},
-		{"GET", "/lists?per_page=101", "", "[query per_page]"},
+		{method: "POST", path: "/lists", body: `{"name":5}`, loc: "[body name]"},
+		{method: "POST", path: list + "/contacts", body: `{"email":"ada"}`, loc: "[body email]"},
+		{method: "GET", path: "/lists/abc", loc: "[path list_id]"},
+		{method: "GET", path: "/lists?page=x", loc: "[query page]"},
+		{method: "GET", path: "/lists?per_page=101", loc: "[query per_page]"},
 	} {
 		var body any
 		if row.body != "" {

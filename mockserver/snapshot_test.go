@@ -34,12 +34,22 @@ func populated(t *testing.T, cfg mockserver.Config) platform {
 	cfg.Tokens = []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}
 	p := newPlatform(t, cfg)
 	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
-	tpl := p.must("POST", "/templates", `{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
+	tpl := p.must("POST", "/templates",
+		`{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
 	list := p.list()
-	p.must("POST", "/workflows", `{"name":"Greeting","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
-		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`)
+	p.must(
+		"POST",
+		"/workflows",
+		`{"name":"Greeting","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
+		"sender":{"email":"s@example.com"},"content":{"subject":"Hi","template_id":`+tpl+`}}`,
+	)
 	p.must("POST", list+"/contacts/import", map[string]any{"contacts": []any{
-		map[string]any{"email": "Ada@example.org", "tags": []string{"vip"}, "interests": []string{"go"}, "custom_attributes": []any{map[string]any{"name": "name", "value": "Ada"}}},
+		map[string]any{
+			"email":             "Ada@example.org",
+			"tags":              []string{"vip"},
+			"interests":         []string{"go"},
+			"custom_attributes": []any{map[string]any{"name": "name", "value": "Ada"}},
+		},
 		map[string]any{"email": "bob@example.org"},
 		map[string]any{"email": "bounce+hb@mock.test"},
 	}})
@@ -66,7 +76,14 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	targets := map[string]http.Handler{"app.test": receiver}
 	p := populated(t, mockserver.Config{Targets: targets})
 	saved := snapshotOf(t, p.Server)
-	q := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: targets, Tokens: []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}})
+	q := newPlatform(
+		t,
+		mockserver.Config{
+			RecordEvents: true,
+			Targets:      targets,
+			Tokens:       []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
+		},
+	)
 	if err := q.Restore(strings.NewReader(saved)); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +91,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		t.Errorf("the snapshot changed:\n%s\n%s", saved, again)
 	}
 	for _, path := range []string{
-		"/lists", "/lists/3/contacts", "/lists/3/contacts?filter=tag:vip", "/lists/3/contacts?filter=status:bounced", "/lists/3/contacts?sort=email:desc",
+		"/lists", "/lists/3/contacts", "/lists/3/contacts?filter=tag:vip", "/lists/3/contacts?filter=status:bounced",
+		"/lists/3/contacts?sort=email:desc",
 		"/templates", "/campaigns", "/workflows", "/webhooks", "/suppressed-emails", "/tags",
 		"/_mock/outbox", "/_mock/deliveries", "/_mock/events",
 	} {
@@ -97,11 +115,13 @@ func TestSnapshotRoundTrip(t *testing.T) {
 func TestSnapshotResumesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := mockserver.Config{Targets: map[string]http.Handler{
-			"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
+			"app.test": http.HandlerFunc(
+				func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
 		}}
 		p := newPlatform(t, cfg)
 		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"]}`)
-		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
+		p.must("POST", "/webhooks",
+			`{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
 		archived := p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Clicked"]}`).id("webhook_id")
 		id := p.email("a@example.org")
 		for range 2 {
@@ -182,7 +202,9 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 
 // slow is a receiver that takes five seconds.
 func slow() map[string]http.Handler {
-	return map[string]http.Handler{"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Second) })}
+	return map[string]http.Handler{
+		"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Second) }),
+	}
 }
 
 // An attempt that is under way at a snapshot has been made: it counts against
@@ -190,7 +212,8 @@ func slow() map[string]http.Handler {
 func TestSnapshotAmidAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t, mockserver.Config{Targets: slow()})
-		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+		p.must("POST", "/webhooks",
+			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
 		start := time.Now()
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		time.Sleep(time.Second)
@@ -251,7 +274,8 @@ func TestSnapshotKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{}
 		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
-		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"minute"}`)
+		p.must("POST", "/webhooks",
+			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"minute"}`)
 		for _, name := range []string{"a", "b", "c"} {
 			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
 		}
@@ -289,7 +313,8 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 		list := p.list()
 		p.contact(list, "a@example.org")
 		p.contact(list, "b@example.org")
-		body := `{"name":"x","list_id":` + strings.TrimPrefix(list, "/lists/") + `,"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
+		body := `{"name":"x","list_id":` + strings.TrimPrefix(list,
+			"/lists/") + `,"sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
 		later := p.must("POST", "/campaigns", body).id("campaign_id")
 		p.must("POST", "/campaigns/"+later+"/schedule", fmt.Sprintf(`{"scheduled_for":%d}`, time.Now().Add(time.Hour).Unix()))
 		underWay := p.must("POST", "/campaigns", body).id("campaign_id")
@@ -303,7 +328,8 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 		p.Close()
 
 		q := newPlatform(t, mockserver.Config{})
-		saved = strings.ReplaceAll(saved, fmt.Sprint(time.Now().Add(-time.Hour).Unix()), fmt.Sprint(time.Now().Add(time.Hour).Unix()))
+		saved = strings.ReplaceAll(saved, fmt.Sprint(time.Now().Add(-time.Hour).Unix()),
+			fmt.Sprint(time.Now().Add(time.Hour).Unix()))
 		if err := q.Restore(strings.NewReader(saved)); err != nil {
 			t.Fatal(err)
 		}
@@ -350,38 +376,81 @@ func TestRestoreMistakes(t *testing.T) {
 	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
 	saved := snapshotOf(t, p.Server)
 	tests := []struct{ name, old, new, want string }{
-		{"not JSON", `{`, `[`, "invalid character"},
-		{"another version", `"version": 2`, `"version": 3`, "version"},
-		{"an id used twice", `"id": 2,`, `"id": 3,`, "one of its own"},
-		{"an id yet to come", `"last_id": `, `"last_id": 1, "was": `, "last_id"},
-		{"a last id below nothing", `"last_id": `, `"last_id": -5, "was": `, "last_id"},
-		{"a last id that nothing can follow", `"last_id": `, `"last_id": 9223372036854775807, "was": `, "last_id"},
-		{"a last id that is not exact everywhere", `"last_id": `, `"last_id": 9007199254740992, "was": `, "last_id"},
-		{"a campaign past its list", `"scheduled_for": `, `"next": 99999, "scheduled_for": `, "next"},
-		{"a campaign before its list", `"scheduled_for": `, `"next": -1, "scheduled_for": `, "next"},
-		{"an account twice", `"account_id": 2,`, `"account_id": 1,`, "accounts[1]"},
-		{"a campaign without its list", `"list_id": 3`, `"list_id": 4`, "there is none such"},
-		{"a webhook without a secret", `"secret": "whsec`, `"secret": "", "was": "whsec`, "secret"},
-		{"a webhook without an address", `"url": "http://app.test/hook"`, `"url": "app.test"`, "url"},
-		{"a webhook of another account", `"id": 1,
-     "account_id": 1`, `"id": 1, "account_id": 2`, "account_id"},
-		{"an address twice", `"bob@example.org"`, `"ADA@example.org"`, "on the list already"},
-		{"no id", `"id": "dlv-1"`, `"id": ""`, "dlv-1"},
-		{"tries below nothing", `"tries": 1`, `"tries": -1`, "tries"},
-		{"a rate limit below nothing", `"hash_function": "sha256"`, `"hash_function": "sha256", "rate_limit": -1`, "rate_limit"},
-		{"a message twice", `"messages": [`, `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,"sent_by":"email_api"},`, "messages[1]: id"},
-		{"a message of no account", `"messages": [`, `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`, "messages[0]: account_id"},
-		{"a bounce without a category", `"messages": [`, `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`, "bounce"},
-		{"a message of no campaign", `"messages": [`, `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`, "campaign_id"},
-		{"a message to no contact", `"messages": [`, `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`, "contact_id"},
-		{"null for an object", `"templates": [`, `"templates": [null,`, "templates[0]"},
-		{"null for a contact", `"contacts": [`, `"contacts": [null,`, "contacts[0]"},
-		{"null for an event", `"events": [
-  {`, `"events": [null, {`, "events"},
-		{"no content", `"content": 0`, `"content": 99`, "content"},
-		{"an unknown way of sending", `"sent_by": "email_api"`, `"sent_by": "pigeon"`, "sent_by"},
-		{"a delivery out of order", `"id": "dlv-1"`, `"id": "dlv-7"`, "dlv-1"},
-		{"a delivery to nowhere", `"webhook_id": "1"`, `"webhook_id": "77"`, "webhook_id"},
+		{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
+		{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
+		{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
+		{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
+		{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
+		{
+			name: "a last id that nothing can follow",
+			old:  `"last_id": `, new: `"last_id": 9223372036854775807, "was": `, want: "last_id",
+		},
+		{
+			name: "a last id that is not exact everywhere",
+			old:  `"last_id": `, new: `"last_id": 9007199254740992, "was": `, want: "last_id",
+		},
+		{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
+		{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
+		{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
+		{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
+		{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
+		{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
+		{
+			name: "a webhook of another account",
+			old: `"id": 1,
+     "account_id": 1`,
+			new: `"id": 1, "account_id": 2`, want: "account_id",
+		},
+		{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
+		{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
+		{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
+		{
+			name: "a rate limit below nothing",
+			old:  `"hash_function": "sha256"`, new: `"hash_function": "sha256", "rate_limit": -1`,
+			want: "rate_limit",
+		},
+		{
+			name: "a message twice",
+			old:  `"messages": [`,
+			new: `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,` +
+				`"sent_by":"email_api"},`,
+			want: "messages[1]: id",
+		},
+		{
+			name: "a message of no account",
+			old:  `"messages": [`, new: `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`,
+			want: "messages[0]: account_id",
+		},
+		{
+			name: "a bounce without a category",
+			old:  `"messages": [`,
+			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`,
+			want: "bounce",
+		},
+		{
+			name: "a message of no campaign",
+			old:  `"messages": [`,
+			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`,
+			want: "campaign_id",
+		},
+		{
+			name: "a message to no contact",
+			old:  `"messages": [`,
+			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`,
+			want: "contact_id",
+		},
+		{name: "null for an object", old: `"templates": [`, new: `"templates": [null,`, want: "templates[0]"},
+		{name: "null for a contact", old: `"contacts": [`, new: `"contacts": [null,`, want: "contacts[0]"},
+		{
+			name: "null for an event",
+			old: `"events": [
+  {`,
+			new: `"events": [null, {`, want: "events",
+		},
+		{name: "no content", old: `"content": 0`, new: `"content": 99`, want: "content"},
+		{name: "an unknown way of sending", old: `"sent_by": "email_api"`, new: `"sent_by": "pigeon"`, want: "sent_by"},
+		{name: "a delivery out of order", old: `"id": "dlv-1"`, new: `"id": "dlv-7"`, want: "dlv-1"},
+		{name: "a delivery to nowhere", old: `"webhook_id": "1"`, new: `"webhook_id": "77"`, want: "webhook_id"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -412,13 +481,15 @@ func TestRestoreMistakes(t *testing.T) {
 // what comes of it.
 func FuzzRestore(f *testing.F) {
 	f.Add(`{"version":2}`)
-	f.Add(`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
+	f.Add(
+		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
 		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
 		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],"secret":"s","hash_function":"sha256"}]}],
 		"contents":[{"subject":"x","html":"<p>{{a}}"}],
 		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
-		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`)
+		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
+	)
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f.Fuzz(func(t *testing.T, in string) {
 		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
@@ -434,7 +505,10 @@ func FuzzRestore(f *testing.F) {
 			_ = srv.Bounce(m.ID, mockserver.HardBounce)
 			_ = srv.Complain(m.ID, "")
 		}
-		for _, path := range []string{"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox", "/_mock/deliveries", "/_mock/events"} {
+		for _, path := range []string{
+			"/lists", "/campaigns", "/workflows", "/webhooks", "/templates", "/suppressed-emails", "/_mock/outbox",
+			"/_mock/deliveries", "/_mock/events",
+		} {
 			if a := p.do("GET", path, nil); a.status >= 500 {
 				t.Errorf("%s: %d %s", path, a.status, a.text)
 			}
@@ -466,7 +540,13 @@ func TestSnapshotAmidChanges(t *testing.T) {
 				list := p.do("POST", "/lists", `{"name":"x"}`).id("list_id")
 				p.do("POST", "/lists/"+list+"/accept-policy", nil)
 				p.do("POST", "/lists/"+list+"/contacts", fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, i, n))
-				a := p.do("POST", "/v2/emails", fmt.Sprintf(`{"email":"user%d.%d@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`, i, n))
+				a := p.do(
+					"POST",
+					"/v2/emails",
+					fmt.Sprintf(
+						`{"email":"user%d.%d@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`, i,
+						n),
+				)
 				_ = p.Open(a.id("id")) // it may have been forgotten in the meantime
 				_ = p.Redeliver("dlv-1")
 			}

@@ -63,7 +63,8 @@ func BenchmarkSHA256(b *testing.B) {
 // sixDeliveries are events of six kinds and both envelopes.
 func sixDeliveries(b *testing.B) (bodies [][]byte) {
 	for _, name := range []string{
-		"campaign_bounce", "transactional_bounce", "email_api_bounce", "contact_removed_by_link", "email_unsubscribed", "email_opened",
+		"campaign_bounce", "transactional_bounce", "email_api_bounce", "contact_removed_by_link",
+		"email_unsubscribed", "email_opened",
 	} {
 		body, err := os.ReadFile("../events/testdata/" + name + ".json")
 		if err != nil {

@@ -76,10 +76,21 @@ func TestFunctionThatDoesNotEndWell(t *testing.T) {
 		first func(context.Context, *events.Event) error
 		want  int
 	}{
-		{"error", fail, http.StatusInternalServerError},
-		{"panic", func(context.Context, *events.Event) error { panic("boom") }, http.StatusInternalServerError},
-		{"panic with nil", func(context.Context, *events.Event) error { panic(nil) }, http.StatusInternalServerError}, //nolint:govet // on purpose
-		{"panic that cuts the connection", func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) }, 0},
+		{name: "error", first: fail, want: http.StatusInternalServerError},
+		{
+			name:  "panic",
+			first: func(context.Context, *events.Event) error { panic("boom") },
+			want:  http.StatusInternalServerError,
+		},
+		{
+			name:  "panic with nil",
+			first: func(context.Context, *events.Event) error { panic(nil) },
+			want:  http.StatusInternalServerError,
+		}, //nolint:govet // on purpose
+		{
+			name:  "panic that cuts the connection",
+			first: func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) },
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
@@ -166,12 +177,21 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	signature := webhook.Sign(secret, []byte(eventBody))
 	head := "POST / HTTP/1.1\r\nHost: receiver.test\r\n" + webhook.DefaultSignatureHeader + ": " + signature + "\r\n"
 	for _, tt := range []struct{ name, sent string }{
-		{"in the header", head},
-		{"before the body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(eventBody))},
-		{"in the body", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:20])},
-		{"one byte short", head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:len(eventBody)-1])},
-		{"chunked, in a chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(eventBody), eventBody[:20])},
-		{"chunked, all but the last chunk", head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(eventBody), eventBody)},
+		{name: "in the header", sent: head},
+		{name: "before the body", sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(eventBody))},
+		{name: "in the body", sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:20])},
+		{
+			name: "one byte short",
+			sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:len(eventBody)-1]),
+		},
+		{
+			name: "chunked, in a chunk",
+			sent: head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(eventBody), eventBody[:20]),
+		},
+		{
+			name: "chunked, all but the last chunk",
+			sent: head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(eventBody), eventBody),
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
@@ -208,7 +228,8 @@ func TestCancelledBeforeItIsHandled(t *testing.T) {
 	}, webhook.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusServiceUnavailable || calls != 0 || log.Len() > 0 {
+	if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusServiceUnavailable || calls != 0 ||
+		log.Len() > 0 {
 		t.Errorf("status %d, calls %d, log %q; want 503 and none", w.Code, calls, log.String())
 	}
 	if w := serve(h, newRequest(t, eventBody)); w.Code != http.StatusNoContent || calls != 1 {

@@ -18,7 +18,8 @@ import (
 
 var secret = webhook.Secret{Key: "whsec_test"}
 
-const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`
+const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
+	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
 
 // errFunction is what the function fails with: a text that must not leave the process.
 var errFunction = errors.New("password of the database")
@@ -66,26 +67,63 @@ func TestHandlerAnswersTheEvent(t *testing.T) {
 		once   storeFunc
 		want   int
 	}{
-		{"function succeeds", succeed, nil, http.StatusNoContent},
-		{"function fails", fail, nil, http.StatusInternalServerError},
-		{"function panics", func(context.Context, *events.Event) error { panic(errFunction) }, nil, http.StatusInternalServerError},
-		{"function returns ErrInFlight itself", func(context.Context, *events.Event) error { return webhook.ErrInFlight }, nil, http.StatusInternalServerError},
-		{"function returns ErrInvalidSignature itself", func(context.Context, *events.Event) error { return webhook.ErrInvalidSignature }, nil, http.StatusInternalServerError},
-		{"handled before", fail, func(context.Context, string, func(context.Context) error) (bool, error) {
-			return false, nil
-		}, http.StatusNoContent},
-		{"in flight elsewhere", succeed, func(context.Context, string, func(context.Context) error) (bool, error) {
-			return false, fmt.Errorf("row is locked: %w", webhook.ErrInFlight)
-		}, http.StatusServiceUnavailable},
-		{"store is down", succeed, func(context.Context, string, func(context.Context) error) (bool, error) {
-			return false, errFunction
-		}, http.StatusInternalServerError},
-		{"store fails to remember", succeed, func(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
-			return true, errors.Join(fn(ctx), errFunction)
-		}, http.StatusInternalServerError},
-		{"store panics", succeed, func(context.Context, string, func(context.Context) error) (bool, error) {
-			panic(errFunction)
-		}, http.StatusInternalServerError},
+		{name: "function succeeds", handle: succeed, want: http.StatusNoContent},
+		{name: "function fails", handle: fail, want: http.StatusInternalServerError},
+		{
+			name:   "function panics",
+			handle: func(context.Context, *events.Event) error { panic(errFunction) },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "function returns ErrInFlight itself",
+			handle: func(context.Context, *events.Event) error { return webhook.ErrInFlight },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "function returns ErrInvalidSignature itself",
+			handle: func(context.Context, *events.Event) error { return webhook.ErrInvalidSignature },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "handled before",
+			handle: fail,
+			once: func(context.Context, string, func(context.Context) error) (bool, error) {
+				return false, nil
+			},
+			want: http.StatusNoContent,
+		},
+		{
+			name:   "in flight elsewhere",
+			handle: succeed,
+			once: func(context.Context, string, func(context.Context) error) (bool, error) {
+				return false, fmt.Errorf("row is locked: %w", webhook.ErrInFlight)
+			},
+			want: http.StatusServiceUnavailable,
+		},
+		{
+			name:   "store is down",
+			handle: succeed,
+			once: func(context.Context, string, func(context.Context) error) (bool, error) {
+				return false, errFunction
+			},
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "store fails to remember",
+			handle: succeed,
+			once: func(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
+				return true, errors.Join(fn(ctx), errFunction)
+			},
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "store panics",
+			handle: succeed,
+			once: func(context.Context, string, func(context.Context) error) (bool, error) {
+				panic(errFunction)
+			},
+			want: http.StatusInternalServerError,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
@@ -152,42 +190,102 @@ func TestHandlerRefuses(t *testing.T) {
 		want   int
 		reason error
 	}{
-		{"GET", eventBody, method(http.MethodGet), http.StatusMethodNotAllowed, nil},
-		{"HEAD", eventBody, method(http.MethodHead), http.StatusMethodNotAllowed, nil},
-		{"PUT", eventBody, method(http.MethodPut), http.StatusMethodNotAllowed, nil},
-		{"missing header", eventBody, header(), http.StatusUnauthorized, webhook.ErrMissingSignature},
-		{"empty header", eventBody, header(""), http.StatusUnauthorized, webhook.ErrMissingSignature},
-		{"doubled header, both good", eventBody, header(good, good), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"doubled header, one good", eventBody, header("x", good), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"doubled header, one empty", eventBody, header("", good), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"two signatures in one header", eventBody, header(good + ", " + good), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"signature of another body", eventBody, header(webhook.Sign(secret, []byte("{}"))), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"signature of another secret", eventBody, header(webhook.Sign(webhook.Secret{Key: "x"}, []byte(eventBody))), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"signature of another function", eventBody, header(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"signature in the query alone", eventBody, func(r *http.Request) {
-			header()(r)
-			r.URL.RawQuery = webhook.DefaultSignatureHeader + "=" + good
-		}, http.StatusUnauthorized, webhook.ErrMissingSignature},
-		{"unsigned and no event", "}", header("x"), http.StatusUnauthorized, webhook.ErrInvalidSignature},
-		{"signed, empty", "", nil, http.StatusBadRequest, nil},
-		{"signed, no body at all", "", func(r *http.Request) { r.Body = nil }, http.StatusBadRequest, nil},
-		{"signed, not JSON", "event=Email.Bounced", nil, http.StatusBadRequest, nil},
-		{"signed, JSON cut off", eventBody[:len(eventBody)-1], nil, http.StatusBadRequest, nil},
-		{"signed, two values", eventBody + eventBody, nil, http.StatusBadRequest, nil},
-		{"signed, an array", "[" + eventBody + "]", nil, http.StatusBadRequest, nil},
-		{"signed, no event's name", `{"id":"e1","data":{}}`, nil, http.StatusBadRequest, nil},
-		{"too large", padded(1<<20 + 1), nil, http.StatusRequestEntityTooLarge, nil},
-		{"too large by its own account, read no further", eventBody, func(r *http.Request) {
-			r.ContentLength = 1<<20 + 1
-			r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
-		}, http.StatusRequestEntityTooLarge, nil},
-		{"too large, chunked", padded(1<<20 + 1), chunked, http.StatusRequestEntityTooLarge, nil},
-		{"too large for a handler in front", eventBody, func(r *http.Request) {
-			r.Body = http.MaxBytesReader(nil, r.Body, 10)
-		}, http.StatusRequestEntityTooLarge, nil},
-		{"breaks off", eventBody, func(r *http.Request) {
-			r.Body = io.NopCloser(io.MultiReader(r.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
-		}, http.StatusBadRequest, nil},
+		{name: "GET", body: eventBody, change: method(http.MethodGet), want: http.StatusMethodNotAllowed},
+		{name: "HEAD", body: eventBody, change: method(http.MethodHead), want: http.StatusMethodNotAllowed},
+		{name: "PUT", body: eventBody, change: method(http.MethodPut), want: http.StatusMethodNotAllowed},
+		{
+			name: "missing header",
+			body: eventBody, change: header(), want: http.StatusUnauthorized,
+			reason: webhook.ErrMissingSignature,
+		},
+		{
+			name: "empty header",
+			body: eventBody, change: header(""), want: http.StatusUnauthorized,
+			reason: webhook.ErrMissingSignature,
+		},
+		{
+			name: "doubled header, both good",
+			body: eventBody, change: header(good, good), want: http.StatusUnauthorized,
+			reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "doubled header, one good",
+			body: eventBody, change: header("x", good), want: http.StatusUnauthorized,
+			reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "doubled header, one empty",
+			body: eventBody, change: header("", good), want: http.StatusUnauthorized,
+			reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "two signatures in one header",
+			body: eventBody, change: header(good + ", " + good), want: http.StatusUnauthorized,
+			reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "signature of another body",
+			body: eventBody, change: header(webhook.Sign(secret, []byte("{}"))), want: http.StatusUnauthorized,
+			reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "signature of another secret",
+			body: eventBody, change: header(webhook.Sign(webhook.Secret{Key: "x"}, []byte(eventBody))),
+			want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name:   "signature of another function",
+			body:   eventBody,
+			change: header(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
+			want:   http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+		},
+		{
+			name: "signature in the query alone",
+			body: eventBody,
+			change: func(r *http.Request) {
+				header()(r)
+				r.URL.RawQuery = webhook.DefaultSignatureHeader + "=" + good
+			},
+			want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature,
+		},
+		{
+			name: "unsigned and no event",
+			body: "}", change: header("x"), want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+		},
+		{name: "signed, empty", want: http.StatusBadRequest},
+		{name: "signed, no body at all", change: func(r *http.Request) { r.Body = nil }, want: http.StatusBadRequest},
+		{name: "signed, not JSON", body: "event=Email.Bounced", want: http.StatusBadRequest},
+		{name: "signed, JSON cut off", body: eventBody[:len(eventBody)-1], want: http.StatusBadRequest},
+		{name: "signed, two values", body: eventBody + eventBody, want: http.StatusBadRequest},
+		{name: "signed, an array", body: "[" + eventBody + "]", want: http.StatusBadRequest},
+		{name: "signed, no event's name", body: `{"id":"e1","data":{}}`, want: http.StatusBadRequest},
+		{name: "too large", body: padded(1<<20 + 1), want: http.StatusRequestEntityTooLarge},
+		{
+			name: "too large by its own account, read no further",
+			body: eventBody,
+			change: func(r *http.Request) {
+				r.ContentLength = 1<<20 + 1
+				r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
+			},
+			want: http.StatusRequestEntityTooLarge,
+		},
+		{name: "too large, chunked", body: padded(1<<20 + 1), change: chunked, want: http.StatusRequestEntityTooLarge},
+		{
+			name: "too large for a handler in front",
+			body: eventBody,
+			change: func(r *http.Request) {
+				r.Body = http.MaxBytesReader(nil, r.Body, 10)
+			},
+			want: http.StatusRequestEntityTooLarge,
+		},
+		{
+			name: "breaks off",
+			body: eventBody,
+			change: func(r *http.Request) {
+				r.Body = io.NopCloser(io.MultiReader(r.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
+			},
+			want: http.StatusBadRequest,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var outcome webhook.Outcome
@@ -206,7 +304,8 @@ func TestHandlerRefuses(t *testing.T) {
 			if w.Code != tt.want || outcome.Status != tt.want || outcome.Err == nil || outcome.Event != nil {
 				t.Errorf("status %d, want %d; outcome %+v", w.Code, tt.want, outcome)
 			}
-			if tt.reason != nil && (!errors.Is(outcome.Err, tt.reason) || !strings.Contains(w.Body.String(), tt.reason.Error())) {
+			if tt.reason != nil &&
+				(!errors.Is(outcome.Err, tt.reason) || !strings.Contains(w.Body.String(), tt.reason.Error())) {
 				t.Errorf("reason %v, answer %q; want %v", outcome.Err, w.Body, tt.reason)
 			}
 			if (w.Header().Get("Allow") == http.MethodPost) != (tt.want == http.StatusMethodNotAllowed) {
@@ -231,27 +330,55 @@ func TestHandlerAccepts(t *testing.T) {
 		opts   webhook.Options
 		change func(*http.Request)
 	}{
-		{"1 MiB", padded(1 << 20), webhook.Options{}, nil},
-		{"1 MiB, chunked", padded(1 << 20), webhook.Options{}, func(r *http.Request) { r.ContentLength = -1 }},
-		{"2 MiB, if allowed", padded(2 << 20), webhook.Options{MaxBodyBytes: 2 << 20}, nil},
-		{"a byte at a time", eventBody, webhook.Options{}, func(r *http.Request) {
-			r.Body = io.NopCloser(iotest.OneByteReader(r.Body))
-		}},
-		{"data and end at once", eventBody, webhook.Options{}, func(r *http.Request) {
-			r.Body = io.NopCloser(iotest.DataErrReader(r.Body))
-		}},
-		{"no content type", eventBody, webhook.Options{}, func(r *http.Request) { r.Header.Del("Content-Type") }},
-		{"another content type", eventBody, webhook.Options{}, func(r *http.Request) {
-			r.Header.Set("Content-Type", "text/plain; charset=latin1")
-		}},
-		{"another header, in other case", eventBody, webhook.Options{SignatureHeader: "x-hub-signature"}, func(r *http.Request) {
-			r.Header["X-Hub-Signature"] = r.Header[webhook.DefaultSignatureHeader]
-			r.Header.Del(webhook.DefaultSignatureHeader)
-		}},
-		{"another secret, another function", eventBody, webhook.Options{}, func(r *http.Request) {
-			r.Header.Set(webhook.DefaultSignatureHeader, webhook.Sign(old, []byte(eventBody)))
-		}},
-		{"an event of unknown name", `{"id":"e1","event":"Moon.Landed","data":{}}`, webhook.Options{}, nil},
+		{name: "1 MiB", body: padded(1 << 20), opts: webhook.Options{}},
+		{
+			name: "1 MiB, chunked",
+			body: padded(1 << 20), opts: webhook.Options{},
+			change: func(r *http.Request) { r.ContentLength = -1 },
+		},
+		{name: "2 MiB, if allowed", body: padded(2 << 20), opts: webhook.Options{MaxBodyBytes: 2 << 20}},
+		{
+			name: "a byte at a time",
+			body: eventBody, opts: webhook.Options{},
+			change: func(r *http.Request) {
+				r.Body = io.NopCloser(iotest.OneByteReader(r.Body))
+			},
+		},
+		{
+			name: "data and end at once",
+			body: eventBody, opts: webhook.Options{},
+			change: func(r *http.Request) {
+				r.Body = io.NopCloser(iotest.DataErrReader(r.Body))
+			},
+		},
+		{
+			name: "no content type",
+			body: eventBody, opts: webhook.Options{},
+			change: func(r *http.Request) { r.Header.Del("Content-Type") },
+		},
+		{
+			name: "another content type",
+			body: eventBody, opts: webhook.Options{},
+			change: func(r *http.Request) {
+				r.Header.Set("Content-Type", "text/plain; charset=latin1")
+			},
+		},
+		{
+			name: "another header, in other case",
+			body: eventBody, opts: webhook.Options{SignatureHeader: "x-hub-signature"},
+			change: func(r *http.Request) {
+				r.Header["X-Hub-Signature"] = r.Header[webhook.DefaultSignatureHeader]
+				r.Header.Del(webhook.DefaultSignatureHeader)
+			},
+		},
+		{
+			name: "another secret, another function",
+			body: eventBody, opts: webhook.Options{},
+			change: func(r *http.Request) {
+				r.Header.Set(webhook.DefaultSignatureHeader, webhook.Sign(old, []byte(eventBody)))
+			},
+		},
+		{name: "an event of unknown name", body: `{"id":"e1","event":"Moon.Landed","data":{}}`, opts: webhook.Options{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0

@@ -22,21 +22,55 @@ func TestOnceThatLies(t *testing.T) {
 		once   storeFunc
 		want   int
 	}{
-		{"never calls, says it did", succeed, func(context.Context, string, function) (bool, error) { return true, nil }, http.StatusInternalServerError},
-		{"calls, says it did not", succeed, func(ctx context.Context, _ string, fn function) (bool, error) { return false, fn(ctx) }, http.StatusInternalServerError},
-		{"calls a failure a success", fail, func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return true, nil }, http.StatusInternalServerError},
-		{"calls a failure a duplicate", fail, func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return false, nil }, http.StatusInternalServerError},
-		{"swallows a panic", panics, func(ctx context.Context, _ string, fn function) (bool, error) {
-			defer func() { _ = recover() }()
-			_ = fn(ctx)
-			return true, nil
-		}, http.StatusInternalServerError},
-		{"tells the truth", succeed, func(ctx context.Context, _ string, fn function) (bool, error) { return true, fn(ctx) }, http.StatusNoContent},
-		{"knows the event", succeed, func(context.Context, string, function) (bool, error) { return false, nil }, http.StatusNoContent},
+		{
+			name:   "never calls, says it did",
+			handle: succeed, once: func(context.Context, string, function) (bool, error) { return true, nil },
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "calls, says it did not",
+			handle: succeed,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { return false, fn(ctx) },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "calls a failure a success",
+			handle: fail,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return true, nil },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "calls a failure a duplicate",
+			handle: fail,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { _ = fn(ctx); return false, nil },
+			want:   http.StatusInternalServerError,
+		},
+		{
+			name:   "swallows a panic",
+			handle: panics,
+			once: func(ctx context.Context, _ string, fn function) (bool, error) {
+				defer func() { _ = recover() }()
+				_ = fn(ctx)
+				return true, nil
+			},
+			want: http.StatusInternalServerError,
+		},
+		{
+			name:   "tells the truth",
+			handle: succeed,
+			once:   func(ctx context.Context, _ string, fn function) (bool, error) { return true, fn(ctx) },
+			want:   http.StatusNoContent,
+		},
+		{
+			name:   "knows the event",
+			handle: succeed, once: func(context.Context, string, function) (bool, error) { return false, nil },
+			want: http.StatusNoContent,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log strings.Builder
-			h := webhook.NewHandler(newVerifier(t, secret), tt.handle, webhook.Options{Once: tt.once, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			h := webhook.NewHandler(newVerifier(t, secret), tt.handle,
+				webhook.Options{Once: tt.once, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			w := serve(h, newRequest(t, eventBody))
 			if w.Code != tt.want {
 				t.Errorf("status %d, want %d", w.Code, tt.want)

@@ -78,7 +78,8 @@ func TestMaxAge(t *testing.T) {
 			MaxAge: time.Hour, Logger: slog.New(slog.DiscardHandler),
 		})
 		deliver := func(id string, createdOn int64) int {
-			return serve(h, newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%d,"data":{}}`, id, createdOn))).Code
+			return serve(h,
+				newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%d,"data":{}}`, id, createdOn))).Code
 		}
 		now := time.Now().Unix()
 		for _, tt := range []struct {
@@ -109,8 +110,8 @@ func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	handle := succeed
-	h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, ev *events.Event) error { return handle(ctx, ev) },
-		webhook.Options{Logger: logger})
+	h := webhook.NewHandler(newVerifier(t, secret),
+		func(ctx context.Context, ev *events.Event) error { return handle(ctx, ev) }, webhook.Options{Logger: logger})
 	good := newRequest(t, eventBody).Header.Get(webhook.DefaultSignatureHeader)
 	for _, tt := range []struct {
 		name   string
@@ -118,11 +119,24 @@ func TestLog(t *testing.T) {
 		change func(*http.Request)
 		want   []string
 	}{
-		{"failure", fail, nil, []string{"level=ERROR", "status=500", "id=e1", errFunction.Error()}},
-		{"panic", func(context.Context, *events.Event) error { panic("boom") }, nil, []string{"level=ERROR", "status=500", "panic: boom", "handler_test.go"}},
-		{"success", succeed, nil, []string{"level=DEBUG", "status=204", "event=SuppressedEmail.Added", "id=e1", "duplicate=false"}},
-		{"duplicate", fail, nil, []string{"level=DEBUG", "status=204", "duplicate=true"}},
-		{"refusal", succeed, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(eventBody + " ")) }, []string{"level=WARN", "status=401", "remote=192.0.2.7", "invalid signature"}},
+		{name: "failure", handle: fail, want: []string{"level=ERROR", "status=500", "id=e1", errFunction.Error()}},
+		{
+			name:   "panic",
+			handle: func(context.Context, *events.Event) error { panic("boom") },
+			want:   []string{"level=ERROR", "status=500", "panic: boom", "handler_test.go"},
+		},
+		{
+			name:   "success",
+			handle: succeed,
+			want:   []string{"level=DEBUG", "status=204", "event=SuppressedEmail.Added", "id=e1", "duplicate=false"},
+		},
+		{name: "duplicate", handle: fail, want: []string{"level=DEBUG", "status=204", "duplicate=true"}},
+		{
+			name:   "refusal",
+			handle: succeed,
+			change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(eventBody + " ")) },
+			want:   []string{"level=WARN", "status=401", "remote=192.0.2.7", "invalid signature"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out.Reset()

@@ -86,7 +86,8 @@ func TestNewVerifierRefuses(t *testing.T) {
 
 func TestZeroVerifierRefuses(t *testing.T) {
 	mac := hmac.New(sha256.New, nil)
-	if err := new(Verifier).Verify(nil, base64.StdEncoding.EncodeToString(mac.Sum(nil))); !errors.Is(err, ErrInvalidSignature) {
+	if err := new(Verifier).Verify(nil,
+		base64.StdEncoding.EncodeToString(mac.Sum(nil))); !errors.Is(err, ErrInvalidSignature) {
 		t.Errorf("Verify = %v, want ErrInvalidSignature", err)
 	}
 }
@@ -120,29 +121,48 @@ func TestForgeriesAreRefused(t *testing.T) {
 		signature string
 		want      error
 	}{
-		{"no signature", body, "", ErrMissingSignature},
-		{"wrong secret", body, Sign(Secret{Key: "whsec_tesu"}, body), ErrInvalidSignature},
-		{"one bit of the body", append([]byte{body[0] ^ 1}, body[1:]...), good, ErrInvalidSignature},
-		{"one byte more of the body", append(slices.Clip(body), ' '), good, ErrInvalidSignature},
-		{"one bit of the signature", body, base64.StdEncoding.EncodeToString(flipped), ErrInvalidSignature},
-		{"first half of the signature", body, good[:len(good)/2], ErrInvalidSignature},
-		{"hex instead of base64", body, hex.EncodeToString(raw), ErrInvalidSignature},
-		{"raw bytes instead of base64", body, string(raw), ErrInvalidSignature},
-		{"url-safe base64", special, urlSafe, ErrInvalidSignature},
-		{"padding cut", body, strings.TrimRight(good, "="), ErrInvalidSignature},
-		{"padding doubled", body, good + "=", ErrInvalidSignature},
-		{"newline inside", body, good[:20] + "\n" + good[20:], ErrInvalidSignature},
-		{"newline in place of the padding", body, strings.TrimRight(good, "=") + "\n", ErrInvalidSignature},
-		{"carriage return at the end", body, good + "\r", ErrInvalidSignature},
-		{"space in front", body, " " + good, ErrInvalidSignature},
-		{"other trailing bits", body, trailingBits(good), ErrInvalidSignature},
-		{"prefix of the function", body, "sha256=" + good, ErrInvalidSignature},
-		{"two signatures in one", body, good + ", " + good, ErrInvalidSignature},
-		{"signature of another function", body, Sign(Secret{Key: testSecret.Key, Hash: SHA512}, body), ErrInvalidSignature},
-		{"hash without the key", body, bareHash(body), ErrInvalidSignature},
-		{"signature with the empty key", body, emptyKey(body), ErrInvalidSignature},
-		{"signature over re-encoded JSON", body, Sign(testSecret, reencoded), ErrInvalidSignature},
-		{"re-encoded JSON under the old signature", reencoded, good, ErrInvalidSignature},
+		{name: "no signature", body: body, want: ErrMissingSignature},
+		{name: "wrong secret", body: body, signature: Sign(Secret{Key: "whsec_tesu"}, body), want: ErrInvalidSignature},
+		{
+			name: "one bit of the body",
+			body: append([]byte{body[0] ^ 1}, body[1:]...), signature: good, want: ErrInvalidSignature,
+		},
+		{
+			name: "one byte more of the body",
+			body: append(slices.Clip(body), ' '), signature: good, want: ErrInvalidSignature,
+		},
+		{
+			name: "one bit of the signature",
+			body: body, signature: base64.StdEncoding.EncodeToString(flipped), want: ErrInvalidSignature,
+		},
+		{name: "first half of the signature", body: body, signature: good[:len(good)/2], want: ErrInvalidSignature},
+		{name: "hex instead of base64", body: body, signature: hex.EncodeToString(raw), want: ErrInvalidSignature},
+		{name: "raw bytes instead of base64", body: body, signature: string(raw), want: ErrInvalidSignature},
+		{name: "url-safe base64", body: special, signature: urlSafe, want: ErrInvalidSignature},
+		{name: "padding cut", body: body, signature: strings.TrimRight(good, "="), want: ErrInvalidSignature},
+		{name: "padding doubled", body: body, signature: good + "=", want: ErrInvalidSignature},
+		{name: "newline inside", body: body, signature: good[:20] + "\n" + good[20:], want: ErrInvalidSignature},
+		{
+			name: "newline in place of the padding",
+			body: body, signature: strings.TrimRight(good, "=") + "\n", want: ErrInvalidSignature,
+		},
+		{name: "carriage return at the end", body: body, signature: good + "\r", want: ErrInvalidSignature},
+		{name: "space in front", body: body, signature: " " + good, want: ErrInvalidSignature},
+		{name: "other trailing bits", body: body, signature: trailingBits(good), want: ErrInvalidSignature},
+		{name: "prefix of the function", body: body, signature: "sha256=" + good, want: ErrInvalidSignature},
+		{name: "two signatures in one", body: body, signature: good + ", " + good, want: ErrInvalidSignature},
+		{
+			name: "signature of another function",
+			body: body, signature: Sign(Secret{Key: testSecret.Key, Hash: SHA512}, body),
+			want: ErrInvalidSignature,
+		},
+		{name: "hash without the key", body: body, signature: bareHash(body), want: ErrInvalidSignature},
+		{name: "signature with the empty key", body: body, signature: emptyKey(body), want: ErrInvalidSignature},
+		{
+			name: "signature over re-encoded JSON",
+			body: body, signature: Sign(testSecret, reencoded), want: ErrInvalidSignature,
+		},
+		{name: "re-encoded JSON under the old signature", body: reencoded, signature: good, want: ErrInvalidSignature},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, Secret{Key: "another"}, testSecret)} {
@@ -193,7 +213,8 @@ func TestSecretKeepsItsKey(t *testing.T) {
 	}
 	shown := []string{logged.String(), string(marshalled), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
-		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, []Secret{s}), fmt.Sprintf(verb, v), fmt.Sprintf(verb, *v))
+		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, []Secret{s}),
+			fmt.Sprintf(verb, v), fmt.Sprintf(verb, *v))
 	}
 	asBytes := strings.Trim(fmt.Sprintf("%d", []byte(key)), "[]")
 	for _, text := range shown {

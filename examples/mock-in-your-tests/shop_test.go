@@ -99,7 +99,8 @@ func TestBounceIsHandledAfterAnOutage(t *testing.T) {
 		}
 		// Lookups fail for a while, so the shop cannot learn why the email
 		// bounced, and the platform has to deliver the event again.
-		if err := platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 6}); err != nil {
+		if err := platform.Inject(
+			mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 6}); err != nil {
 			t.Fatal(err)
 		}
 		if err := platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce); err != nil {

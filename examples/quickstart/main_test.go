@@ -106,25 +106,58 @@ func TestBadInput(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"too few fields":     {embedded, []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com\n")}, "mine.csv: import: source, after 1 contacts: line 3: wrong number of fields"},
-		"bare quote":         {embedded, []string{"-contacts", writeFile(t, "email,name\na\"b@example.com,A\n")}, `line 2: bare " in non-quoted-field`},
-		"no email column":    {embedded, []string{"-contacts", writeFile(t, "name\nA\n")}, `line 1: no column has the header "email"`},
-		"empty file":         {embedded, []string{"-contacts", writeFile(t, "")}, "line 1: the file is empty"},
-		"only a header":      {embedded, []string{"-contacts", writeFile(t, "email\n")}, "mine.csv: there are no rows to import"},
-		"no such file":       {embedded, []string{"-contacts", filepath.Join(t.TempDir(), "none.csv")}, "none.csv: "},
-		"a directory":        {embedded, []string{"-contacts", t.TempDir()}, "line 1: read "},
-		"unknown flag":       {embedded, []string{"-contact", "x"}, "flag provided but not defined"},
-		"stray argument":     {embedded, []string{"mine.csv"}, `unexpected argument "mine.csv"`},
-		"no token":           {env(mock.URL(), ""), nil, "EMAILPLATFORM_TOKEN is not"},
-		"no base URL":        {env("", secretToken), nil, "EMAILPLATFORM_BASE_URL is not"},
-		"relative base URL":  {env("platform.test/api", secretToken), nil, "BaseURL: want an absolute http or https URL"},
-		"plain http":         {env("http://platform.test", secretToken), nil, "BaseURL: plain http"},
-		"wrong token":        {env(mock.URL(), secretToken), nil, "createList: POST /lists: 401 Unauthorized"},
-		"unreachable server": {env("http://"+closedAddress(t), secretToken), nil, "dial tcp"},
-		"HTML error page":    {answering(http.StatusBadGateway, "text/html", "<html>Bad gateway</html>", 0), nil, "502 Bad Gateway"},
-		"HTML with 200":      {answering(http.StatusOK, "text/html", "<html>Sign in</html>", 0), nil, "HTML"},
-		"truncated answer":   {answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 100), nil, "truncated after 18 bytes"},
-		"cut JSON":           {answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 0), nil, "offset"},
+		"too few fields": {
+			getenv: embedded,
+			args:   []string{"-contacts", writeFile(t, "email,name\na@example.com,A\nb@example.com\n")},
+			want:   "mine.csv: import: source, after 1 contacts: line 3: wrong number of fields",
+		},
+		"bare quote": {
+			getenv: embedded,
+			args:   []string{"-contacts", writeFile(t, "email,name\na\"b@example.com,A\n")},
+			want:   `line 2: bare " in non-quoted-field`,
+		},
+		"no email column": {
+			getenv: embedded,
+			args:   []string{"-contacts", writeFile(t, "name\nA\n")},
+			want:   `line 1: no column has the header "email"`,
+		},
+		"empty file": {
+			getenv: embedded,
+			args:   []string{"-contacts", writeFile(t, "")}, want: "line 1: the file is empty",
+		},
+		"only a header": {
+			getenv: embedded,
+			args:   []string{"-contacts", writeFile(t, "email\n")}, want: "mine.csv: there are no rows to import",
+		},
+		"no such file": {
+			getenv: embedded,
+			args:   []string{"-contacts", filepath.Join(t.TempDir(), "none.csv")}, want: "none.csv: ",
+		},
+		"a directory":    {getenv: embedded, args: []string{"-contacts", t.TempDir()}, want: "line 1: read "},
+		"unknown flag":   {getenv: embedded, args: []string{"-contact", "x"}, want: "flag provided but not defined"},
+		"stray argument": {getenv: embedded, args: []string{"mine.csv"}, want: `unexpected argument "mine.csv"`},
+		"no token":       {getenv: env(mock.URL(), ""), want: "EMAILPLATFORM_TOKEN is not"},
+		"no base URL":    {getenv: env("", secretToken), want: "EMAILPLATFORM_BASE_URL is not"},
+		"relative base URL": {
+			getenv: env("platform.test/api", secretToken),
+			want:   "BaseURL: want an absolute http or https URL",
+		},
+		"plain http":         {getenv: env("http://platform.test", secretToken), want: "BaseURL: plain http"},
+		"wrong token":        {getenv: env(mock.URL(), secretToken), want: "createList: POST /lists: 401 Unauthorized"},
+		"unreachable server": {getenv: env("http://"+closedAddress(t), secretToken), want: "dial tcp"},
+		"HTML error page": {
+			getenv: answering(http.StatusBadGateway, "text/html", "<html>Bad gateway</html>", 0),
+			want:   "502 Bad Gateway",
+		},
+		"HTML with 200": {getenv: answering(http.StatusOK, "text/html", "<html>Sign in</html>", 0), want: "HTML"},
+		"truncated answer": {
+			getenv: answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 100),
+			want:   "truncated after 18 bytes",
+		},
+		"cut JSON": {
+			getenv: answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 0),
+			want:   "offset",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,18 @@ func forms(secret string) []string {
 	goNumbers := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}")
 	base := base64.RawStdEncoding.EncodeToString(b)
 	return []string{
-		secret, strings.ReplaceAll(secret, "/", `\/`), html.EscapeString(secret), template.HTMLEscapeString(secret), strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b), strings.ToUpper(hex.EncodeToString(b)),
-		numbers, strings.ReplaceAll(numbers, " ", ","), goNumbers, base[:len(base)-1], base64.RawURLEncoding.EncodeToString(b)[:len(base)-1],
+		secret,
+		strings.ReplaceAll(secret, "/", `\/`),
+		html.EscapeString(secret),
+		template.HTMLEscapeString(secret),
+		strings.Trim(string(quoted), `"`),
+		url.QueryEscape(secret), url.PathEscape(secret), hex.EncodeToString(b),
+		strings.ToUpper(hex.EncodeToString(b)),
+		numbers,
+		strings.ReplaceAll(numbers, " ", ","),
+		goNumbers,
+		base[:len(base)-1],
+		base64.RawURLEncoding.EncodeToString(b)[:len(base)-1],
 	}
 }
 
@@ -135,7 +145,10 @@ func (w *watch) showError(where string, err error) {
 
 // logger listens to all that is logged.
 func (w *watch) logger(where string) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(listener{w, "the log of " + where}, &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}))
+	return slog.New(
+		slog.NewJSONHandler(listener{w, "the log of " + where},
+			&slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}),
+	)
 }
 
 type listener struct {

@@ -47,7 +47,8 @@ func calls(c *client.Client) map[string]func(context.Context) error {
 			return err
 		},
 		"create a webhook": func(ctx context.Context) error {
-			_, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
+			_, err := c.Webhooks.Create(ctx,
+				client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
 			return err
 		},
 		"get a webhook": func(ctx context.Context) error { _, err := c.Webhooks.Get(ctx, "1"); return err },
@@ -73,24 +74,36 @@ func answers() map[string]http.HandlerFunc {
 			token := r.Header.Get("Authorization")
 			w.Header().Set("X-Request-Id", url.QueryEscape(token))
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = fmt.Fprintf(w, `{"detail":[{"loc":["header","%[1]s"],"msg":"bad %[1]s","type":"%[1]s"}],"seen":"%[1]s"}`, escape.Replace(token))
+			_, _ = fmt.Fprintf(w, `{"detail":[{"loc":["header","%[1]s"],"msg":"bad %[1]s","type":"%[1]s"}],"seen":"%[1]s"}`,
+				escape.Replace(token))
 		},
 		"HTML that escapes": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusUnauthorized)
 			_ = page.Execute(w, r.Header.Get("Authorization"))
 		},
-		"JSON that echoes":    say(422, "application/json", `{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
-		"HTML that echoes":    say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
-		"a refusal":           say(401, "text/plain", `no such token: TOKEN`),
-		"no right":            say(403, "application/json", `"TOKEN"`),
-		"too many":            say(429, "text/plain", `TOKEN has made too many requests`),
-		"a redirect":          say(307, "text/html", `<a href="/?TOKEN">`),
-		"not JSON at all":     say(200, "text/html", `hello TOKEN`),
-		"a wrong type":        say(200, "application/json", `{"template_id":"TOKEN","list_id":"TOKEN","id":{"TOKEN":1},"data":"TOKEN","imported":"TOKEN","webhook_id":["TOKEN"]}`),
-		"a secret, broken":    say(201, "application/json", `{"webhook_id":"1","secret":"`+canaryKey+`","url":`),
-		"a secret, ill-typed": say(200, "application/json", `{"webhook_id":"1","secret":"`+canaryKey+`","url":{"a":1},"template_id":[],"list_id":[],"id":[],"data":1,"imported":[]}`),
-		"a lost connection":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"JSON that echoes": say(422, "application/json",
+			`{"detail":[{"loc":["header","TOKEN"],"msg":"bad TOKEN","type":"TOKEN"}]}`),
+		"HTML that echoes": say(500, "text/html", `<pre>GET / HTTP/1.1\nAuthorization: TOKEN</pre>`),
+		"a refusal":        say(401, "text/plain", `no such token: TOKEN`),
+		"no right":         say(403, "application/json", `"TOKEN"`),
+		"too many":         say(429, "text/plain", `TOKEN has made too many requests`),
+		"a redirect":       say(307, "text/html", `<a href="/?TOKEN">`),
+		"not JSON at all":  say(200, "text/html", `hello TOKEN`),
+		"a wrong type": say(
+			200,
+			"application/json",
+			`{"template_id":"TOKEN","list_id":"TOKEN","id":{"TOKEN":1},"data":"TOKEN","imported":"TOKEN",`+
+				`"webhook_id":["TOKEN"]}`,
+		),
+		"a secret, broken": say(201, "application/json", `{"webhook_id":"1","secret":"`+canaryKey+`","url":`),
+		"a secret, ill-typed": say(
+			200,
+			"application/json",
+			`{"webhook_id":"1","secret":"`+canaryKey+`","url":{"a":1},"template_id":[],"list_id":[],"id":[],"data":1,`+
+				`"imported":[]}`,
+		),
+		"a lost connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"cut short": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "9999")
 			_, _ = fmt.Fprint(w, r.Header.Get("Authorization"), canaryKey)
@@ -158,12 +171,14 @@ func TestClientFaults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(fault.Action, " ", fault.Status, " ", fault.AfterActing), func(t *testing.T) {
 			w := newWatch(t)
-			srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
+			srv := mockserver.Start(
+				mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
 			defer srv.Close()
 			if err := srv.Inject(fault); err != nil {
 				t.Fatal(err)
 			}
-			c := newClient(w, client.Config{BaseURL: srv.URL(), Token: canaryToken, MaxResponseBytes: 4 << 10, Timeout: 50 * time.Millisecond})
+			c := newClient(w,
+				client.Config{BaseURL: srv.URL(), Token: canaryToken, MaxResponseBytes: 4 << 10, Timeout: 50 * time.Millisecond})
 			failed := 0
 			for op, call := range calls(c) {
 				if err := call(t.Context()); err != nil {
@@ -191,9 +206,12 @@ func TestClientRefusals(t *testing.T) {
 		w.showError(name, err)
 		w.show(name+": the configuration", cfg, &cfg)
 	}
-	source := newClient(w, client.Config{BaseURL: "https://example.com", TokenSource: func(context.Context) (string, error) {
-		return canaryToken + "\n", nil
-	}})
+	source := newClient(
+		w,
+		client.Config{BaseURL: "https://example.com", TokenSource: func(context.Context) (string, error) {
+			return canaryToken + "\n", nil
+		}},
+	)
 	_, err := source.Templates.Get(t.Context(), 1)
 	w.showError("a source of bad tokens", err)
 
@@ -209,7 +227,8 @@ func TestClientRefusals(t *testing.T) {
 	_, err = renewing.Templates.Get(t.Context(), 1)
 	w.showError("a source that cannot renew", err)
 
-	offline := newClient(w, client.Config{BaseURL: "http://127.0.0.1:1", Token: canaryToken, HTTPClient: &http.Client{Transport: talkative{}}})
+	offline := newClient(w,
+		client.Config{BaseURL: "http://127.0.0.1:1", Token: canaryToken, HTTPClient: &http.Client{Transport: talkative{}}})
 	for op, call := range calls(offline) {
 		w.showError("a transport that tells all, "+op, call(t.Context()))
 	}
@@ -224,11 +243,13 @@ func (talkative) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestClientValues(t *testing.T) {
 	w := newWatch(t)
-	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
+	srv := mockserver.Start(
+		mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
 	defer srv.Close()
 	cfg := client.Config{BaseURL: srv.URL(), Token: canaryToken}
 	c := newClient(w, cfg)
-	created, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
+	created, err := c.Webhooks.Create(t.Context(),
+		client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
 	if err != nil || created.Secret.Reveal() == "" {
 		t.Fatal(created, err)
 	}

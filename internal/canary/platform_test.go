@@ -38,17 +38,20 @@ func TestPlatformAnswers(t *testing.T) {
 	w := newWatch(t)
 	srv := newPlatform(t, w)
 	for name, r := range map[string]struct{ method, path, token, body string }{
-		"unknown token":   {"GET", "/lists", canaryPassword, ""},
-		"token twice":     {"GET", "/lists", canaryToken + " " + canaryToken, ""},
-		"unknown list":    {"GET", "/lists/9", canaryToken, ""},
-		"unknown path":    {"GET", "/nothing", canaryToken, ""},
-		"wrong method":    {"PUT", "/lists", canaryToken, ""},
-		"malformed":       {"POST", "/lists", canaryToken, "{"},
-		"wrong type":      {"POST", "/lists", canaryToken, `{"name":1}`},
-		"bad webhook":     {"POST", "/webhooks", canaryToken, `{"url":"hook","events":["Email.Bounced"]}`},
-		"unknown webhook": {"GET", "/webhooks/9", canaryToken, ""},
-		"unknown control": {"GET", "/_mock/nothing", canaryToken, ""},
-		"bad fault":       {"POST", "/_mock/faults", canaryToken, `{"action":"explode"}`},
+		"unknown token": {method: "GET", path: "/lists", token: canaryPassword},
+		"token twice":   {method: "GET", path: "/lists", token: canaryToken + " " + canaryToken},
+		"unknown list":  {method: "GET", path: "/lists/9", token: canaryToken},
+		"unknown path":  {method: "GET", path: "/nothing", token: canaryToken},
+		"wrong method":  {method: "PUT", path: "/lists", token: canaryToken},
+		"malformed":     {method: "POST", path: "/lists", token: canaryToken, body: "{"},
+		"wrong type":    {method: "POST", path: "/lists", token: canaryToken, body: `{"name":1}`},
+		"bad webhook": {
+			method: "POST",
+			path:   "/webhooks", token: canaryToken, body: `{"url":"hook","events":["Email.Bounced"]}`,
+		},
+		"unknown webhook": {method: "GET", path: "/webhooks/9", token: canaryToken},
+		"unknown control": {method: "GET", path: "/_mock/nothing", token: canaryToken},
+		"bad fault":       {method: "POST", path: "/_mock/faults", token: canaryToken, body: `{"action":"explode"}`},
 	} {
 		status, answer := ask(w, srv, r.method, r.path, r.token, r.body)
 		if status < 400 {
@@ -66,13 +69,15 @@ func TestPlatformAnswers(t *testing.T) {
 func TestPlatformDumps(t *testing.T) {
 	w := newWatch(t)
 	srv := newPlatform(t, w)
-	status, hook := ask(w, srv, "POST", "/webhooks", canaryToken, `{"url":"http://hook.test/","events":["Contact.Added","Email.Bounced"]}`)
+	status, hook := ask(w, srv, "POST", "/webhooks", canaryToken,
+		`{"url":"http://hook.test/","events":["Contact.Added","Email.Bounced"]}`)
 	if status != http.StatusCreated || !strings.Contains(hook, `"secret"`) {
 		t.Fatal(status)
 	}
 	ask(w, srv, "POST", "/lists", canaryToken, `{"name":"L"}`)
 	ask(w, srv, "POST", "/lists/1/contacts", canaryToken, `{"email":"ann@example.com"}`)
-	ask(w, srv, "POST", "/v2/emails", canaryToken, `{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
+	ask(w, srv, "POST", "/v2/emails", canaryToken,
+		`{"email":"ann@example.com","sender":{"name":"S","email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
 	if err := srv.Bounce(srv.Outbox()[0].ID, events.BounceCategoryHard); err != nil {
 		t.Fatal(err)
 	}

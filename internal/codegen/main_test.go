@@ -43,20 +43,25 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, old, new, want string }{
 		{
-			"in the list of names", "        - Email.Error\n", "",
-			"Email.Error is under webhooks, but not in the enum of the schema EventName",
+			name: "in the list of names",
+			old:  "        - Email.Error\n",
+			want: "Email.Error is under webhooks, but not in the enum of the schema EventName",
 		},
 		{
-			"the webhook", "\n  Email.Error:\n", "\n  Email.Lost:\n",
-			"event Email.Error: there is no webhook of this name",
+			name: "the webhook",
+			old:  "\n  Email.Error:\n", new: "\n  Email.Lost:\n",
+			want: "event Email.Error: there is no webhook of this name",
 		},
 		{
-			"the data", "data: {$ref: '#/components/schemas/EmailErrored'}", "data: {type: object}",
-			"event Email.Error: the schema of its delivery names no schema of its data",
+			name: "the data",
+			old:  "data: {$ref: '#/components/schemas/EmailErrored'}", new: "data: {type: object}",
+			want: "event Email.Error: the schema of its delivery names no schema of its data",
 		},
 		{
-			"the value of an example", "summary: 'To a list'\n                value:", "summary: 'To a list'\n                values:",
-			"event Contact.Added: example contact_added: it has no value",
+			name: "the value of an example",
+			old:  "summary: 'To a list'\n                value:",
+			new:  "summary: 'To a list'\n                values:",
+			want: "event Contact.Added: example contact_added: it has no value",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +101,8 @@ components:
 		t.Errorf("the event is %+v", e)
 	}
 	asked := questions(doc.events[0].Shapes)
-	if got := asked[0].Cases[0].Value + " " + asked[2].Cases[0].Value; got != "addressOf(d.Contact) d.ListID" || len(asked[1].Cases) > 0 {
+	if got := asked[0].Cases[0].Value + " " + asked[2].Cases[0].Value; got != "addressOf(d.Contact) d.ListID" ||
+		len(asked[1].Cases) > 0 {
 		t.Errorf("it answers %s, and an email's id by %v", got, asked[1].Cases)
 	}
 }
@@ -104,9 +110,13 @@ components:
 // An endpoint that the client has no method for is named, and so are markers
 // that the README has lost.
 func TestReadme(t *testing.T) {
-	ops := []operation{{"getA", "GET", "/a", true}, {"postA", "POST", "/a", false}}
+	ops := []operation{
+		{id: "getA", method: "GET", path: "/a", repeatable: true},
+		{id: "postA", method: "POST", path: "/a"},
+	}
 	_, err := endpointTable(ops, map[string][]string{"getA": {"A.Get", "A.Wait"}})
-	if want := "no exported method calls postARequest: POST /a has none"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "no exported method calls postARequest: POST /a has none"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	rows, err := endpointTable(ops[:1], map[string][]string{"getA": {"A.Get", "A.Wait"}})

@@ -48,31 +48,50 @@ func TestErrors(t *testing.T) {
 		offset                 int
 		syntax                 bool
 	}{
-		{"a number for a string", `{"s":1}`, "s", "a string", 5, false},
-		{"an object for a string", `{"s":{"x":1}}`, "s", "a string", 5, false},
-		{"a string for a boolean", `{"b":"true"}`, "b", "true or false", 5, false},
-		{"an array for an object", `[]`, "", "an object", 0, false},
-		{"an object for an array", `{"in":{}}`, "in", "an array", 6, false},
-		{"in an element", `{"in":[{"n":1},{"n": "2"}]}`, "in[1].n", "a number", 21, false},
-		{"in an array in an element", `{"in":[{"tags":["a","b",3]}]}`, "in[0].tags[2]", "a string", 24, false},
-		{"a fraction", `{"in":[{"n":1.5}]}`, "in[0].n", "a 64-bit integer", 12, false},
-		{"too large", `{"in":[{"n":9223372036854775808}]}`, "in[0].n", "a 64-bit integer", 12, false},
-		{"the first of two", `{"s":1,"b":2}`, "s", "a string", 5, false},
-		{"not JSON comes first", `{"s":1,"b":tru}`, "b", "a value", 11, true},
-		{"nothing", ``, "", "a value", 0, true},
-		{"cut off in a string", `{"s":"ab`, "s", "the rest of a string", 8, true},
-		{"cut off before a value", `{"s":`, "s", "a value", 5, true},
-		{"cut off in an object", `{"s":"a"`, "", "a comma or }", 8, true},
-		{"cut off in an array", `{"in":[`, "in[0]", "a value", 7, true},
-		{"no comma", `{"in":[{"n":1 "m":2}]}`, "in[0]", "a comma or }", 14, true},
-		{"no colon", `{"s" 1}`, "", "a colon", 5, true},
-		{"no name", `{"s":"a",}`, "", "a name", 9, true},
-		{"a bad escape", `{"x":{"y":"a\qb"}}`, "x.y", "an escape sequence", 13, true},
-		{"a bad code unit", `{"x":{"y":"a\u00g0"}}`, "x.y", "four hexadecimal digits", 13, true},
-		{"a bad number", `{"x":[01]}`, "x[0]", "a number", 6, true},
-		{"more text", `{} x`, "", "the end of the text", 3, true},
-		{"a name that needs quotes", `{"a b":{"":[x]}}`, `["a b"][""][0]`, "a value", 12, true},
-		{"a long name", `{"` + long + `":x}`, `["` + long[:40] + `"]`, "a value", 54, true},
+		{name: "a number for a string", text: `{"s":1}`, path: "s", want: "a string", offset: 5},
+		{name: "an object for a string", text: `{"s":{"x":1}}`, path: "s", want: "a string", offset: 5},
+		{name: "a string for a boolean", text: `{"b":"true"}`, path: "b", want: "true or false", offset: 5},
+		{name: "an array for an object", text: `[]`, want: "an object"},
+		{name: "an object for an array", text: `{"in":{}}`, path: "in", want: "an array", offset: 6},
+		{name: "in an element", text: `{"in":[{"n":1},{"n": "2"}]}`, path: "in[1].n", want: "a number", offset: 21},
+		{
+			name: "in an array in an element",
+			text: `{"in":[{"tags":["a","b",3]}]}`, path: "in[0].tags[2]", want: "a string", offset: 24,
+		},
+		{name: "a fraction", text: `{"in":[{"n":1.5}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
+		{
+			name: "too large",
+			text: `{"in":[{"n":9223372036854775808}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12,
+		},
+		{name: "the first of two", text: `{"s":1,"b":2}`, path: "s", want: "a string", offset: 5},
+		{name: "not JSON comes first", text: `{"s":1,"b":tru}`, path: "b", want: "a value", offset: 11, syntax: true},
+		{name: "nothing", want: "a value", syntax: true},
+		{name: "cut off in a string", text: `{"s":"ab`, path: "s", want: "the rest of a string", offset: 8, syntax: true},
+		{name: "cut off before a value", text: `{"s":`, path: "s", want: "a value", offset: 5, syntax: true},
+		{name: "cut off in an object", text: `{"s":"a"`, want: "a comma or }", offset: 8, syntax: true},
+		{name: "cut off in an array", text: `{"in":[`, path: "in[0]", want: "a value", offset: 7, syntax: true},
+		{name: "no comma", text: `{"in":[{"n":1 "m":2}]}`, path: "in[0]", want: "a comma or }", offset: 14, syntax: true},
+		{name: "no colon", text: `{"s" 1}`, want: "a colon", offset: 5, syntax: true},
+		{name: "no name", text: `{"s":"a",}`, want: "a name", offset: 9, syntax: true},
+		{
+			name: "a bad escape",
+			text: `{"x":{"y":"a\qb"}}`, path: "x.y", want: "an escape sequence", offset: 13, syntax: true,
+		},
+		{
+			name: "a bad code unit",
+			text: `{"x":{"y":"a\u00g0"}}`, path: "x.y", want: "four hexadecimal digits", offset: 13,
+			syntax: true,
+		},
+		{name: "a bad number", text: `{"x":[01]}`, path: "x[0]", want: "a number", offset: 6, syntax: true},
+		{name: "more text", text: `{} x`, want: "the end of the text", offset: 3, syntax: true},
+		{
+			name: "a name that needs quotes",
+			text: `{"a b":{"":[x]}}`, path: `["a b"][""][0]`, want: "a value", offset: 12, syntax: true,
+		},
+		{
+			name: "a long name",
+			text: `{"` + long + `":x}`, path: `["` + long[:40] + `"]`, want: "a value", offset: 54, syntax: true,
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := jsonscan.New(row.text)
@@ -101,12 +120,12 @@ func TestMismatchLosesNothingElse(t *testing.T) {
 
 func TestIsolate(t *testing.T) {
 	for _, row := range []struct{ name, text, isolated, whole string }{
-		{"all well", `["a","b","c"]`, "", ""},
-		{"in the value", `["a",1,"c"]`, "[1]", ""},
-		{"before it", `[1,"b","c"]`, "", "[0]"},
-		{"before and in it", `[1,2,"c"]`, "[1]", "[0]"},
-		{"behind it", `["a",1,2]`, "[1]", "[2]"},
-		{"not JSON", `["a",tru,"c"]`, "[1]", "[1]"},
+		{name: "all well", text: `["a","b","c"]`},
+		{name: "in the value", text: `["a",1,"c"]`, isolated: "[1]"},
+		{name: "before it", text: `[1,"b","c"]`, whole: "[0]"},
+		{name: "before and in it", text: `[1,2,"c"]`, isolated: "[1]", whole: "[0]"},
+		{name: "behind it", text: `["a",1,2]`, isolated: "[1]", whole: "[2]"},
+		{name: "not JSON", text: `["a",tru,"c"]`, isolated: "[1]", whole: "[1]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := jsonscan.New(row.text)

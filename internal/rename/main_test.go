@@ -10,16 +10,20 @@ import (
 func TestRename(t *testing.T) {
 	root := t.TempDir()
 	files := []struct{ name, before, after string }{
-		{"go.mod", "module old.test/mail\n", "module zoo.test/a/mail\n"},
-		{"mcp/go.mod", "module old.test/mail/mcp\n\nreplace old.test/mail => ../\n", "module zoo.test/a/mail/mcp\n\nreplace zoo.test/a/mail => ../\n"},
-		{"README.md", "go get old.test/mail/client", "go get zoo.test/a/mail/client"},
-		{"other.md", "old.test/mailbox, old.test", "old.test/mailbox, old.test"},
-		{"logo.png", "\x00old.test/mail", "\x00old.test/mail"},
-		{".git/config", "old.test/mail", "old.test/mail"},
+		{name: "go.mod", before: "module old.test/mail\n", after: "module zoo.test/a/mail\n"},
 		{
-			"sorted.go",
-			"package p\n\nimport (\n\t_ \"old.test/mail/client\"\n\t_ \"pig.test/x\"\n)\n",
-			"package p\n\nimport (\n\t_ \"pig.test/x\"\n\t_ \"zoo.test/a/mail/client\"\n)\n",
+			name:   "mcp/go.mod",
+			before: "module old.test/mail/mcp\n\nreplace old.test/mail => ../\n",
+			after:  "module zoo.test/a/mail/mcp\n\nreplace zoo.test/a/mail => ../\n",
+		},
+		{name: "README.md", before: "go get old.test/mail/client", after: "go get zoo.test/a/mail/client"},
+		{name: "other.md", before: "old.test/mailbox, old.test", after: "old.test/mailbox, old.test"},
+		{name: "logo.png", before: "\x00old.test/mail", after: "\x00old.test/mail"},
+		{name: ".git/config", before: "old.test/mail", after: "old.test/mail"},
+		{
+			name:   "sorted.go",
+			before: "package p\n\nimport (\n\t_ \"old.test/mail/client\"\n\t_ \"pig.test/x\"\n)\n",
+			after:  "package p\n\nimport (\n\t_ \"pig.test/x\"\n\t_ \"zoo.test/a/mail/client\"\n)\n",
 		},
 	}
 	for _, file := range files {

@@ -13,12 +13,21 @@ func TestLossesAreSeen(t *testing.T) {
 		lost []string
 		want string
 	}{
-		"a failed test": {failures([]byte("=== RUN   TestX\n    x_test.go:12: lost an event\n--- FAIL: TestX (0.1s)\n"), failed), "x_test.go:12: lost an event"},
-		"a crash":       {failures([]byte("fatal error: all goroutines are asleep"), failed), "fatal error"},
-		"a goroutine":   {footprint{goroutines: 4}.leaks(footprint{goroutines: 3}), "1 goroutines stay behind"},
-		"memory":        {footprint{heap: 9 << 20}.leaks(footprint{heap: 1 << 20}), "8 MiB"},
-		"an event":      {(&receiver{handled: map[string]int{}}).losses(), "2000 of 2000 events"},
-		"one twice":     {(&receiver{handled: map[string]int{"a@example.com": 2}}).losses(), "handled 2 times"},
+		"a failed test": {
+			lost: failures([]byte("=== RUN   TestX\n    x_test.go:12: lost an event\n--- FAIL: TestX (0.1s)\n"), failed),
+			want: "x_test.go:12: lost an event",
+		},
+		"a crash": {lost: failures([]byte("fatal error: all goroutines are asleep"), failed), want: "fatal error"},
+		"a goroutine": {
+			lost: footprint{goroutines: 4}.leaks(footprint{goroutines: 3}),
+			want: "1 goroutines stay behind",
+		},
+		"memory":   {lost: footprint{heap: 9 << 20}.leaks(footprint{heap: 1 << 20}), want: "8 MiB"},
+		"an event": {lost: (&receiver{handled: map[string]int{}}).losses(), want: "2000 of 2000 events"},
+		"one twice": {
+			lost: (&receiver{handled: map[string]int{"a@example.com": 2}}).losses(),
+			want: "handled 2 times",
+		},
 	} {
 		if !strings.Contains(strings.Join(row.lost, "\n"), row.want) {
 			t.Errorf("%s: %q, want %q", name, row.lost, row.want)
@@ -62,7 +71,10 @@ func TestFuzzTargetsAreFound(t *testing.T) {
 	for _, trial := range trials {
 		names[trial.name] = true
 	}
-	for _, want := range []string{"fuzz events FuzzParse", "fuzz internal/jsonscan FuzzCursor", "fuzz mcp FuzzArguments", "fuzz webhook FuzzVerify"} {
+	for _, want := range []string{
+		"fuzz events FuzzParse", "fuzz internal/jsonscan FuzzCursor", "fuzz mcp FuzzArguments",
+		"fuzz webhook FuzzVerify",
+	} {
 		if !names[want] {
 			t.Errorf("%s is missing", want)
 		}

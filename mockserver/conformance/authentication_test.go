@@ -9,7 +9,9 @@ func TestAuthentication(t *testing.T) {
 	t.Run("every route wants a token", inLab(func(l *lab) {
 		proves(l, "endpoints/authorization", "authentication/bearer", "decision/7/401")
 		for _, r := range routes(l) {
-			for _, header := range []string{"", "Bearer", "Bearer ", "Bearer nobody", "Basic " + owner, owner, "Bearer " + owner + "x"} {
+			for _, header := range []string{
+				"", "Bearer", "Bearer ", "Bearer nobody", "Basic " + owner, owner, "Bearer " + owner + "x",
+			} {
 				req := l.request(r.method, r.at("1"), r.example())
 				req.Header.Set("Authorization", header)
 				res := l.send(req).problem(401, "unauthorized", "header.authorization")
@@ -58,10 +60,13 @@ func TestAuthentication(t *testing.T) {
 		l.Log("an id of another account in a body")
 		other.post("/v2/emails", submission(ada, f(`,"list_id":%d`, list))).problem(404, "not_found", "body.list_id")
 		other.post("/campaigns", f(`{"name":"A","list_id":%d}`, list)).problem(404, "not_found", "body.list_id")
-		other.post("/campaigns", f(`{"name":"A","content":{"template_id":%d}}`, template)).problem(404, "not_found", "body.content.template_id")
+		other.post("/campaigns", f(`{"name":"A","content":{"template_id":%d}}`, template)).problem(404, "not_found",
+			"body.content.template_id")
 		other.get("/v2/emails/"+email).problem(404, "not_found", "path.email_id")
 		other.delete("/suppressed-emails/no@example.org").problem(404, "not_found", "path.email")
-		for _, path := range []string{"/lists", "/templates", "/campaigns", "/workflows", "/webhooks", "/suppressed-emails", "/tags"} {
+		for _, path := range []string{
+			"/lists", "/templates", "/campaigns", "/workflows", "/webhooks", "/suppressed-emails", "/tags",
+		} {
 			other.get(path).is(200, `{"data":[],"pagination":{"page":1,"per_page":50}}`)
 		}
 		other.submit("no@example.org", "").is(201, `{"status":"queued","…":0}`)

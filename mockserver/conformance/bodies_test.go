@@ -31,15 +31,20 @@ func TestBodies(t *testing.T) {
 		proves(l, "decision/2/created", "decision/3/id-names")
 		list := l.list()
 		for _, test := range []struct{ path, body, id string }{
-			{"/templates", `{"name":"A"}`, "template_id"},
-			{"/lists", `{"name":"A"}`, "list_id"},
-			{f("/lists/%d/contacts", list), `{"email":"bob@example.org"}`, "id"},
-			{"/campaigns", `{"name":"A"}`, "campaign_id"},
-			{"/workflows", f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting), "workflow_id"},
+			{path: "/templates", body: `{"name":"A"}`, id: "template_id"},
+			{path: "/lists", body: `{"name":"A"}`, id: "list_id"},
+			{path: f("/lists/%d/contacts", list), body: `{"email":"bob@example.org"}`, id: "id"},
+			{path: "/campaigns", body: `{"name":"A"}`, id: "campaign_id"},
+			{
+				path: "/workflows",
+				body: f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting),
+				id:   "workflow_id",
+			},
 		} {
 			l.post(test.path, test.body).is(201, f(`{"%s":"<integer>","…":0}`, test.id))
 		}
-		l.post("/webhooks", `{"url":"http://hook.test/","events":["Email.Bounced"]}`).is(201, `{"webhook_id":"<string>","…":0}`)
+		l.post("/webhooks", `{"url":"http://hook.test/","events":["Email.Bounced"]}`).is(201,
+			`{"webhook_id":"<string>","…":0}`)
 		l.post("/suppressed-emails", `{"email":"no@example.org"}`).is(201, `{"email":"no@example.org","…":0}`)
 		l.submit(ada, "").is(201, `{"id":"<string>","…":0}`)
 		l.post("/emails", submission(ada, "")).is(201, `{"id":"<string>"}`)

@@ -107,7 +107,8 @@ func TestErrors(t *testing.T) {
 		proves(l, "decision/7/5xx")
 		for _, status := range []int{500, 503} {
 			l.must(l.srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, RetryAfter: "3"}))
-			res := l.post("/lists", `{"name":"A"}`).is(status, `{"detail":[{"loc":"<array>","msg":"<string>","type":"<string>"}]}`)
+			res := l.post("/lists", `{"name":"A"}`).is(status,
+				`{"detail":[{"loc":"<array>","msg":"<string>","type":"<string>"}]}`)
 			want(l, "Retry-After", res.header.Get("Retry-After"), "3")
 			l.srv.ClearFaults()
 		}
@@ -116,7 +117,9 @@ func TestErrors(t *testing.T) {
 	t.Run("every response names itself", inLab(func(l *lab) {
 		proves(l, "decision/6/request-id")
 		seen := map[string]bool{}
-		for _, res := range []reply{l.get("/lists"), l.post("/lists", "{"), l.get("/nowhere"), l.as("").get("/lists"), l.delete("/lists")} {
+		for _, res := range []reply{
+			l.get("/lists"), l.post("/lists", "{"), l.get("/nowhere"), l.as("").get("/lists"), l.delete("/lists"),
+		} {
 			id := res.header.Get("X-Request-Id")
 			want(l, "X-Request-Id is new", id != "" && !seen[id], true)
 			seen[id] = true

@@ -96,8 +96,11 @@ type sent struct {
 
 // fill puts the ids into a pattern.
 func (s sent) fill(pattern string) string {
-	return strings.NewReplacer("$id", s.id, "$list", strconv.FormatInt(s.list, 10), "$contact", strconv.FormatInt(s.contact, 10),
-		"$campaign", strconv.FormatInt(s.campaign, 10), "$workflow", strconv.FormatInt(s.workflow, 10)).Replace(pattern)
+	return strings.NewReplacer("$id", s.id, "$list", strconv.FormatInt(s.list, 10), "$contact",
+		strconv.FormatInt(s.contact, 10), "$campaign", strconv.FormatInt(s.campaign, 10), "$workflow",
+		strconv.FormatInt(s.workflow, 10)).Replace(
+		pattern,
+	)
 }
 
 // sendings are the four ways of sending an email, here to Ada, who is on a list
@@ -153,7 +156,8 @@ func (l *lab) sendByOptIn() sent {
 
 func (l *lab) sendByTransactional() sent {
 	l.Helper()
-	body := f(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop, greeting)
+	body := f(`{"email":%q,"sender":%s,"content":%s,"additional_headers":[{"name":"X-Order","value":"7"}]}`, ada, shop,
+		greeting)
 	id := l.post("/emails", body).ok().text("id")
 	l.deliveries()
 	return sent{id: id}

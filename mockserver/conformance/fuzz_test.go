@@ -15,7 +15,8 @@ import (
 var pathParameter = regexp.MustCompile(`\{\w+\}`)
 
 // existing puts ids that furnish makes in the place of the document's.
-var existing = strings.NewReplacer(`"list_id":81`, `"list_id":1`, `90210,90211`, `2`, `"template_id":4711`, `"template_id":3`)
+var existing = strings.NewReplacer(`"list_id":81`, `"list_id":1`, `90210,90211`, `2`, `"template_id":4711`,
+	`"template_id":3`)
 
 // FuzzAPI sends anything to every route of a platform that has a resource of
 // each kind, with and without validation of requests. Every answer keeps to the

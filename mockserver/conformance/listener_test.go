@@ -116,7 +116,8 @@ func (l *lab) listenWith(more string, events ...string) string {
 	path := fmt.Sprintf("/%d", len(l.receiver.secrets)+1)
 	l.receiver.secrets[path] = ""
 	l.receiver.mu.Unlock()
-	created := l.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	created := l.post("/webhooks",
+		fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
 	l.receiver.mu.Lock()
 	l.receiver.secrets[path] = created.text("secret")
 	l.receiver.mu.Unlock()

@@ -137,19 +137,22 @@ func TestMismatches(t *testing.T) {
 		name, got, pattern string
 		want               int
 	}{
-		{"equal", `{"a":[1,"x",null,true]}`, `{"a":[1,"x",null,true]}`, 0},
-		{"another value", `{"a":1}`, `{"a":2}`, 1},
-		{"another kind", `{"a":"1"}`, `{"a":1}`, 1},
-		{"null for an object", `{"a":null}`, `{"a":{"…":0}}`, 1},
-		{"a member too many", `{"a":1,"b":2}`, `{"a":1}`, 1},
-		{"others allowed", `{"a":1,"b":2}`, `{"a":1,"…":0}`, 0},
-		{"a member too few", `{"a":1}`, `{"a":1,"b":2,"…":0}`, 1},
-		{"null is a member", `{"a":null}`, `{}`, 1},
-		{"an item too many", `[1,2]`, `[1]`, 1},
-		{"an integer", `[1,1.5,"1",null]`, `["<integer>","<integer>","<integer>","<integer>"]`, 3},
-		{"digits", `["12",12,"x"]`, `["<digits>","<digits>","<digits>"]`, 2},
-		{"a time long ago", `[1,"1999-01-01T00:00:00Z"]`, `["<unix>","<iso>"]`, 2},
-		{"the pattern is broken", `1`, `{`, 1},
+		{name: "equal", got: `{"a":[1,"x",null,true]}`, pattern: `{"a":[1,"x",null,true]}`},
+		{name: "another value", got: `{"a":1}`, pattern: `{"a":2}`, want: 1},
+		{name: "another kind", got: `{"a":"1"}`, pattern: `{"a":1}`, want: 1},
+		{name: "null for an object", got: `{"a":null}`, pattern: `{"a":{"…":0}}`, want: 1},
+		{name: "a member too many", got: `{"a":1,"b":2}`, pattern: `{"a":1}`, want: 1},
+		{name: "others allowed", got: `{"a":1,"b":2}`, pattern: `{"a":1,"…":0}`},
+		{name: "a member too few", got: `{"a":1}`, pattern: `{"a":1,"b":2,"…":0}`, want: 1},
+		{name: "null is a member", got: `{"a":null}`, pattern: `{}`, want: 1},
+		{name: "an item too many", got: `[1,2]`, pattern: `[1]`, want: 1},
+		{
+			name: "an integer",
+			got:  `[1,1.5,"1",null]`, pattern: `["<integer>","<integer>","<integer>","<integer>"]`, want: 3,
+		},
+		{name: "digits", got: `["12",12,"x"]`, pattern: `["<digits>","<digits>","<digits>"]`, want: 2},
+		{name: "a time long ago", got: `[1,"1999-01-01T00:00:00Z"]`, pattern: `["<unix>","<iso>"]`, want: 2},
+		{name: "the pattern is broken", got: `1`, pattern: `{`, want: 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := parse([]byte(test.got))

@@ -10,18 +10,34 @@ var paged = []struct {
 	name, path string // with %d for a list
 	add        func(l *lab, list int64, i int)
 }{
-	{"templates", "/templates", func(l *lab, _ int64, i int) { l.post("/templates", f(`{"name":"T%d"}`, i)).ok() }},
-	{"lists", "/lists", func(l *lab, _ int64, i int) { l.post("/lists", f(`{"name":"L%d"}`, i)).ok() }},
-	{"contacts", "/lists/%d/contacts", func(l *lab, list int64, i int) { l.contact(list, f("c%d@example.org", i)) }},
-	{"tags", "/tags", func(l *lab, list int64, i int) {
-		l.post(f("/lists/%d/contacts", list), f(`{"email":"c%d@example.org","tags":["t%03d"]}`, i, i)).ok()
-	}},
-	{"campaigns", "/campaigns", func(l *lab, list int64, _ int) { l.campaign(list) }},
-	{"workflows", "/workflows", func(l *lab, list int64, _ int) { l.workflow(list) }},
-	{"suppressed emails", "/suppressed-emails", func(l *lab, _ int64, i int) {
-		l.post("/suppressed-emails", f(`{"email":"c%d@example.org"}`, i)).ok()
-	}},
-	{"webhooks", "/webhooks", func(l *lab, _ int64, _ int) { l.listen() }},
+	{
+		name: "templates",
+		path: "/templates",
+		add:  func(l *lab, _ int64, i int) { l.post("/templates", f(`{"name":"T%d"}`, i)).ok() },
+	},
+	{name: "lists", path: "/lists", add: func(l *lab, _ int64, i int) { l.post("/lists", f(`{"name":"L%d"}`, i)).ok() }},
+	{
+		name: "contacts",
+		path: "/lists/%d/contacts",
+		add:  func(l *lab, list int64, i int) { l.contact(list, f("c%d@example.org", i)) },
+	},
+	{
+		name: "tags",
+		path: "/tags",
+		add: func(l *lab, list int64, i int) {
+			l.post(f("/lists/%d/contacts", list), f(`{"email":"c%d@example.org","tags":["t%03d"]}`, i, i)).ok()
+		},
+	},
+	{name: "campaigns", path: "/campaigns", add: func(l *lab, list int64, _ int) { l.campaign(list) }},
+	{name: "workflows", path: "/workflows", add: func(l *lab, list int64, _ int) { l.workflow(list) }},
+	{
+		name: "suppressed emails",
+		path: "/suppressed-emails",
+		add: func(l *lab, _ int64, i int) {
+			l.post("/suppressed-emails", f(`{"email":"c%d@example.org"}`, i)).ok()
+		},
+	},
+	{name: "webhooks", path: "/webhooks", add: func(l *lab, _ int64, _ int) { l.listen() }},
 }
 
 func TestPages(t *testing.T) {
@@ -65,7 +81,9 @@ func TestPages(t *testing.T) {
 		t.Run(p.name+" by default and at most", inLab(func(l *lab) {
 			proves(l, "decision/4/per_page")
 			path := setUp(l, 101)
-			for query, n := range map[string]int{"": 50, "page=1": 50, "page=2": 50, "page=3": 1, "per_page=100": 100, "page=2&per_page=100": 1} {
+			for query, n := range map[string]int{
+				"": 50, "page=1": 50, "page=2": 50, "page=3": 1, "per_page=100": 100, "page=2&per_page=100": 1,
+			} {
 				page := l.get(path + query).json().(map[string]any)
 				want(l, path+query, len(page["data"].([]any)), n)
 			}

@@ -140,7 +140,8 @@ func newTrial() *trial {
 	t.call("POST", f("/lists/%d/accept-policy", t.lists[0].id), "")
 	t.lists[0].accepted = true
 	for _, l := range t.lists {
-		_, body := t.call("POST", "/workflows", f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, l.id, shop, greeting))
+		_, body := t.call("POST", "/workflows",
+			f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, l.id, shop, greeting))
 		if id := number(body["workflow_id"]); l.accepted {
 			t.call("POST", f("/workflows/%d/activate", id), "")
 			l.workflow = true

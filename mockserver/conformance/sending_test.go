@@ -8,7 +8,8 @@ import (
 
 func TestCampaigns(t *testing.T) {
 	t.Run("create, list and get", inLab(func(l *lab) {
-		proves(l, "service/campaigns-workflows", "decision/17/endpoints", "decision/17/fields", "resources/campaign/campaign_id")
+		proves(l, "service/campaigns-workflows", "decision/17/endpoints", "decision/17/fields",
+			"resources/campaign/campaign_id")
 		list := l.list()
 		holds := f(`"name":"Spring","list_id":%d,"sender":%s,"content":%s`, list, shop, greeting)
 		created := l.post("/campaigns", `{`+holds+`}`).is(201, `{`+holds+`,"campaign_id":"<integer>",
@@ -19,18 +20,21 @@ func TestCampaigns(t *testing.T) {
 		l.post("/campaigns", `{"name":""}`).problem(422, "value_error", "body.name")
 	}))
 	t.Run("a template or inline HTML", inLab(func(l *lab) {
-		proves(l, "endpoints/campaigns/update", "endpoints/campaigns/template-reference", "resources/campaign/content", "service/template-users")
+		proves(l, "endpoints/campaigns/update", "endpoints/campaigns/template-reference", "resources/campaign/content",
+			"service/template-users")
 		template := l.post("/templates", design).int("template_id")
 		path := f("/campaigns/%d", l.campaign(l.list()))
 		l.patch(path, f(`{"content":{"template_id":%d}}`, template)).
 			is(200, f(`{"name":"Spring","content":{"subject":"Hello {{name}}","template_id":%d},"…":0}`, template))
-		l.patch(path, `{"content":{"html":"<b>x</b>"}}`).is(200, `{"content":{"subject":"Hello {{name}}","html":"<b>x</b>"},"…":0}`)
+		l.patch(path, `{"content":{"html":"<b>x</b>"}}`).is(200,
+			`{"content":{"subject":"Hello {{name}}","html":"<b>x</b>"},"…":0}`)
 		l.patch(path, `{"content":{"template_id":999999}}`).problem(404, "not_found", "body.content.template_id")
 		l.patch(path, f(`{"content":{"template_id":%d,"html":"x"}}`, template)).
 			problem(422, "value_error", "body.content.template_id")
 		l.patch(path, `{"content":{"text":"T"}}`).
 			is(200, `{"content":{"subject":"Hello {{name}}","html":"<b>x</b>","text":"T"},"…":0}`)
-		l.post("/campaigns", f(`{"name":"A","content":{"template_id":%d}}`, template)).is(201, f(`{"content":{"template_id":%d},"…":0}`, template))
+		l.post("/campaigns", f(`{"name":"A","content":{"template_id":%d}}`, template)).is(201,
+			f(`{"content":{"template_id":%d},"…":0}`, template))
 		l.post("/campaigns", f(`{"name":"A","content":{"template_id":%d,"html":"x"}}`, template)).
 			problem(422, "value_error", "body.content.template_id")
 		l.patch(path, `{"name":"refused","list_id":999999}`).problem(404, "not_found", "body.list_id")
@@ -41,16 +45,20 @@ func TestCampaigns(t *testing.T) {
 		list := l.list()
 		path := f("/campaigns/%d", l.campaign(list))
 		other := l.list()
-		l.patch(path, `{"name":"Autumn"}`).is(200, f(`{"name":"Autumn","list_id":%d,"content":%s,"sender":%s,"…":0}`, list, greeting, shop))
-		l.patch(path, f(`{"list_id":%d,"sender":{"email":"b@shop.example"}}`, other)).is(200, f(`{"name":"Autumn","list_id":%d,"content":%s,"…":0}`, other, greeting))
-		l.patch(path, `{"content":{"text":null}}`).is(200, `{"content":{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>"},"…":0}`)
+		l.patch(path, `{"name":"Autumn"}`).is(200,
+			f(`{"name":"Autumn","list_id":%d,"content":%s,"sender":%s,"…":0}`, list, greeting, shop))
+		l.patch(path, f(`{"list_id":%d,"sender":{"email":"b@shop.example"}}`, other)).is(200,
+			f(`{"name":"Autumn","list_id":%d,"content":%s,"…":0}`, other, greeting))
+		l.patch(path, `{"content":{"text":null}}`).is(200,
+			`{"content":{"subject":"Hello {{name}}","html":"<p>Hello {{name}}</p>"},"…":0}`)
 		l.patch(path, `{"name":""}`).problem(422, "value_error", "body.name")
 	}))
 }
 
 func TestSendingCampaigns(t *testing.T) {
 	t.Run("send now", inLab(func(l *lab) {
-		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Sent", "decision/30/Campaign.Sent", "events/Campaign.Scheduled", "decision/30/Campaign.Scheduled", "decision/29")
+		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Sent", "decision/30/Campaign.Sent",
+			"events/Campaign.Scheduled", "decision/30/Campaign.Scheduled", "decision/29")
 		l.listen("Campaign.Sent", "Campaign.Scheduled")
 		list := l.list()
 		l.contact(list, ada)
@@ -58,8 +66,24 @@ func TestSendingCampaigns(t *testing.T) {
 		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"incomplete","…":0}`)
 		l.post(f("/campaigns/%d/schedule", campaign), "").is(200, `{"scheduled_for":"<unix>","…":0}`)
 		fired := l.fires("Campaign.Scheduled", "Campaign.Sent")
-		l.envelope(fired[0], f(`{"event":"Campaign.Scheduled","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring","scheduled_for":"<iso>"}}`, campaign, list))
-		l.envelope(fired[1], f(`{"event":"Campaign.Sent","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring","sent_at":"<iso>"}}`, campaign, list))
+		l.envelope(
+			fired[0],
+			f(
+				`{"event":"Campaign.Scheduled","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring",`+
+					`"scheduled_for":"<iso>"}}`,
+				campaign,
+				list,
+			),
+		)
+		l.envelope(
+			fired[1],
+			f(
+				`{"event":"Campaign.Sent","timestamp":"<iso>","data":{"campaign_id":"%d","list_id":"%d","name":"Spring",`+
+					`"sent_at":"<iso>"}}`,
+				campaign,
+				list,
+			),
+		)
 		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"delivered","…":0}`)
 		want(l, "recipients", l.recipients(), ada)
 	}))
@@ -86,7 +110,8 @@ func TestSendingCampaigns(t *testing.T) {
 		l.contact(list, ada)
 		campaign := l.campaign(list)
 		at := time.Now().Add(time.Hour)
-		l.post(f("/campaigns/%d/schedule", campaign), f(`{"scheduled_for":%d}`, at.Unix())).is(200, f(`{"status":"scheduled","scheduled_for":%d,"…":0}`, at.Unix()))
+		l.post(f("/campaigns/%d/schedule", campaign), f(`{"scheduled_for":%d}`, at.Unix())).is(200,
+			f(`{"status":"scheduled","scheduled_for":%d,"…":0}`, at.Unix()))
 		l.data(l.fires("Campaign.Scheduled")[0], f(`{"scheduled_for":%q,"…":0}`, at.UTC().Format(time.RFC3339)))
 		time.Sleep(59 * time.Minute)
 		l.fires()
@@ -155,7 +180,9 @@ func TestWhenCampaignsMayBeScheduled(t *testing.T) {
 		l.post(path+"/schedule", f(`{"scheduled_for":%d}`, time.Now().Add(time.Hour).Unix())).ok()
 		changed := l.patch(path, `{"content":{"subject":"Later"}}`).is(200, `{"status":"scheduled","…":0}`)
 		l.patch(path, f(`{"name":"X","list_id":%d}`, closed)).problem(409, "policy_not_accepted", "path.campaign_id")
-		for _, incomplete := range []string{`{"name":"X","content":{"subject":""}}`, `{"name":"X","content":{"html":"","text":""}}`} {
+		for _, incomplete := range []string{
+			`{"name":"X","content":{"subject":""}}`, `{"name":"X","content":{"html":"","text":""}}`,
+		} {
 			l.patch(path, incomplete).problem(409, "invalid_state", "path.campaign_id")
 		}
 		l.get(path).is(200, string(changed.raw))
@@ -169,13 +196,28 @@ func TestWorkflows(t *testing.T) {
 	t.Run("create, list and get", inLab(func(l *lab) {
 		proves(l, "service/campaigns-workflows", "decision/18/endpoints", "decision/18/fields")
 		list := l.list()
-		created := l.post("/workflows", f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)).
-			is(201, f(`{"workflow_id":"<integer>","name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s,"status":"inactive","created_on":"<unix>"}`, list, shop, greeting))
+		created := l.post("/workflows",
+			f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)).
+			is(
+				201,
+				f(
+					`{"workflow_id":"<integer>","name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s,`+
+						`"status":"inactive","created_on":"<unix>"}`,
+					list, shop, greeting,
+				),
+			)
 		l.get(f("/workflows/%d", created.int("workflow_id"))).is(200, string(created.raw))
 		l.get("/workflows").is(200, `{"data":[`+string(created.raw)+`],"pagination":{"page":1,"per_page":50}}`)
-		l.post("/workflows", f(`{"name":"A","list_id":%d,"trigger":"birthday","sender":%s,"content":%s}`, list, shop, greeting)).problem(422, "value_error", "body.trigger")
-		l.post("/workflows", `{}`).problem(422, "missing", "body.name").problem(422, "missing", "body.list_id").problem(422, "missing", "body.trigger")
-		l.post("/workflows", f(`{"name":"A","list_id":999999,"trigger":"subscribed","sender":%s,"content":%s}`, shop, greeting)).problem(404, "not_found", "body.list_id")
+		l.post("/workflows",
+			f(`{"name":"A","list_id":%d,"trigger":"birthday","sender":%s,"content":%s}`, list, shop, greeting)).problem(
+			422, "value_error", "body.trigger",
+		)
+		l.post("/workflows", `{}`).problem(422, "missing", "body.name").problem(422, "missing", "body.list_id").problem(422,
+			"missing", "body.trigger")
+		l.post("/workflows",
+			f(`{"name":"A","list_id":999999,"trigger":"subscribed","sender":%s,"content":%s}`, shop, greeting)).problem(
+			404, "not_found", "body.list_id",
+		)
 	}))
 	t.Run("activate and deactivate", inLab(func(l *lab) {
 		proves(l, "decision/18/endpoints", "decision/36/nothing")
@@ -223,9 +265,11 @@ func TestWorkflows(t *testing.T) {
 func TestSuppressionList(t *testing.T) {
 	t.Run("add, list and remove", inLab(func(l *lab) {
 		proves(l, "decision/19/endpoints", "resources/suppression/listed", "states/address/suppressed")
-		added := l.post("/suppressed-emails", f(`{"email":%q}`, ada)).is(201, `{"email":"ada@example.org","created_on":"<unix>"}`)
+		added := l.post("/suppressed-emails", f(`{"email":%q}`, ada)).is(201,
+			`{"email":"ada@example.org","created_on":"<unix>"}`)
 		l.post("/suppressed-emails", `{"email":"bob@example.org"}`).ok()
-		l.get("/suppressed-emails").is(200, `{"data":[`+string(added.raw)+`,{"email":"bob@example.org","…":0}],"pagination":{"page":1,"per_page":50}}`)
+		l.get("/suppressed-emails").is(200,
+			`{"data":[`+string(added.raw)+`,{"email":"bob@example.org","…":0}],"pagination":{"page":1,"per_page":50}}`)
 		l.get("/suppressed-emails?filter=email:bob@example.org").is(200, `{"data":[{"email":"bob@example.org","…":0}],"…":0}`)
 		l.get("/suppressed-emails?filter=email:carl@example.org").is(200, `{"data":[],"…":0}`)
 		l.delete("/suppressed-emails/ADA@example.org").is(204, "")
@@ -234,12 +278,16 @@ func TestSuppressionList(t *testing.T) {
 		l.submit(ada, "").is(201, `{"status":"queued","…":0}`)
 	}))
 	t.Run("its event", inLab(func(l *lab) {
-		proves(l, "states/address/suppressed/fires", "resources/suppression/event", "events/SuppressedEmail.Added", "suppressed/api", "suppressed/data", "decision/19/event", "envelope/user-null")
+		proves(l, "states/address/suppressed/fires", "resources/suppression/event", "events/SuppressedEmail.Added",
+			"suppressed/api", "suppressed/data", "decision/19/event", "envelope/user-null")
 		l.listen("SuppressedEmail.Added")
 		for _, email := range []string{ada, "*@example.com", "abuse@*"} {
 			l.post("/suppressed-emails", f(`{"email":%q}`, email)).is(201, f(`{"email":%q,"…":0}`, email))
-			l.envelope(l.fires("SuppressedEmail.Added")[0], f(`{"id":"<uuid>","event":"SuppressedEmail.Added","account_id":1204,"account_lineage":null,"ip":"<string>",
-					"user":%s,"created_on":"<unix>","data":{"suppressedEmail":{"email":%q}}}`, noUser, email))
+			l.envelope(
+				l.fires("SuppressedEmail.Added")[0],
+				f(`{"id":"<uuid>","event":"SuppressedEmail.Added","account_id":1204,"account_lineage":null,"ip":"<string>",
+					"user":%s,"created_on":"<unix>","data":{"suppressedEmail":{"email":%q}}}`, noUser, email),
+			)
 		}
 	}))
 	t.Run("domains and local parts", inLab(func(l *lab) {
@@ -248,7 +296,8 @@ func TestSuppressionList(t *testing.T) {
 			l.post("/suppressed-emails", f(`{"email":%q}`, pattern)).is(201, f(`{"email":%q,"…":0}`, pattern))
 		}
 		for email, status := range map[string]string{
-			"ada@example.com": "rejected", "Ada@EXAMPLE.com": "rejected", "abuse@example.org": "rejected", "Abuse@example.net": "rejected",
+			"ada@example.com": "rejected", "Ada@EXAMPLE.com": "rejected", "abuse@example.org": "rejected",
+			"Abuse@example.net":    "rejected",
 			"ada@mail.example.com": "queued", "ada@example.org": "queued", "no-abuse@example.org": "queued",
 		} {
 			l.submit(email, "").is(201, f(`{"status":%q,"…":0}`, status))
@@ -258,7 +307,9 @@ func TestSuppressionList(t *testing.T) {
 	}))
 	t.Run("what is neither", inLab(func(l *lab) {
 		proves(l, "decision/19/patterns")
-		for _, email := range []string{"ada", "*@*", "*", "@example.org", "ada@*.org", "ada@", "*@", "a@b@c.example", "x y@*"} {
+		for _, email := range []string{
+			"ada", "*@*", "*", "@example.org", "ada@*.org", "ada@", "*@", "a@b@c.example", "x y@*",
+		} {
 			res := l.post("/suppressed-emails", f(`{"email":%q}`, email))
 			want(l, email, res.status, 422)
 		}

@@ -66,8 +66,10 @@ func (t *trial) stepImport(s step) {
 			imported++
 		}
 	}
-	_, body := t.call("POST", f("/lists/%d/contacts/import", l.id), f(`{"contacts":[%s],"import_to":%q}`, strings.Join(entries, ","), status))
-	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]), f("%d %d", imported, len(batch)-imported))
+	_, body := t.call("POST", f("/lists/%d/contacts/import", l.id),
+		f(`{"contacts":[%s],"import_to":%q}`, strings.Join(entries, ","), status))
+	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]),
+		f("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {
 		if c.id == 0 {
 			_, page := t.call("GET", f("/lists/%d/contacts?filter=email:%s", l.id, c.email), "")
@@ -92,7 +94,8 @@ func (t *trial) stepSubmit(s step) {
 		more = f(`,"list_id":%d`, l.id)
 	}
 	want, status := t.submit(email, l, kind == "transactional")
-	got, body := t.call("POST", "/v2/emails", f(`{"email":%q,"sender":%s,"content":{"subject":"S","text":"T","type":%q}%s}`, email, shop, kind, more))
+	got, body := t.call("POST", "/v2/emails",
+		f(`{"email":%q,"sender":%s,"content":{"subject":"S","text":"T","type":%q}%s}`, email, shop, kind, more))
 	t.disagree("status", got, want)
 	if want == 201 && t.failure == nil {
 		t.disagree("the submission", body["status"], status)

@@ -19,7 +19,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var stressFor = flag.Duration("stress", 0, "how long TestStress lasts; 0 is a few hundred requests by each of its goroutines")
+var stressFor = flag.Duration("stress", 0,
+	"how long TestStress lasts; 0 is a few hundred requests by each of its goroutines")
 
 const crowdSize = 64
 
@@ -64,11 +65,18 @@ func TestStress(t *testing.T) {
 	c.checkContacts()
 	c.checkSuppressionList()
 	c.checkJournal()
-	t.Logf("%d requests, %d deliveries, %d attempts refused", c.requests.Load(), len(c.srv.Deliveries()), c.refusals.Load())
+	t.Logf("%d requests, %d deliveries, %d attempts refused", c.requests.Load(), len(c.srv.Deliveries()),
+		c.refusals.Load())
 }
 
 func newCrowd(t *testing.T) *crowd {
-	c := &crowd{T: t, fired: map[string]int{}, ids: map[int64]bool{}, suppressed: map[string]bool{}, received: map[string]int{}}
+	c := &crowd{
+		T:          t,
+		fired:      map[string]int{},
+		ids:        map[int64]bool{},
+		suppressed: map[string]bool{},
+		received:   map[string]int{},
+	}
 	c.srv = mockserver.Start(mockserver.Config{
 		Targets:       map[string]http.Handler{"hook.test": c},
 		RetrySchedule: slices.Repeat([]time.Duration{time.Millisecond}, 40),
@@ -122,7 +130,8 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // call makes a request and returns the answer's status and body.
 func (c *crowd) call(method, path, body string) (int, map[string]any) {
 	c.requests.Add(1)
-	req, err := http.NewRequestWithContext(context.WithoutCancel(c.Context()), method, c.srv.URL()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(c.Context()), method, c.srv.URL()+path,
+		strings.NewReader(body))
 	if err != nil {
 		c.Errorf("%s %s: %v", method, path, err)
 		return 0, nil
@@ -240,7 +249,8 @@ func (c *crowd) checkJournal() {
 				accepted++
 			}
 		}
-		if steady := d.WebhookID != c.hook; accepted > 1 || steady && (accepted != 1 || d.State != mockserver.DeliveryDelivered) {
+		if steady := d.WebhookID != c.hook; accepted > 1 ||
+			steady && (accepted != 1 || d.State != mockserver.DeliveryDelivered) {
 			c.Errorf("%s of %s is %s, accepted %d times in %d attempts", d.Event, d.ID, d.State, accepted, len(d.Attempts))
 		}
 	}

@@ -10,7 +10,8 @@ const design = `{"name":"Shipped","content":{"html":"<p>Hi {{name}}</p>","text":
 
 func TestTemplates(t *testing.T) {
 	t.Run("create", inLab(func(l *lab) {
-		proves(l, "endpoints/templates/create", "resources/template/name", "resources/template/content.html", "resources/template/content.text", "decision/9/fields")
+		proves(l, "endpoints/templates/create", "resources/template/name", "resources/template/content.html",
+			"resources/template/content.text", "decision/9/fields")
 		created := l.post("/templates", design).is(201, `{"template_id":"<integer>","name":"Shipped",
 				"content":{"html":"<p>Hi {{name}}</p>","text":"Hi {{name}}"},"created_on":"<unix>","updated_on":"<unix>"}`)
 		l.get(f("/templates/%d", created.int("template_id"))).is(200, string(created.raw))
@@ -34,7 +35,8 @@ func TestTemplates(t *testing.T) {
 	}))
 	t.Run("render", inLab(func(l *lab) {
 		proves(l, "endpoints/templates/render", "decision/9/render")
-		id := l.post("/templates", `{"name":"A","content":{"html":"<p>Hi {{ name }}, {{order}}!</p>","text":"x"}}`).int("template_id")
+		id := l.post("/templates", `{"name":"A","content":{"html":"<p>Hi {{ name }}, {{order}}!</p>",`+
+			`"text":"x"}}`).int("template_id")
 		res := l.get(f("/templates/%d/render", id)).ok()
 		want(l, "the preview", string(res.raw), "<p>Hi , !</p>")
 		if kind := res.header.Get("Content-Type"); kind != "text/html" && kind != "text/html; charset=utf-8" {
@@ -46,8 +48,11 @@ func TestTemplates(t *testing.T) {
 		id := l.post("/templates", design).int("template_id")
 		time.Sleep(time.Minute)
 		l.patch(f("/templates/%d", id), `{"name":"New","content":{"html":"<b>new</b>","text":"new"}}`).
-			is(200, f(`{"template_id":%d,"name":"New","content":{"html":"<b>new</b>","text":"new"},"created_on":%d,"updated_on":%d}`,
-				id, time.Now().Add(-time.Minute).Unix(), time.Now().Unix()))
+			is(
+				200,
+				f(`{"template_id":%d,"name":"New","content":{"html":"<b>new</b>","text":"new"},"created_on":%d,"updated_on":%d}`,
+					id, time.Now().Add(-time.Minute).Unix(), time.Now().Unix()),
+			)
 		l.patch(f("/templates/%d", id), `{"name":""}`).problem(422, "value_error", "body.name")
 	}))
 	t.Run("an update is partial", inLab(func(l *lab) {
@@ -57,7 +62,8 @@ func TestTemplates(t *testing.T) {
 			is(200, `{"name":"New","content":{"html":"<p>Hi {{name}}</p>","text":"Hi {{name}}"},"…":0}`)
 		l.patch(path, `{"content":{"html":"<b>new</b>"}}`).
 			is(200, `{"name":"New","content":{"html":"<b>new</b>","text":"Hi {{name}}"},"…":0}`)
-		l.patch(path, `{"content":{"text":"new"}}`).is(200, `{"name":"New","content":{"html":"<b>new</b>","text":"new"},"…":0}`)
+		l.patch(path, `{"content":{"text":"new"}}`).is(200,
+			`{"name":"New","content":{"html":"<b>new</b>","text":"new"},"…":0}`)
 		unchanged := l.patch(path, `{}`).is(200, `{"name":"New","content":{"html":"<b>new</b>","text":"new"},"…":0}`)
 		l.get(path).is(200, string(unchanged.raw))
 	}))
@@ -83,7 +89,8 @@ func TestTemplates(t *testing.T) {
 		template := l.post("/templates", design).int("template_id")
 		content := f(`{"subject":"Dear {{name}}","template_id":%d}`, template)
 		email := f(`{"email":%q,"sender":%s,"content":%s}`, ada, shop, content)
-		campaign := l.post("/campaigns", f(`{"name":"A","list_id":%d,"sender":%s,"content":%s}`, list, shop, content)).int("campaign_id")
+		campaign := l.post("/campaigns", f(`{"name":"A","list_id":%d,"sender":%s,`+
+			`"content":%s}`, list, shop, content)).int("campaign_id")
 		for name, send := range map[string]func() reply{
 			"campaign":      func() reply { return l.post(f("/campaigns/%d/schedule", campaign), "") },
 			"email API":     func() reply { return l.post("/v2/emails", email) },
@@ -131,7 +138,8 @@ func TestLists(t *testing.T) {
 		proves(l, "decision/10/get")
 		a, b := l.closedList(), l.list()
 		l.get(f("/lists/%d", b)).is(200, f(`{"list_id":%d,"policy_accepted":true,"…":0}`, b))
-		l.get("/lists").is(200, f(`{"data":[{"list_id":%d,"…":0},{"list_id":%d,"…":0}],"pagination":{"page":1,"per_page":50}}`, a, b))
+		l.get("/lists").is(200,
+			f(`{"data":[{"list_id":%d,"…":0},{"list_id":%d,"…":0}],"pagination":{"page":1,"per_page":50}}`, a, b))
 	}))
 	t.Run("the id names the list in all contact operations", inLab(func(l *lab) {
 		proves(l, "resources/list/list_id-in-paths", "service/lists")
@@ -151,7 +159,8 @@ func TestLists(t *testing.T) {
 		l.post(f("/lists/%d/contacts/import", b+1000), `{"contacts":[]}`).problem(404, "not_found", "path.list_id")
 	}))
 	t.Run("accept the policy", inLab(func(l *lab) {
-		proves(l, "endpoints/lists/accept-policy", "states/list/accept-policy", "states/list/accept-policy/allows", "decision/10/twice")
+		proves(l, "endpoints/lists/accept-policy", "states/list/accept-policy", "states/list/accept-policy/allows",
+			"decision/10/twice")
 		list := l.closedList()
 		campaign := l.campaign(list)
 		l.contact(list, ada)
@@ -171,8 +180,10 @@ func TestLists(t *testing.T) {
 		l.contact(list, ada)
 		l.submit(ada, f(`,"list_id":%d`, list)).problem(409, "policy_not_accepted", "body.list_id")
 		l.post(f("/campaigns/%d/schedule", l.campaign(list)), "").problem(409, "policy_not_accepted", "path.campaign_id")
-		workflow := l.post("/workflows", f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting))
-		l.post(f("/workflows/%d/activate", workflow.int("workflow_id")), "").problem(409, "policy_not_accepted", "path.workflow_id")
+		workflow := l.post("/workflows",
+			f(`{"name":"A","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting))
+		l.post(f("/workflows/%d/activate", workflow.int("workflow_id")), "").problem(409, "policy_not_accepted",
+			"path.workflow_id")
 		l.contact(list, "bob@example.org")
 		l.deliveries()
 		want(l, "recipients", l.recipients(), "")

@@ -10,11 +10,24 @@ import (
 
 func TestWebhooks(t *testing.T) {
 	t.Run("create and get", inLab(func(l *lab) {
-		proves(l, "endpoints/webhooks/create", "endpoints/webhooks/get", "resources/webhook/webhook_id", "resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret", "decision/20/hash_function")
-		created := l.post("/webhooks", `{"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,"rate_limit_period":"minute"}`).
-			is(201, `{"webhook_id":"<string>","url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":"<string>"}`)
-		l.get("/webhooks/"+created.text("webhook_id")).is(200, f(`{"webhook_id":%q,"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],
-				"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":%q,"hash_function":"sha256"}`, created.text("webhook_id"), created.text("secret")))
+		proves(l, "endpoints/webhooks/create", "endpoints/webhooks/get", "resources/webhook/webhook_id",
+			"resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret",
+			"decision/20/hash_function")
+		created := l.post(
+			"/webhooks",
+			`{"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],"rate_limit":100,`+
+				`"rate_limit_period":"minute"}`,
+		).
+			is(
+				201,
+				`{"webhook_id":"<string>","url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],`+
+					`"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":"<string>"}`,
+			)
+		l.get("/webhooks/"+created.text("webhook_id")).is(
+			200,
+			f(`{"webhook_id":%q,"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],
+				"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":%q,"hash_function":"sha256"}`, created.text("webhook_id"), created.text("secret")),
+		)
 		l.post("/webhooks", `{}`).problem(422, "missing", "body.url").problem(422, "missing", "body.events")
 	}))
 	t.Run("secrets differ", inLab(func(l *lab) {
@@ -35,17 +48,25 @@ func TestWebhooks(t *testing.T) {
 	}))
 	t.Run("any URL", inLab(func(l *lab) {
 		proves(l, "resources/webhook/url")
-		for _, url := range []string{"http://localhost:8080", "https://a.b.example/x/y?z=1#f", "https://192.0.2.1:9000/", "http://[::1]/", "https://hooks.example/%20"} {
+		for _, url := range []string{
+			"http://localhost:8080", "https://a.b.example/x/y?z=1#f", "https://192.0.2.1:9000/", "http://[::1]/",
+			"https://hooks.example/%20",
+		} {
 			l.post("/webhooks", f(`{"url":%q,"events":["Email.Bounced"]}`, url)).is(201, f(`{"url":%q,"…":0}`, url))
 		}
-		for _, url := range []string{"", "shop.example/hook", "/hook", "ftp://shop.example/", "http://", "https:///path", "mailto:a@b.example", "http://a b/"} {
+		for _, url := range []string{
+			"", "shop.example/hook", "/hook", "ftp://shop.example/", "http://", "https:///path", "mailto:a@b.example",
+			"http://a b/",
+		} {
 			l.post("/webhooks", f(`{"url":%q,"events":["Email.Bounced"]}`, url)).problem(422, "value_error", "body.url")
 		}
 	}))
 	t.Run("the events", inLab(func(l *lab) {
 		proves(l, "resources/webhook/events")
-		l.post("/webhooks", f(`{"url":"https://shop.example/","events":%s}`, show(eventNames()))).is(201, f(`{"events":%s,"…":0}`, show(eventNames())))
-		l.post("/webhooks", `{"url":"https://shop.example/","events":["Email.Bounced","Email.Burned"]}`).problem(422, "value_error", "body.events.1")
+		l.post("/webhooks", f(`{"url":"https://shop.example/","events":%s}`, show(eventNames()))).is(201,
+			f(`{"events":%s,"…":0}`, show(eventNames())))
+		l.post("/webhooks", `{"url":"https://shop.example/","events":["Email.Bounced","Email.Burned"]}`).problem(422,
+			"value_error", "body.events.1")
 		l.post("/webhooks", `{"url":"https://shop.example/","events":[]}`).problem(422, "value_error", "body.events")
 	}))
 	t.Run("the rate limit", inLab(func(l *lab) {
@@ -59,10 +80,15 @@ func TestWebhooks(t *testing.T) {
 		l.post("/webhooks", f(body, "-1", "hour")).problem(422, "value_error", "body.rate_limit")
 	}))
 	t.Run("archive and unarchive", inLab(func(l *lab) {
-		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "states/webhook/archive", "states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")
+		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "states/webhook/archive",
+			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")
 		path := "/webhooks/" + l.listen()
 		for _, step := range []struct{ action, status string }{
-			{"archive", "archived"}, {"archive", "archived"}, {"unarchive", "active"}, {"unarchive", "active"}, {"archive", "archived"},
+			{action: "archive", status: "archived"},
+			{action: "archive", status: "archived"},
+			{action: "unarchive", status: "active"},
+			{action: "unarchive", status: "active"},
+			{action: "archive", status: "archived"},
 		} {
 			l.post(path+"/"+step.action, "").is(204, "")
 			l.get(path).is(200, f(`{"status":%q,"…":0}`, step.status))

@@ -103,7 +103,8 @@ func (w *worker) importBatch() {
 	for range 5 {
 		entries = append(entries, f(`{"email":"i%d@example.org"}`, w.random.IntN(2000)))
 	}
-	status, body := w.call("POST", f("/lists/%d/contacts/import", w.shared), `{"contacts":[`+strings.Join(entries, ",")+`]}`)
+	status, body := w.call("POST", f("/lists/%d/contacts/import", w.shared),
+		`{"contacts":[`+strings.Join(entries, ",")+`]}`)
 	w.expect("importing", f("%d %d", status, number(body["imported"])+number(body["updated"])), "200 5")
 	for range number(body["imported"]) {
 		w.happened("Contact.Added")
@@ -169,14 +170,16 @@ func (w *worker) complain() {
 }
 
 func (w *worker) sendCampaign() {
-	_, body := w.call("POST", "/campaigns", f(`{"name":"A","list_id":%d,"sender":%s,"content":{"subject":"S","template_id":%d}}`, w.campaign, shop, w.template))
+	_, body := w.call("POST", "/campaigns",
+		f(`{"name":"A","list_id":%d,"sender":%s,"content":{"subject":"S","template_id":%d}}`, w.campaign, shop, w.template))
 	status, _ := w.call("POST", f("/campaigns/%v/schedule", body["campaign_id"]), "{}")
 	w.expect("scheduling", status, 200)
 	w.happened("Campaign.Scheduled", "Campaign.Sent")
 }
 
 func (w *worker) archive() {
-	status, _ := w.call("POST", f("/webhooks/%s/%s", w.hook, pick([]string{"archive", "unarchive"}, byte(w.random.UintN(2)))), "")
+	status, _ := w.call("POST",
+		f("/webhooks/%s/%s", w.hook, pick([]string{"archive", "unarchive"}, byte(w.random.UintN(2)))), "")
 	w.expect("archiving", status, 204)
 }
 

@@ -30,7 +30,8 @@ func TestHandlerServesEveryFile(t *testing.T) {
 	for name, a := range assets {
 		res := get(t, root+name)
 		plain, _ := io.ReadAll(res.Body)
-		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != a.contentType || !bytes.Equal(plain, a.plain) {
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != a.contentType ||
+			!bytes.Equal(plain, a.plain) {
 			t.Errorf("%s: %d %s, %d bytes", name, res.StatusCode, res.Header.Get("Content-Type"), len(plain))
 		}
 		res = get(t, root+name, "Accept-Encoding", "br, gzip")
@@ -51,7 +52,10 @@ func TestHandlerGuardsEveryAnswer(t *testing.T) {
 	for _, target := range []string{root, root + "app.js", root + "vendor/preact.js", root + "nothing", root + "../x"} {
 		header := get(t, target).Header
 		policy := header.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'", "frame-ancestors 'none'"} {
+		for _, want := range []string{
+			"default-src 'none'", "script-src 'self'", "style-src 'self'", "require-trusted-types-for 'script'",
+			"trusted-types 'none'", "frame-ancestors 'none'",
+		} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: policy %q has no %s", target, policy, want)
 			}

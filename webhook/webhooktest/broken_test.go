@@ -30,27 +30,78 @@ var brokenStores = []struct {
 	do       storeFunc
 	reported []string
 }{
-	{"remembers nothing", remembersNothing, []string{"success is remembered", "duplicate in flight is refused", "done context runs nothing", "many at once succeed once"}},
-	{"remembers too early", remembersTooEarly, []string{"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused", "cancelled failure frees the key"}},
-	{"takes a duplicate in flight for handled", duplicateIsSuccess, []string{"duplicate in flight is refused"}},
-	{"waits for the one in flight", waits, []string{"duplicate in flight is refused"}},
-	{"keeps the key of a panic", keepsKeyOfPanic, []string{"panic frees the key and goes on"}},
-	{"swallows a panic", swallowsPanic, []string{"panic frees the key and goes on"}},
-	{"keeps the key of a cancelled failure", keepsKeyOfCancelled, []string{"cancelled failure frees the key"}},
-	{"forgets a cancelled success in silence", forgetsCancelledSuccess, []string{"cancelled success is kept or undone"}},
-	{"swallows an error", swallowsError, []string{"failure frees the key"}},
-	{"takes all keys for one", withKey(func(string) string { return "key" }), []string{"other keys do not wait", "keys are compared byte for byte"}},
-	{"ignores case", withKey(strings.ToLower), []string{"keys are compared byte for byte"}},
-	{"trims spaces", withKey(strings.TrimSpace), []string{"keys are compared byte for byte"}},
-	{"cuts long keys", withKey(func(key string) string { return key[:min(len(key), 64)] }), []string{"keys are compared byte for byte"}},
-	{"ends keys at a NUL", withKey(func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }), []string{"keys are any bytes"}},
-	{"makes keys valid UTF-8", withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }), []string{"keys are any bytes"}},
-	{"refuses what is not UTF-8", refuses(func(key string) bool { return !utf8.ValidString(key) }), []string{"keys are any bytes"}},
-	{"refuses long keys", refuses(func(key string) bool { return len(key) > 2704 }), []string{"keys are of any length"}},
-	{"cuts keys at 8,000 bytes", withKey(func(key string) string { return key[:min(len(key), 8000)] }), []string{"keys are of any length"}},
-	{"gives the function a new context", newContext, []string{"function gets the context"}},
-	{"shields the function from cancellation", shields, []string{"function gets the context"}},
-	{"does not look at the context", ignoresContext, []string{"done context runs nothing"}},
+	{
+		fault: "remembers nothing",
+		do:    remembersNothing,
+		reported: []string{
+			"success is remembered", "duplicate in flight is refused", "done context runs nothing",
+			"many at once succeed once",
+		},
+	},
+	{
+		fault: "remembers too early",
+		do:    remembersTooEarly,
+		reported: []string{
+			"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused",
+			"cancelled failure frees the key",
+		},
+	},
+	{
+		fault: "takes a duplicate in flight for handled",
+		do:    duplicateIsSuccess, reported: []string{"duplicate in flight is refused"},
+	},
+	{fault: "waits for the one in flight", do: waits, reported: []string{"duplicate in flight is refused"}},
+	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and goes on"}},
+	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and goes on"}},
+	{
+		fault: "keeps the key of a cancelled failure",
+		do:    keepsKeyOfCancelled, reported: []string{"cancelled failure frees the key"},
+	},
+	{
+		fault: "forgets a cancelled success in silence",
+		do:    forgetsCancelledSuccess, reported: []string{"cancelled success is kept or undone"},
+	},
+	{fault: "swallows an error", do: swallowsError, reported: []string{"failure frees the key"}},
+	{
+		fault:    "takes all keys for one",
+		do:       withKey(func(string) string { return "key" }),
+		reported: []string{"other keys do not wait", "keys are compared byte for byte"},
+	},
+	{fault: "ignores case", do: withKey(strings.ToLower), reported: []string{"keys are compared byte for byte"}},
+	{fault: "trims spaces", do: withKey(strings.TrimSpace), reported: []string{"keys are compared byte for byte"}},
+	{
+		fault:    "cuts long keys",
+		do:       withKey(func(key string) string { return key[:min(len(key), 64)] }),
+		reported: []string{"keys are compared byte for byte"},
+	},
+	{
+		fault:    "ends keys at a NUL",
+		do:       withKey(func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "makes keys valid UTF-8",
+		do:       withKey(func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "refuses what is not UTF-8",
+		do:       refuses(func(key string) bool { return !utf8.ValidString(key) }),
+		reported: []string{"keys are any bytes"},
+	},
+	{
+		fault:    "refuses long keys",
+		do:       refuses(func(key string) bool { return len(key) > 2704 }),
+		reported: []string{"keys are of any length"},
+	},
+	{
+		fault:    "cuts keys at 8,000 bytes",
+		do:       withKey(func(key string) string { return key[:min(len(key), 8000)] }),
+		reported: []string{"keys are of any length"},
+	},
+	{fault: "gives the function a new context", do: newContext, reported: []string{"function gets the context"}},
+	{fault: "shields the function from cancellation", do: shields, reported: []string{"function gets the context"}},
+	{fault: "does not look at the context", do: ignoresContext, reported: []string{"done context runs nothing"}},
 }
 
 func remembersNothing(ctx context.Context, _ webhook.Once, _ string, fn function) (bool, error) {

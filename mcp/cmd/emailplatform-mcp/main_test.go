@@ -109,7 +109,8 @@ func TestEnvironment(t *testing.T) {
 		"EMAILPLATFORM_TOKEN":    "from-the-environment",
 	})
 	go func() { _ = c.errs.Scan() }()
-	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got, "this account has no list") {
+	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got,
+		"this account has no list") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -137,7 +138,9 @@ func TestDemoOverHTTP(t *testing.T) {
 	if got := list(t, s, 1); !strings.Contains(got, "3 of 3 in all") {
 		t.Errorf("got %s", got)
 	}
-	for path, want := range map[string]int{url: http.StatusUnauthorized, strings.TrimSuffix(url, "mcp"): http.StatusNotFound} {
+	for path, want := range map[string]int{
+		url: http.StatusUnauthorized, strings.TrimSuffix(url, "mcp"): http.StatusNotFound,
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -164,22 +167,40 @@ func TestFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"nothing", nil, "Set EMAILPLATFORM_BASE_URL"},
-		{"no token", []string{"-base-url", "https://api.example.com"}, "EMAILPLATFORM_TOKEN is not set"},
-		{"a base URL that is none", []string{"-base-url", "api.example.com", "-token", "t"}, "want an absolute http or https URL"},
-		{"HTTP without a base URL", []string{"-http", "127.0.0.1:0"}, "Set EMAILPLATFORM_BASE_URL"},
-		{"a token for HTTP", []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"}, "each caller sends its own"},
-		{"a demo of another platform", []string{"-demo", "-base-url", "https://api.example.com"}, "leave out -base-url"},
-		{"open to the network", []string{"-demo", "-http", ":8808"}, "name the server with -allow-host"},
-		{"open to the network, by address", []string{"-demo", "-http", "192.0.2.1:8808"}, "name the server with -allow-host"},
-		{"a host without HTTP", []string{"-demo", "-allow-host", "mcp.example.com"}, "of no use without -http"},
-		{"an address that is none", []string{"-demo", "-http", "8808"}, "missing port in address"},
-		{"an argument", []string{"-demo", "serve"}, `"serve" is not a flag`},
-		{"an unknown flag", []string{"-verbose"}, "usage"},
+		{name: "nothing", want: "Set EMAILPLATFORM_BASE_URL"},
+		{name: "no token", args: []string{"-base-url", "https://api.example.com"}, want: "EMAILPLATFORM_TOKEN is not set"},
+		{
+			name: "a base URL that is none",
+			args: []string{"-base-url", "api.example.com", "-token", "t"},
+			want: "want an absolute http or https URL",
+		},
+		{name: "HTTP without a base URL", args: []string{"-http", "127.0.0.1:0"}, want: "Set EMAILPLATFORM_BASE_URL"},
+		{
+			name: "a token for HTTP",
+			args: []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"},
+			want: "each caller sends its own",
+		},
+		{
+			name: "a demo of another platform",
+			args: []string{"-demo", "-base-url", "https://api.example.com"}, want: "leave out -base-url",
+		},
+		{name: "open to the network", args: []string{"-demo", "-http", ":8808"}, want: "name the server with -allow-host"},
+		{
+			name: "open to the network, by address",
+			args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "name the server with -allow-host",
+		},
+		{
+			name: "a host without HTTP",
+			args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "of no use without -http",
+		},
+		{name: "an address that is none", args: []string{"-demo", "-http", "8808"}, want: "missing port in address"},
+		{name: "an argument", args: []string{"-demo", "serve"}, want: `"serve" is not a flag`},
+		{name: "an unknown flag", args: []string{"-verbose"}, want: "usage"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")), io.Discard, io.Discard)
+			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")),
+				io.Discard, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "very-secret") {
 				t.Errorf("got %v, want an error about %s", err, row.want)
 			}
@@ -209,7 +230,8 @@ func TestAllowedHost(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	c := start(ctx, t, nil, "-demo", "-http", "127.0.0.1:0", "-allow-host", "a.example.com", "-allow-host", "b.example.com")
+	c := start(ctx, t, nil, "-demo", "-http", "127.0.0.1:0", "-allow-host", "a.example.com", "-allow-host",
+		"b.example.com")
 	url := c.says(t, "Serving MCP at ")
 	for host, want := range map[string]int{"a.example.com": 401, "b.example.com": 401, "c.example.com": 403} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)

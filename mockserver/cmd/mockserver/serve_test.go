@@ -41,17 +41,32 @@ func TestParse(t *testing.T) {
 		args []string
 		want string // of describe
 	}{
-		{"nothing", nil, "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=gap"},
-		{"an address", []string{"-addr", ":9000"}, "addr=:9000 tokens=[] schedule=[] lookups=gap"},
-		{"a token", []string{"-token", "a"}, "addr=127.0.0.1:8026 tokens=[a//1/0] schedule=[] lookups=gap"},
+		{name: "nothing", want: "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=gap"},
+		{name: "an address", args: []string{"-addr", ":9000"}, want: "addr=:9000 tokens=[] schedule=[] lookups=gap"},
 		{
-			"tokens of users and accounts",
-			[]string{"-token", "a:a@example.com", "-token=b:b@example.com:7"},
-			"addr=127.0.0.1:8026 tokens=[a/a@example.com/1/0 b/b@example.com/2/7] schedule=[] lookups=gap",
+			name: "a token",
+			args: []string{"-token", "a"}, want: "addr=127.0.0.1:8026 tokens=[a//1/0] schedule=[] lookups=gap",
 		},
-		{"a schedule", []string{"-retry-schedule", "1s, 2m,0"}, "addr=127.0.0.1:8026 tokens=[] schedule=[1s 2m0s 0s] lookups=gap"},
-		{"no second attempt", []string{"-retry-schedule", "none"}, "addr=127.0.0.1:8026 tokens=[] schedule=none lookups=gap"},
-		{"a lookup limit", []string{"-lookup-limit", "bucket"}, "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=bucket"},
+		{
+			name: "tokens of users and accounts",
+			args: []string{"-token", "a:a@example.com", "-token=b:b@example.com:7"},
+			want: "addr=127.0.0.1:8026 tokens=[a/a@example.com/1/0 b/b@example.com/2/7] schedule=[] lookups=gap",
+		},
+		{
+			name: "a schedule",
+			args: []string{"-retry-schedule", "1s, 2m,0"},
+			want: "addr=127.0.0.1:8026 tokens=[] schedule=[1s 2m0s 0s] lookups=gap",
+		},
+		{
+			name: "no second attempt",
+			args: []string{"-retry-schedule", "none"},
+			want: "addr=127.0.0.1:8026 tokens=[] schedule=none lookups=gap",
+		},
+		{
+			name: "a lookup limit",
+			args: []string{"-lookup-limit", "bucket"},
+			want: "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=bucket",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,7 +238,8 @@ func TestServe(t *testing.T) {
 	said := r.out.String()
 	for _, want := range []string{
 		"access token        key\n", "seed of faults      42\n", "curl -H 'Authorization: Bearer key' " + r.base + "/lists\n",
-		"  201  POST   /lists ", "  createList  ", "  404  GET    /lists%7F?page=1 ", "  401  GET    /lists ", `"type":"unauthorized"`,
+		"  201  POST   /lists ", "  createList  ", "  404  GET    /lists%7F?page=1 ", "  401  GET    /lists ",
+		`"type":"unauthorized"`,
 		"  lost POST   /lists ", "  by fault-1\n",
 	} {
 		if !strings.Contains(said, want) {
@@ -282,7 +298,8 @@ func TestServeAnswersOnceItIsFilled(t *testing.T) {
 	for i := range 5000 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
 	}
-	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`), 0o600); err != nil {
+	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"Large","contacts":[`+strings.Join(contacts, ",")+`]}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -295,7 +312,8 @@ func TestServeAnswersOnceItIsFilled(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, []string{"-quiet", "-addr", address, "-seed", seed}, io.Discard) }()
 	for {
-		_, text, err := ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1", "dev-token", "")
+		_, text, err := ask(t.Context(), "GET", "http://"+address+"/lists/1/contacts?with_count=true&per_page=1",
+			"dev-token", "")
 		if err == nil {
 			if !strings.Contains(text, `"count":5000`) {
 				t.Errorf("the first answer is %s", text)
@@ -350,7 +368,8 @@ func TestServeOffLoopback(t *testing.T) {
 			t.Errorf("%s without a token: %v", address, err)
 		}
 	}
-	if err := run(t.Context(), []string{"-addr", "0.0.0.0:0", "-token", "key", "-token", "dev-token:ann@example.com"}, io.Discard); err == nil {
+	if err := run(t.Context(), []string{"-addr", "0.0.0.0:0", "-token", "key", "-token", "dev-token:ann@example.com"},
+		io.Discard); err == nil {
 		t.Error("the default token was taken off loopback")
 	}
 	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
@@ -367,7 +386,8 @@ func TestServeOffLoopback(t *testing.T) {
 
 func TestReachable(t *testing.T) {
 	for address, want := range map[string]string{
-		"127.0.0.1:80": "127.0.0.1:80", "[::]:80": "localhost:80", "0.0.0.0:80": "localhost:80", "192.0.2.1:80": "192.0.2.1:80", "": "",
+		"127.0.0.1:80": "127.0.0.1:80", "[::]:80": "localhost:80", "0.0.0.0:80": "localhost:80",
+		"192.0.2.1:80": "192.0.2.1:80", "": "",
 	} {
 		if got := reachable(address); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
@@ -378,7 +398,15 @@ func TestReachable(t *testing.T) {
 func TestLogIsPrintable(t *testing.T) {
 	var out bytes.Buffer
 	log := &requestLog{out: &out}
-	log.request(mockserver.Request{Method: "GET", Path: "/\x1b[2J", Query: "a=\r\nb", Status: 404, Answer: mockserver.Text("\x1b]0;x\a")})
+	log.request(
+		mockserver.Request{
+			Method: "GET",
+			Path:   "/\x1b[2J",
+			Query:  "a=\r\nb",
+			Status: 404,
+			Answer: mockserver.Text("\x1b]0;x\a"),
+		},
+	)
 	if line := out.String(); strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\x1b\r\n\a") {
 		t.Errorf("the line is %q", line)
 	}

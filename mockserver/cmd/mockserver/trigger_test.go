@@ -29,7 +29,14 @@ func TestTriggerSends(t *testing.T) {
 	server := httptest.NewServer(got)
 	defer server.Close()
 	var out strings.Builder
-	err := run(t.Context(), []string{"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url", server.URL, "--secret", "S"}, &out)
+	err := run(
+		t.Context(),
+		[]string{
+			"trigger", "--variant", "workflow", "Email.Bounced", "--set", "data.bounce.category=bounce_mb", "--url",
+			server.URL, "--secret", "S",
+		},
+		&out,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +55,8 @@ func TestTriggerSends(t *testing.T) {
 	if !ok || bounce.Bounce.Category != "bounce_mb" {
 		t.Errorf("delivered %T: %s", ev.Data, got.body)
 	}
-	if said := out.String(); !strings.Contains(said, "200 OK") || !strings.Contains(said, "thank you") || strings.Contains(said, "\"S\"") {
+	if said := out.String(); !strings.Contains(said, "200 OK") || !strings.Contains(said, "thank you") ||
+		strings.Contains(said, "\"S\"") {
 		t.Errorf("printed %s", said)
 	}
 }
@@ -57,7 +65,8 @@ func TestTriggerFailsLikeADelivery(t *testing.T) {
 	for _, status := range []int{http.StatusFound, http.StatusInternalServerError} {
 		got := &receiver{status: status}
 		server := httptest.NewServer(got)
-		err := run(t.Context(), []string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash", "sha512"}, io.Discard)
+		err := run(t.Context(),
+			[]string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash", "sha512"}, io.Discard)
 		if err == nil || len(got.signature) != 88 {
 			t.Errorf("%d: error %v, signature of %d characters", status, err, len(got.signature))
 		}
@@ -70,7 +79,9 @@ func TestTriggerLists(t *testing.T) {
 	if err := run(t.Context(), []string{"trigger", "--list"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Email.Bounced", "workflow_trigger", "email_api_no_contact", "SuppressedEmail.Added", "Contact.Removed"} {
+	for _, want := range []string{
+		"Email.Bounced", "workflow_trigger", "email_api_no_contact", "SuppressedEmail.Added", "Contact.Removed",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)
 		}
@@ -138,10 +149,10 @@ func TestVerify(t *testing.T) {
 		name, body, secret, signature string
 		want                          string // part of the error
 	}{
-		{"right", "{}", "S", signature, ""},
-		{"line feed added", "{}\n", "S", signature, "without the line feed"},
-		{"no signature", "{}", "S", "", "no signature"},
-		{"no secret", "{}", "", signature, "empty"},
+		{name: "right", body: "{}", secret: "S", signature: signature},
+		{name: "line feed added", body: "{}\n", secret: "S", signature: signature, want: "without the line feed"},
+		{name: "no signature", body: "{}", secret: "S", want: "no signature"},
+		{name: "no secret", body: "{}", signature: signature, want: "empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -102,9 +102,13 @@ func open(t *testing.T, base, hash string, v view) *page {
 	ctx, cancel = context.WithTimeout(ctx, patience)
 	t.Cleanup(cancel)
 	p := &page{t, ctx, base}
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
+	_, err := chromedp.Call(
+		ctx,
+		emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: v.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +146,8 @@ func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 // until waits for a condition of the page.
 func (p *page) until(js string) {
 	p.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
+	if _, err := chromedp.Run(p.ctx,
+		chromedp.Poll[bool](`!!(`+js+`)`, chromedp.WithPollingTimeout(patience/3))); err != nil {
 		p.Fatalf("waiting for %s: %v\nthe page says: %s", js, err, p.text("body"))
 	}
 }

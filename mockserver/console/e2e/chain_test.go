@@ -77,7 +77,8 @@ func (w *world) judge(p *page, hook client.Webhook) {
 // fill replaces what a field holds.
 func (p *page) fill(selector, text string) {
 	p.Helper()
-	eval[bool](p, `(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector(`+strconv.Quote(selector)+`); e.focus(); e.select(); return true })()`)
 	p.press("\b")
 	p.press(text)
 }
@@ -151,7 +152,9 @@ func TestFaults(t *testing.T) {
 	p.click("button", "Lost answer")
 	p.says(".rules", "submitEmail")
 	_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
-		Email: "ada@example.org", Sender: client.Sender{Email: "hello@harbour.example"}, Content: client.EmailContent{Subject: "x", Text: "x", Type: client.EmailTypeTransactional},
+		Email:   "ada@example.org",
+		Sender:  client.Sender{Email: "hello@harbour.example"},
+		Content: client.EmailContent{Subject: "x", Text: "x", Type: client.EmailTypeTransactional},
 	})
 	if err == nil || len(w.srv.Outbox()) != 1 {
 		t.Errorf("error %v, %d messages: want the answer lost and one message", err, len(w.srv.Outbox()))

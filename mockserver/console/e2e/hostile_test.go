@@ -61,14 +61,17 @@ func (o *outside) requests() []string {
 
 func TestHostileMail(t *testing.T) {
 	w, evil := newWorld(t), newOutside(t)
-	id := w.send("mallory@example.org", `<img src=x onerror="document.title='PWNED'"><script>document.title='PWNED'</script>`, strings.ReplaceAll(hostile, "PORT", evil.port()))
+	id := w.send("mallory@example.org",
+		`<img src=x onerror="document.title='PWNED'"><script>document.title='PWNED'</script>`,
+		strings.ReplaceAll(hostile, "PORT", evil.port()))
 	p := open(t, w.srv.URL(), "#/inbox/"+id, view{1280, "light"})
 	p.until(`document.querySelector('iframe')`)
 	p.rest()
 	p.do(chromedp.MouseClickXY(700, 500), chromedp.KeyEvent("\t\t\r"), chromedp.Sleep(time.Second))
 	for _, part := range []string{"text", "source", "headers", "history", "html"} {
 		p.goTo("#/inbox/" + id + "/" + part)
-		p.until(`document.querySelector('[role=tab][aria-selected=true]').textContent.toLowerCase().startsWith("` + part + `")`)
+		p.until(
+			`document.querySelector('[role=tab][aria-selected=true]').textContent.toLowerCase().startsWith("` + part + `")`)
 	}
 	p.rest()
 	w.unharmed(p)
@@ -92,7 +95,10 @@ func (w *world) unharmed(p *page) {
 	if len(w.srv.Outbox()) == 0 {
 		w.Error("the mail reset the platform")
 	}
-	inside := eval[string](p, `(() => { try { return String(document.querySelector('iframe').contentDocument?.title) } catch { return 'undefined' } })()`)
+	inside := eval[string](
+		p,
+		`(() => { try { return String(document.querySelector('iframe').contentDocument?.title) } catch { return 'undefined' } })()`,
+	)
 	if inside != "undefined" {
 		w.Errorf("the page can look into the mail: %q", inside)
 	}
@@ -101,7 +107,8 @@ func (w *world) unharmed(p *page) {
 // What is remote is loaded when it is asked for, and then pictures only.
 func TestRemoteContentWhenAsked(t *testing.T) {
 	w, evil := newWorld(t), newOutside(t)
-	id := w.send("mallory@example.org", "Hello", strings.ReplaceAll(hostile[strings.Index(hostile, "<body"):], "PORT", evil.port()))
+	id := w.send("mallory@example.org", "Hello",
+		strings.ReplaceAll(hostile[strings.Index(hostile, "<body"):], "PORT", evil.port()))
 	p := open(t, w.srv.URL(), "#/inbox/"+id, view{1280, "light"})
 	p.until(`document.querySelector('iframe')`)
 	p.rest()
@@ -127,7 +134,8 @@ func TestRemoteContentWhenAsked(t *testing.T) {
 func TestHostileTextElsewhere(t *testing.T) {
 	w := newWorld(t)
 	const markup = `<img src=x onerror="document.title='PWNED'">`
-	w.check(w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup}))
+	w.check(
+		w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup}))
 	w.ask("GET", "/tags?"+"q="+"%3Cimg%20src=x%20onerror=%22document.title='PWNED'%22%3E", "")
 	w.ask("POST", "/v2/emails", `{"`+strings.ReplaceAll(markup, `"`, `\"`)+`":1}`)
 	_, err := w.sdk.Lists.List(t.Context(), listParams)
@@ -142,7 +150,8 @@ func TestHostileTextElsewhere(t *testing.T) {
 	p.says(".rules", "418")
 	p.goTo("#/contacts")
 	p.says(".rows", markup)
-	if n := eval[int](p, `document.querySelectorAll('main img').length`); n > 0 || eval[string](p, `document.title`) != "Contacts · mockserver" {
+	if n := eval[int](p, `document.querySelectorAll('main img').length`); n > 0 ||
+		eval[string](p, `document.title`) != "Contacts · mockserver" {
 		t.Errorf("%d pictures, title %s", n, eval[string](p, `document.title`))
 	}
 }

@@ -87,7 +87,8 @@ func TestTabReachesEverything(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("Tab does not reach %s", eval[string](p, `[...all].slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join('\n')`))
+			t.Errorf("Tab does not reach %s",
+				eval[string](p, `[...all].slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join('\n')`))
 		})
 	}
 }

@@ -52,7 +52,16 @@ func TestLastPageRunsOut(t *testing.T) {
 	p.rows(50)
 	p.click("button", "Next")
 	p.rows(1)
-	w.ask("POST", fmt.Sprintf("/lists/%d/contacts/%s/unsubscribe", list.ListID, strings.TrimPrefix(eval[string](p, `document.querySelector('.rows a').hash`), fmt.Sprintf("#/contacts/%d/", list.ListID))), "")
+	w.ask(
+		"POST",
+		fmt.Sprintf(
+			"/lists/%d/contacts/%s/unsubscribe",
+			list.ListID,
+			strings.TrimPrefix(eval[string](p, `document.querySelector('.rows a').hash`),
+				fmt.Sprintf("#/contacts/%d/", list.ListID)),
+		),
+		"",
+	)
 	p.rows(50)
 }
 

@@ -17,7 +17,10 @@ func TestFirstLoad(t *testing.T) {
 	w.send("ada@example.org", "Hello", order)
 	p := open(t, w.srv.URL(), "", desk)
 	p.until(`document.querySelectorAll('.rows a').length === 1`)
-	bytes := eval[int](p, `performance.getEntries().filter(e => e.encodedBodySize !== undefined && !e.name.includes('stream')).reduce((n, e) => n + e.encodedBodySize, 0)`)
+	bytes := eval[int](
+		p,
+		`performance.getEntries().filter(e => e.encodedBodySize !== undefined && !e.name.includes('stream')).reduce((n, e) => n + e.encodedBodySize, 0)`,
+	)
 	if bytes > firstLoadBytes || bytes < 20_000 {
 		t.Errorf("%d bytes, want at most %d", bytes, firstLoadBytes)
 	}
@@ -41,7 +44,14 @@ func TestManyDeliveries(t *testing.T) {
 	const step = `new Promise(done => { const start = performance.now(); %s; requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start))) })`
 	worst := 0.0
 	for range 20 {
-		worst = max(worst, eval[float64](p, fmt.Sprintf(step, `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }))`)))
+		worst = max(
+			worst,
+			eval[float64](
+				p,
+				fmt.Sprintf(step,
+					`document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }))`),
+			),
+		)
 	}
 	t.Logf("the slowest of 20 steps took %.0f ms", worst)
 	if rows := eval[int](p, `document.querySelectorAll('.rows a').length`); rows > 400 {

@@ -16,11 +16,25 @@ var shots = flag.String("shots", "", "`folder` to write a picture of every place
 
 func placesOf(message, delivery, request, event string, list, contact int64) map[string]string {
 	return map[string]string{
-		"inbox": "#/inbox/" + message, "inbox-text": "#/inbox/" + message + "/text", "inbox-source": "#/inbox/" + message + "/source", "inbox-headers": "#/inbox/" + message + "/headers",
-		"inbox-history": "#/inbox/" + message + "/history", "inbox-list": "#/inbox",
-		"contacts": fmt.Sprintf("#/contacts/%d/%d", list, contact), "contacts-list": "#/contacts", "suppressed": "#/suppressed",
-		"deliveries": "#/deliveries/" + delivery, "deliveries-body": "#/deliveries/" + delivery + "/body", "signature": "#/deliveries/" + delivery + "/signature", "webhooks": "#/deliveries/webhooks",
-		"events": "#/events/" + event, "events-list": "#/events", "requests": "#/requests/" + request, "requests-list": "#/requests", "faults": "#/faults", "trigger": "#/trigger",
+		"inbox":           "#/inbox/" + message,
+		"inbox-text":      "#/inbox/" + message + "/text",
+		"inbox-source":    "#/inbox/" + message + "/source",
+		"inbox-headers":   "#/inbox/" + message + "/headers",
+		"inbox-history":   "#/inbox/" + message + "/history",
+		"inbox-list":      "#/inbox",
+		"contacts":        fmt.Sprintf("#/contacts/%d/%d", list, contact),
+		"contacts-list":   "#/contacts",
+		"suppressed":      "#/suppressed",
+		"deliveries":      "#/deliveries/" + delivery,
+		"deliveries-body": "#/deliveries/" + delivery + "/body",
+		"signature":       "#/deliveries/" + delivery + "/signature",
+		"webhooks":        "#/deliveries/webhooks",
+		"events":          "#/events/" + event,
+		"events-list":     "#/events",
+		"requests":        "#/requests/" + request,
+		"requests-list":   "#/requests",
+		"faults":          "#/faults",
+		"trigger":         "#/trigger",
 	}
 }
 
@@ -55,5 +69,8 @@ func TestScreenshots(t *testing.T) {
 func (p *page) rest() {
 	p.Helper()
 	p.until(`!document.querySelector('[aria-busy]')`)
-	eval[bool](p, `Promise.all([...document.querySelectorAll('iframe')].map(f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); }))).then(() => new Promise(done => setTimeout(() => done(true), 150)))`)
+	eval[bool](
+		p,
+		`Promise.all([...document.querySelectorAll('iframe')].map(f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); }))).then(() => new Promise(done => setTimeout(() => done(true), 150)))`,
+	)
 }

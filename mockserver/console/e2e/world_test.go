@@ -77,9 +77,14 @@ func (w *world) subscribe(path string, names ...client.EventName) client.Webhook
 func (w *world) send(to, subject, html string) string {
 	w.Helper()
 	email, err := w.sdk.Emails.Send(w.Context(), client.EmailSubmission{
-		Email:   to,
-		Sender:  client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
-		Content: client.EmailContent{Subject: subject, HTML: html, Text: "Hello,\n\n" + subject + ".\n", Type: client.EmailTypeTransactional},
+		Email:  to,
+		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
+		Content: client.EmailContent{
+			Subject: subject,
+			HTML:    html,
+			Text:    "Hello,\n\n" + subject + ".\n",
+			Type:    client.EmailTypeTransactional,
+		},
 	})
 	w.check(err)
 	return email.ID
@@ -128,10 +133,13 @@ h1 { font-size: 25px; margin: 0 0 18px } td { padding: 10px 0; border-bottom: 1p
 // populate lets a shop's morning happen.
 func (w *world) populate() {
 	w.Helper()
-	w.hook = w.subscribe("/hooks/email", "Email.Bounced", "Email.Opened", "Email.Clicked", "Email.ReportedAsSpam", "Contact.Added", "Email.Unsubscribed", "Contact.Removed")
+	w.hook = w.subscribe("/hooks/email", "Email.Bounced", "Email.Opened", "Email.Clicked", "Email.ReportedAsSpam",
+		"Contact.Added", "Email.Unsubscribed", "Contact.Removed")
 	crm := w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
-	readers := w.list("Readers", reader("ada@example.org", "Ada", "vip", "customer"), reader("grace@example.org", "Grace", "customer"), reader("omar@example.com", "Omar"),
-		reader("lena@example.org", "Léna", "press"), reader("ines@example.net", "Inês", "customer"), reader("tomasz.wojciechowski-lewandowski@example.org", "Tomasz"))
+	readers := w.list("Readers", reader("ada@example.org", "Ada", "vip", "customer"),
+		reader("grace@example.org", "Grace", "customer"), reader("omar@example.com", "Omar"),
+		reader("lena@example.org", "Léna", "press"), reader("ines@example.net", "Inês", "customer"),
+		reader("tomasz.wojciechowski-lewandowski@example.org", "Tomasz"))
 	w.list("Authors", reader("ursula@example.org", "Ursula", "vip"))
 	_, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: "Unused"})
 	w.check(err)
@@ -160,8 +168,14 @@ func (w *world) populate() {
 func (w *world) campaign(list int64) {
 	w.Helper()
 	sale, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
-		ListID: list, Name: "Autumn", Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
-		Content: client.MessageContent{Subject: "The autumn catalogue is here, {{first_name}}", HTML: order, Text: "The autumn catalogue is here."},
+		ListID: list,
+		Name:   "Autumn",
+		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
+		Content: client.MessageContent{
+			Subject: "The autumn catalogue is here, {{first_name}}",
+			HTML:    order,
+			Text:    "The autumn catalogue is here.",
+		},
 	})
 	w.check(err)
 	_, err = w.sdk.Campaigns.Schedule(w.Context(), sale.CampaignID, client.CampaignSchedule{})
@@ -187,7 +201,8 @@ func (w *world) mishaps(crm client.Webhook) {
 	w.check(w.sdk.Webhooks.Archive(w.Context(), crm.WebhookID))
 	w.check(w.srv.Bounce(w.send("kim@example.org", "Reset your password", order), mockserver.HardBounce))
 	w.ask("POST", "/v2/email", `{"email":"ada@example.org"}`)
-	w.ask("POST", "/v2/emails", `{"email":"not an address","sender":{"email":"hello@harbour.example"},"content":{"html":"<p>x</p>"}}`)
+	w.ask("POST", "/v2/emails",
+		`{"email":"not an address","sender":{"email":"hello@harbour.example"},"content":{"html":"<p>x</p>"}}`)
 	w.ask("GET", "/lists/99/contacts?page=0", "")
 	w.check(w.srv.Inject(
 		mockserver.Fault{Operation: "submitEmail", Nth: 3, Action: mockserver.FaultReset, AfterActing: true},

@@ -40,7 +40,8 @@ func TestViolations(t *testing.T) {
 		}
 	}
 
-	const added = `{"event":"Contact.Added","timestamp":"2026-01-02T03:04:05Z","data":{"contact_id":"1","list_id":"2","email_address":"a@example.org","added_at":"2026-01-02T03:04:05Z"}}`
+	const added = `{"event":"Contact.Added","timestamp":"2026-01-02T03:04:05Z","data":{"contact_id":"1","list_id":"2",` +
+		`"email_address":"a@example.org","added_at":"2026-01-02T03:04:05Z"}}`
 	for name, row := range map[string]struct {
 		event, body string
 		broken      bool

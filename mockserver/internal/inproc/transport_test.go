@@ -94,7 +94,13 @@ func visit(t *testing.T, via http.RoundTripper, url string) (s seen) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	return seen{status: res.StatusCode, length: res.ContentLength, body: string(body), short: errors.Is(err, io.ErrUnexpectedEOF), late: res.Header.Get("X-Late")}
+	return seen{
+		status: res.StatusCode,
+		length: res.ContentLength,
+		body:   string(body),
+		short:  errors.Is(err, io.ErrUnexpectedEOF),
+		late:   res.Header.Get("X-Late"),
+	}
 }
 
 // TestHandlerTransportCancel gives up a handler that hangs, and tells it.

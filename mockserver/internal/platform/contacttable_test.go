@@ -33,7 +33,10 @@ func TestContactTable(t *testing.T) {
 		}
 	}
 	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
-		for _, filter := range []string{"", "status:active", "status:unknown", "tag:tag1", "tag:none", "interest:interest2", "email:" + strings.ToLower(table.all[7].Email)} {
+		for _, filter := range []string{
+			"", "status:active", "status:unknown", "tag:tag1", "tag:none", "interest:interest2",
+			"email:" + strings.ToLower(table.all[7].Email),
+		} {
 			for _, descending := range []bool{false, true} {
 				q := query{sort: sort, descending: descending}
 				q.field, q.value, _ = strings.Cut(filter, ":")
@@ -110,11 +113,11 @@ func TestPageBounds(t *testing.T) {
 		page, perPage int64
 		n, from, to   int
 	}{
-		{1, 50, 0, 0, 0},
-		{1, 50, 50, 0, 50},
-		{2, 50, 50, 50, 50},
-		{2, 50, 51, 50, 51},
-		{1<<63 - 1, 100, 10, 10, 10},
+		{page: 1, perPage: 50},
+		{page: 1, perPage: 50, n: 50, to: 50},
+		{page: 2, perPage: 50, n: 50, from: 50, to: 50},
+		{page: 2, perPage: 50, n: 51, from: 50, to: 51},
+		{page: 1<<63 - 1, perPage: 100, n: 10, from: 10, to: 10},
 	} {
 		p := pageRequest{page: row.page, perPage: row.perPage}
 		if from, to := p.bounds(row.n); from != row.from || to != row.to {

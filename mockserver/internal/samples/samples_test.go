@@ -44,9 +44,16 @@ func TestVariants(t *testing.T) {
 		name       string
 		give, want []string
 	}{
-		{"one", []string{"contact_added"}, []string{"default"}},
-		{"shared noun", []string{"campaign_bounce", "email_api_bounce_no_contact"}, []string{"campaign", "email_api_no_contact"}},
-		{"one is the usual one", []string{"email_opened", "email_opened_no_contact"}, []string{"default", "no_contact"}},
+		{name: "one", give: []string{"contact_added"}, want: []string{"default"}},
+		{
+			name: "shared noun",
+			give: []string{"campaign_bounce", "email_api_bounce_no_contact"},
+			want: []string{"campaign", "email_api_no_contact"},
+		},
+		{
+			name: "one is the usual one",
+			give: []string{"email_opened", "email_opened_no_contact"}, want: []string{"default", "no_contact"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,29 +27,52 @@ func TestDiagnose(t *testing.T) {
 		signature string
 		want      string // part of the reason
 	}{
-		{"right", right, ""},
-		{"missing", "", "no signature"},
-		{"hexadecimal", hex.EncodeToString(raw), "hexadecimal"},
-		{"upper-case hexadecimal", strings.ToUpper(hex.EncodeToString(raw)), "hexadecimal"},
-		{"no padding", strings.TrimRight(right, "="), "padding"},
-		{"URL alphabet", base64.RawURLEncoding.EncodeToString(raw), ""},
-		{"base64 of hexadecimal", base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(raw))), "base64 of the hexadecimal"},
-		{"white space", right + "\n", "white space"},
-		{"prefix", "sha256=" + right, "prefix"},
-		{"prefix and hexadecimal", "sha256=" + hex.EncodeToString(raw), "hexadecimal"},
-		{"other hash", webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body), "sha512"},
-		{"secret with line feed", webhook.Sign(key(secret.Key+"\n"), body), "line feed at its end"},
-		{"secret decoded from base64", webhook.Sign(key("west"), body), "decoded from base64"},
-		{"empty body", webhook.Sign(secret, nil), "over nothing"},
-		{"body with line feed", webhook.Sign(secret, append(slices.Clip(body), '\n')), "a line feed"},
-		{"encoded again with sorted members", webhook.Sign(secret, sorted), "encoded again"},
-		{"encoded again with spaces", webhook.Sign(secret, []byte(`{"z": 1, "event": "Email.Bounced", "text": "a, b: \"c\""}`)), "encoded again"},
-		{"indented", webhook.Sign(secret, []byte("{\n  \"z\": 1,\n  \"event\": \"Email.Bounced\",\n  \"text\": \"a, b: \\\"c\\\"\"\n}")), "encoded again"},
-		{"other hash in hexadecimal", inHex(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body)), "sha512"},
-		{"behind its header", "X-Service-Signature: " + right, "name of its header"},
-		{"plain hash", base64.StdEncoding.EncodeToString(plainSum(body)), "without the secret"},
-		{"other secret", webhook.Sign(key("east"), body), "None of the usual"},
-		{"garbage", "garbage", "None of the usual"},
+		{name: "right", signature: right},
+		{name: "missing", want: "no signature"},
+		{name: "hexadecimal", signature: hex.EncodeToString(raw), want: "hexadecimal"},
+		{name: "upper-case hexadecimal", signature: strings.ToUpper(hex.EncodeToString(raw)), want: "hexadecimal"},
+		{name: "no padding", signature: strings.TrimRight(right, "="), want: "padding"},
+		{name: "URL alphabet", signature: base64.RawURLEncoding.EncodeToString(raw)},
+		{
+			name:      "base64 of hexadecimal",
+			signature: base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(raw))),
+			want:      "base64 of the hexadecimal",
+		},
+		{name: "white space", signature: right + "\n", want: "white space"},
+		{name: "prefix", signature: "sha256=" + right, want: "prefix"},
+		{name: "prefix and hexadecimal", signature: "sha256=" + hex.EncodeToString(raw), want: "hexadecimal"},
+		{
+			name:      "other hash",
+			signature: webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body), want: "sha512",
+		},
+		{name: "secret with line feed", signature: webhook.Sign(key(secret.Key+"\n"), body), want: "line feed at its end"},
+		{name: "secret decoded from base64", signature: webhook.Sign(key("west"), body), want: "decoded from base64"},
+		{name: "empty body", signature: webhook.Sign(secret, nil), want: "over nothing"},
+		{
+			name:      "body with line feed",
+			signature: webhook.Sign(secret, append(slices.Clip(body), '\n')), want: "a line feed",
+		},
+		{name: "encoded again with sorted members", signature: webhook.Sign(secret, sorted), want: "encoded again"},
+		{
+			name:      "encoded again with spaces",
+			signature: webhook.Sign(secret, []byte(`{"z": 1, "event": "Email.Bounced", "text": "a, b: \"c\""}`)),
+			want:      "encoded again",
+		},
+		{
+			name: "indented",
+			signature: webhook.Sign(secret,
+				[]byte("{\n  \"z\": 1,\n  \"event\": \"Email.Bounced\",\n  \"text\": \"a, b: \\\"c\\\"\"\n}")),
+			want: "encoded again",
+		},
+		{
+			name:      "other hash in hexadecimal",
+			signature: inHex(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body)),
+			want:      "sha512",
+		},
+		{name: "behind its header", signature: "X-Service-Signature: " + right, want: "name of its header"},
+		{name: "plain hash", signature: base64.StdEncoding.EncodeToString(plainSum(body)), want: "without the secret"},
+		{name: "other secret", signature: webhook.Sign(key("east"), body), want: "None of the usual"},
+		{name: "garbage", signature: "garbage", want: "None of the usual"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,11 +100,12 @@ func TestDiagnoseOtherEncoders(t *testing.T) {
 	secret := webhook.Secret{Key: "s"}
 	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)
 	for name, again := range map[string]string{
-		"JSON.stringify":                   `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
-		"JSON.stringify, two spaces":       "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
-		"json.dumps":                       `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
-		"json.dumps, sorted":               `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
-		"json_encode":                      `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00","n":[1,{}]}`,
+		"JSON.stringify":             `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
+		"JSON.stringify, two spaces": "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
+		"json.dumps":                 `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
+		"json.dumps, sorted":         `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
+		"json_encode": `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00","n":[1,` +
+			`{}]}`,
 		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
 		"json.Marshal of a map[string]any": `{"n":[1,{}],"name":"José 😀","url":"https://x.example/?a=1\u0026b=2"}`,
 	} {
