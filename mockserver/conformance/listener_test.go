@@ -134,6 +134,9 @@ func (l *lab) deliveries() []delivery {
 	return l.receiver.drain()
 }
 
+// expected holds the names of the events that fired where a test expected them.
+var expected sync.Map
+
 // fires waits until nothing is left to be delivered and wants exactly these
 // events since it was last called. It returns them in this order.
 func (l *lab) fires(names ...string) []delivery {
@@ -145,6 +148,7 @@ func (l *lab) fires(names ...string) []delivery {
 		if i < 0 {
 			l.Fatalf("%s did not fire", name)
 		}
+		expected.Store(name, true)
 		out = append(out, got[i])
 		got = slices.Delete(got, i, i+1)
 	}

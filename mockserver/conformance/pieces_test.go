@@ -135,13 +135,14 @@ func proves(t testing.TB, ids ...string) {
 	})
 }
 
-// TestMain fails a run of all tests that leaves a piece unproven.
+// TestMain fails a run of all tests that leaves a piece unproven, or that expects
+// an event nowhere.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	if *printProofs || code == 0 && runsEverything() {
 		out := bufio.NewWriter(os.Stdout)
-		if !reportProofs(out, *printProofs) && code == 0 {
+		if whole := reportProofs(out, *printProofs); (!reportEvents(out) || !whole) && code == 0 {
 			code = 1
 		}
 		_ = out.Flush()
@@ -185,6 +186,19 @@ func reportProofs(w io.Writer, all bool) bool {
 			behaviour-unproven, behaviour, countTests())
 	}
 	return unproven == 0
+}
+
+// reportEvents writes the events of the document that no test expected. It
+// reports whether there are none.
+func reportEvents(w io.Writer) bool {
+	whole := true
+	for _, name := range eventNames() {
+		if _, fired := expected.Load(name); !fired {
+			whole = false
+			fmt.Fprintf(w, "UNHEARD %s\n    no test of the mock expects this event: fires(%q)\n", name, name)
+		}
+	}
+	return whole
 }
 
 func countTests() int {
