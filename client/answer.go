@@ -22,7 +22,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	switch {
 	case resp.StatusCode >= 400:
 		e.RetryAfter, e.refused = retryAfter(resp.Header)
-		e.Details, e.more = parseDetails(body, c.token)
+		e.Details, e.more = parseDetails(string(body), c.token)
 		if html {
 			e.note = errHTML.Error()
 		}
@@ -49,8 +49,8 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		e.cause = redactError(err, c.token) // which is no jsonscan.Error any more if the token is in its text
 		return e                            // without the body, which may hold a webhook's secret
 	}
-	e.Body = []byte(redact(string(body), c.token))
-	e.Body = bytes.Clone(e.Body[:min(len(e.Body), maxErrorBody)])
+	shown := redactFirst(string(body), c.token, maxErrorBody)
+	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
 	return e
 }
 

@@ -2,19 +2,15 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"example.com/emailplatform/internal/jsonscan"
 )
 
 // What an [*Error] can be, for [errors.Is]. One error can be several of them.
@@ -34,14 +30,6 @@ var (
 	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrBadAnswer
 	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrBadAnswer
 	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
-)
-
-// What an Error holds of the details of an answer.
-const (
-	maxDetails      = 100
-	maxShownDetails = 5   // in the line of Error
-	maxDetailText   = 500 // bytes of each text
-	maxLocation     = 20  // members of a location
 )
 
 // maxErrorBody is how much of an answer an Error keeps, in bytes.
@@ -71,64 +59,6 @@ type Error struct {
 	more       int    // details that are left out
 	final      bool   // nothing was done, and trying again is of no use
 	unknown    bool   // it may have been carried out
-}
-
-// ErrorDetail is one mistake that the platform found.
-type ErrorDetail struct {
-	Loc  Location `json:"loc"`  // where
-	Msg  string   `json:"msg"`  // what is wrong
-	Type string   `json:"type"` // the rule that is broken, such as "missing"; an open set
-}
-
-// String returns for example "body.email: not an email address (value_error)".
-func (d ErrorDetail) String() string {
-	s := d.Loc.String()
-	if s != "" && d.Msg != "" {
-		s += ": "
-	}
-	s += d.Msg
-	if d.Type != "" {
-		s += " (" + d.Type + ")"
-	}
-	return s
-}
-
-// Location is a place in a request: body, path, query or header first, then
-// names of members and places in arrays, from 0.
-type Location []string
-
-// String returns for example "body.contacts.3.email".
-func (l Location) String() string { return strings.Join(l, ".") }
-
-// UnmarshalJSON implements [json.Unmarshaler]: strings and numbers are both
-// kept as text, and one that stands alone is a location of one member.
-func (l *Location) UnmarshalJSON(b []byte) error {
-	var raw []json.RawMessage
-	if len(b) > 0 && (b[0] == '"' || '0' <= b[0] && b[0] <= '9') {
-		raw = []json.RawMessage{b}
-	} else if err := json.Unmarshal(b, &raw); err != nil {
-		return err
-	}
-	*l = nil
-	for _, r := range raw {
-		s := string(r)
-		if strings.HasPrefix(s, `"`) {
-			if err := json.Unmarshal(r, &s); err != nil {
-				return err
-			}
-		}
-		*l = append(*l, s)
-	}
-	return nil
-}
-
-func readLocation(c *jsonscan.Cursor) Location {
-	return jsonscan.Slice(c, func(c *jsonscan.Cursor) string {
-		if c.Peek() == '"' {
-			return c.String()
-		}
-		return c.Number()
-	})
 }
 
 // Error returns one line that says what was tried and what came of it. Control
@@ -276,57 +206,6 @@ func caused(next exchange) exchange {
 		}
 		return e.joined(ended).joined(redactError(why, c.token))
 	}
-}
-
-// parseDetails reads the platform's error format without token, and returns how
-// many details it leaves out. Another body has no details, which is no mistake,
-// and what does not fit in a detail does not take the rest with it.
-func parseDetails(body []byte, token string) (details []ErrorDetail, more int) {
-	var p struct {
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &p) != nil {
-		return nil, 0
-	}
-	var each []json.RawMessage
-	var msg string
-	switch {
-	case json.Unmarshal(p.Detail, &each) == nil:
-		more = max(len(each)-maxDetails, 0)
-	case json.Unmarshal(p.Detail, &msg) == nil && msg != "":
-		each = []json.RawMessage{p.Detail}
-	}
-	for _, text := range each[:len(each)-more] {
-		if d := parseDetail(text, token); d.Msg != "" || d.Type != "" || len(d.Loc) > 0 {
-			details = append(details, d)
-		}
-	}
-	return details, more
-}
-
-// parseDetail reads one detail, or a text alone, and shortens what is too long.
-func parseDetail(text []byte, token string) (d ErrorDetail) {
-	if json.Unmarshal(text, &d.Msg) != nil {
-		var members struct{ Loc, Msg, Type json.RawMessage }
-		_ = json.Unmarshal(text, &members)
-		_ = json.Unmarshal(members.Loc, &d.Loc)
-		_ = json.Unmarshal(members.Msg, &d.Msg)
-		_ = json.Unmarshal(members.Type, &d.Type)
-	}
-	d.Msg, d.Type = cut(redact(d.Msg, token)), cut(redact(d.Type, token))
-	d.Loc = slices.Clone(d.Loc[:min(len(d.Loc), maxLocation)])
-	for i := range d.Loc {
-		d.Loc[i] = cut(redact(d.Loc[i], token))
-	}
-	return d
-}
-
-// cut returns s, or its beginning and an ellipsis.
-func cut(s string) string {
-	if len(s) <= maxDetailText {
-		return s
-	}
-	return strings.ToValidUTF8(strings.Clone(s[:maxDetailText]), "") + "…"
 }
 
 // lineError shows an error in one line.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
+	"math"
 	"strings"
 	"unique"
 
@@ -64,27 +65,31 @@ func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 
 // redact returns s without token, however a server spells what it echoes: as it
 // is, or escaped as in JSON, in a URL or in HTML.
-func redact(s, token string) string {
+func redact(s, token string) string { return redactFirst(s, token, math.MaxInt) }
+
+// redactFirst is redact for the beginning of s, which becomes n bytes at least if
+// s does.
+func redactFirst(s, token string, n int) string {
 	if token == "" {
 		return s
 	}
 	var b strings.Builder
-	done := 0
-	for i := 0; i < len(s); {
-		n := spelled(s[i:], token)
-		if n == 0 {
+	done, i := 0, 0
+	for i < len(s) && b.Len()+i-done < n {
+		width := spelled(s[i:], token)
+		if width == 0 {
 			i++
 			continue
 		}
 		b.WriteString(s[done:i])
 		b.WriteString(redacted)
-		i += n
+		i += width
 		done = i
 	}
 	if done == 0 {
-		return s
+		return s[:i]
 	}
-	return b.String() + s[done:]
+	return b.String() + s[done:i]
 }
 
 // spelled returns how many bytes of s, from its beginning, spell token, or 0.

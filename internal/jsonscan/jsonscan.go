@@ -20,6 +20,9 @@
 //
 // The strings that are read are parts of the text and keep it in memory. With
 // [Cursor.Clone] they are copies: for values that outlive the text they came in.
+// An empty element takes two bytes of text, and a type may take hundreds: [Slice]
+// fails when elements take more than eight times the memory of the whole text, and
+// 256 KiB.
 package jsonscan
 
 import (
@@ -44,6 +47,7 @@ type Cursor struct {
 	err   *Error
 
 	recent *[64]string // copies of short strings, by a hash of theirs
+	taken  int         // bytes that the elements of slices take
 }
 
 // New returns a cursor before text.

@@ -94,9 +94,10 @@ func (c *Cursor) unescape(s string) string {
 	if i < 0 && utf8.ValidString(s) {
 		return s
 	}
-	b := make([]byte, 0, len(s))
+	var b strings.Builder
+	b.Grow(len(s))
 	for ; i >= 0; i = strings.IndexByte(s, '\\') {
-		b = append(b, s[:i]...)
+		b.WriteString(s[:i])
 		s = s[i+1:]
 		if s[0] == 'u' {
 			r, rest := unicodeEscape(s)
@@ -104,7 +105,8 @@ func (c *Cursor) unescape(s string) string {
 				c.fail(c.i-1-len(s), "four hexadecimal digits")
 				return ""
 			}
-			b, s = utf8.AppendRune(b, r), rest
+			b.WriteRune(r) // of a surrogate, U+FFFD
+			s = rest
 			continue
 		}
 		k := strings.IndexByte(`"\/bfnrt`, s[0])
@@ -112,12 +114,28 @@ func (c *Cursor) unescape(s string) string {
 			c.fail(c.i-1-len(s), "an escape sequence")
 			return ""
 		}
-		b, s = append(b, "\"\\/\b\f\n\r\t"[k]), s[1:]
+		b.WriteByte("\"\\/\b\f\n\r\t"[k])
+		s = s[1:]
 	}
-	if b = append(b, s...); !utf8.Valid(b) {
-		return string([]rune(string(b))) // U+FFFD for each byte that is not UTF-8
+	b.WriteString(s)
+	return valid(b.String())
+}
+
+// valid returns s with U+FFFD for each byte that is not UTF-8.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
 	}
-	return string(b)
+	n := 0
+	for _, r := range s {
+		n += utf8.RuneLen(r)
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // unicodeEscape reads uXXXX, or the surrogate pair uXXXX\uXXXX, from the start
@@ -132,7 +150,7 @@ func unicodeEscape(s string) (r rune, rest string) {
 			return pair, rest[6:]
 		}
 	}
-	return r, rest // AppendRune makes U+FFFD of a surrogate
+	return r, rest
 }
 
 // codeUnit returns the UTF-16 code unit that s begins with, as uXXXX, or -1.

@@ -1,9 +1,6 @@
 package jsonscan
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // Raw reads any value as it is written.
 func (c *Cursor) Raw() json.RawMessage {
@@ -40,35 +37,4 @@ func Optional[T any](c *Cursor, read func(*Cursor) T) T {
 		return zero
 	}
 	return v
-}
-
-// Slice reads an array, each element by read; null is nil.
-func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
-	if c.Null() {
-		return nil
-	}
-	var few [16]T // so that most slices are allocated once, in their size
-	n := 0
-	var many []T // not few, which would leave the stack for it
-	for range c.Array() {
-		v := read(c)
-		switch {
-		case many != nil:
-			many = append(many, v)
-		case n < len(few):
-			few[n] = v
-			n++
-		default:
-			many = make([]T, 0, 8*len(few)) // a page of 100 at once
-			many = append(append(many, few[:]...), v)
-		}
-	}
-	switch {
-	case many == nil:
-		return append(make([]T, 0, n), few[:n]...)
-	case len(many) < cap(many)/2:
-		return append(make([]T, 0, len(many)), many...)
-	default:
-		return slices.Clip(many)
-	}
 }

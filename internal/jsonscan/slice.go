@@ -1,0 +1,71 @@
+package jsonscan
+
+import "unsafe"
+
+// The elements of all slices may take growth times as much memory as the text is
+// long, and so many bytes more.
+const (
+	growth = 8
+	free   = 256 << 10
+)
+
+// Slice reads an array, each element by read; null is nil. It fails when what the
+// cursor has read into slices takes far more memory than the text, as the elements
+// of [{},{},{}] may.
+func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
+	if c.Null() {
+		return nil
+	}
+	var few [16]T // so that most slices are allocated once, in their size
+	n := 0
+	var many []T // not few, which would leave the stack for it
+	for range c.Array() {
+		v := read(c)
+		switch {
+		case n < len(few):
+			few[n] = v
+		case n == len(few):
+			many = append(room[T](c, n), few[:]...)
+			many = append(many, v)
+		case n == cap(many):
+			many = append(room[T](c, n), many...)
+			many = append(many, v)
+		default:
+			many = append(many, v)
+		}
+		n++
+	}
+	switch {
+	case many == nil:
+		return append(elements[T](c, n), few[:n]...)
+	case n < cap(many)/2:
+		return append(elements[T](c, n), many...)
+	default:
+		return many[:n:n]
+	}
+}
+
+// room returns an empty slice for the n elements of an array that were read, the
+// one behind them, and those that follow, which are counted first: what grows bit
+// by bit takes several times the memory.
+func room[T any](c *Cursor, n int) []T {
+	const large, page = 64, 128
+	if unsafe.Sizeof(*new(T)) >= large && n < page {
+		return elements[T](c, page) // without reading a page of 100 large ones twice
+	}
+	n++
+	for ahead := *c; ahead.next(']'); n++ {
+		ahead.Skip()
+	}
+	return elements[T](c, n)
+}
+
+// elements returns an empty slice for n elements, or fails if that is too much.
+func elements[T any](c *Cursor, n int) []T {
+	c.taken += n * int(unsafe.Sizeof(*new(T)))
+	if c.taken > free+growth*len(c.text) {
+		c.fail(c.i, "fewer elements, or longer ones")
+		return nil
+	}
+	return make([]T, 0, n)
+}
