@@ -139,6 +139,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	}
 	w := waiter{id: rand.Text()}
 	defer w.done()
+	l.watchers.joinReady(l.base(key)+":left", &w)
 	for {
 		ticket := w.ticket.Load()
 		asked := start(ctx, func(ctx context.Context) (place, error) {

@@ -323,9 +323,12 @@ func TestManyWaiters(t *testing.T) {
 			release, _ := acquire(t, processes[i%3], key)
 			release(0)
 		})
+		if i < 10 {
+			time.Sleep(gap) // from then on they listen
+		}
 	}
 	wg.Wait()
-	if calls := float64(rdb.calls.Load()) / waiters; calls > 5 {
+	if calls := float64(rdb.calls.Load()) / waiters; calls > 6 { // about four, and what a busy machine adds
 		t.Errorf("%.2f calls a turn", calls)
 	}
 	if turn := time.Since(start) / waiters; turn > 2*gap {

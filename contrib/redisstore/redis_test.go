@@ -53,7 +53,6 @@ func newNetwork(t testing.TB) (*network, *redis.Client) {
 		t.Fatal(err)
 	}
 	n.l = l
-	redis.SetLogger(silent{}) // go-redis says on stderr that it cannot dial
 	go n.accept()
 	t.Cleanup(n.down)
 	return n, connect(t, l.Addr().String())
@@ -138,6 +137,12 @@ func newLog() (*slog.Logger, *record) {
 }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// TestMain keeps go-redis from telling stderr that it cannot dial.
+func TestMain(m *testing.M) {
+	redis.SetLogger(silent{})
+	os.Exit(m.Run())
+}
 
 type silent struct{}
 

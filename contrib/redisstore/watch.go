@@ -81,6 +81,19 @@ func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *wai
 	return nil
 }
 
+// joinReady joins if this process listens already, so that nothing can be missed.
+func (ws *watchers) joinReady(channel string, w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	s := ws.channels[channel]
+	if s == nil || s.pubsub == nil {
+		return
+	}
+	w.changed, w.leave = make(chan struct{}, 1), func() { ws.leave(s, w) }
+	s.idle.Stop()
+	s.waiters[w] = w.changed
+}
+
 func (ws *watchers) enter(ctx context.Context, rdb Client, channel string, w *waiter, changed chan struct{}) *watch {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -148,8 +161,8 @@ func (ws *watchers) tell(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w, changed := range s.waiters {
-		if w.ticket.Load() <= ticket {
-			continue
+		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
+			continue // it is before; one without a ticket may have got one just now
 		}
 		w.gone.Add(1)
 		select {

@@ -52,7 +52,7 @@ func (s *server) initdb(ctx context.Context, data string) error {
 }
 
 // URL returns how pgx connects to it.
-func (s *Postgres) URL() string { return s.server.url() }
+func (s *Postgres) URL() string { return s.url() }
 
 func (s *server) url() string { return "postgres://postgres@" + s.addr + "/postgres?sslmode=disable" }
 

@@ -179,15 +179,6 @@ func (s *server) port() string {
 	return port
 }
 
-// accepts is the least that a server does when it is ready.
-func (s *server) accepts(ctx context.Context) error {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", s.addr)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
-
 // find looks where Debian puts what is not in the path, the newest version first.
 func find(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
