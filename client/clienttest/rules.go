@@ -177,7 +177,7 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 			mu.Unlock()
 			release(0)
 		})
-		time.Sleep(arrival) // the contract cannot tell who has come; so much apart it is known
+		time.Sleep(2 * arrival) // nobody can tell who has come, but so much apart the order is known
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -1,0 +1,17 @@
+module example.com/emailplatform/contrib/pgstore
+
+go 1.26.0
+
+require (
+	example.com/emailplatform v0.1.0
+	github.com/jackc/pgx/v5 v5.12.0
+)
+
+require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	golang.org/x/text v0.41.0 // indirect
+)
+
+// In a checkout the module is built with the tree that it lies in.
+replace example.com/emailplatform => ../..

@@ -1,0 +1,71 @@
+// Package handled holds the table of handled events: what [pgstore] and
+// [sqlonce] both say to PostgreSQL.
+package handled
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Schema makes the table, unless it is there. A row with its share of the indexes
+// takes about 150 bytes. Keys are of one length and need no collation, whatever
+// the event's key is made of. The lock is for processes that start at the same
+// time: IF NOT EXISTS alone fails when two make a table at once.
+const Schema = `SELECT pg_advisory_xact_lock(hashtext('emailplatform_handled'));
+CREATE TABLE IF NOT EXISTS emailplatform_handled (
+	key        bytea PRIMARY KEY, -- SHA-256 of the event's key
+	handled_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
+`
+
+// The statements of one event. Lock and Known are two on purpose: in READ
+// COMMITTED each statement has a snapshot of its own. In one, the snapshot is
+// older than the lock, does not show the key that was committed between the two,
+// and the event is handled twice.
+//
+// The lock is an advisory one, as an INSERT that meets the same key waits for the
+// end of the other transaction instead of telling that it is under way.
+const (
+	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint)`
+	Known    = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
+	Remember = `INSERT INTO emailplatform_handled (key) VALUES ($1::bytea)`
+)
+
+// Batch is how many rows one [Forget] deletes: so few that it takes
+// milliseconds, and its locks too.
+const Batch = 5000
+
+// Forget deletes a batch of what was handled more than $1 seconds ago. Several
+// processes may do it at once.
+const Forget = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
+	SELECT ctid FROM emailplatform_handled WHERE handled_at < now() - make_interval(secs => $1::float8)
+	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
+
+// Least is the youngest age at which a key may be forgotten: the platform's last
+// attempt to deliver comes 7 hours and 13 minutes after the first.
+const Least = 8 * time.Hour
+
+// CheckAge refuses to forget what may come again.
+func CheckAge(olderThan time.Duration) error {
+	if olderThan < Least {
+		return fmt.Errorf("olderThan is %v, must be at least %v: the platform delivers again for more than 7 hours", olderThan, Least)
+	}
+	return nil
+}
+
+// CleanUp is how long a transaction may take to be rolled back.
+const CleanUp = 5 * time.Second
+
+// ErrEnded is what a handler gets that ends the transaction by itself.
+var ErrEnded = errors.New("pgstore: the transaction ends with the handler, by what it returns")
+
+// Key returns what is stored for an event's key, any bytes of any length, and the
+// number that it is locked by: two keys that share one only wait for each other.
+func Key(key string) (sum []byte, lock int64) {
+	s := sha256.Sum256([]byte(key))
+	return s[:], int64(binary.BigEndian.Uint64(s[:]))
+}

@@ -1,0 +1,58 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// patience is how long an answer of Redis is awaited. go-redis has time-outs of
+// its own, longer ones by default, and by default does not look at the context.
+const patience = 2 * time.Second
+
+var errNoAnswer = errors.New("redisstore: Redis does not answer within 2 seconds")
+
+// call is one call to Redis that is under way.
+type call[T any] struct {
+	done  chan struct{} // closed when value and err are there
+	value T
+	err   error
+}
+
+// start calls f. The context of f does not end with ctx: go-redis would close
+// the connection, and nobody would know whether the script has run.
+func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
+	c := &call[T]{done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		c.value, c.err = f(ctx)
+	}()
+	return c
+}
+
+// wait returns what the call returns, or an error when ctx ends or patience does
+// before that. Then the call goes on.
+func (c *call[T]) wait(ctx context.Context) (T, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	var none T
+	select {
+	case <-c.done:
+		return c.value, c.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-timer.C:
+		return none, errNoAnswer
+	}
+}
+
+// then calls f in the background after the call has ended, so that it undoes
+// what the call did, however late.
+func (c *call[T]) then(f func()) {
+	go func() {
+		<-c.done
+		f()
+	}()
+}

@@ -1,0 +1,433 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/client/clienttest"
+)
+
+func TestLookupLimiter(t *testing.T) {
+	t.Parallel()
+	clienttest.TestSharedLookupLimiter(t, func(t *testing.T) client.LookupLimiter {
+		return NewLookupLimiter(newRedis(t), LimiterOptions{})
+	})
+}
+
+// quick returns a limiter of a process of its own, with turns so far apart.
+func quick(rdb Client, gap time.Duration, opts LimiterOptions) *limiter {
+	if opts.Logger == nil {
+		opts.Logger = quiet()
+	}
+	l := newLimiter(rdb, opts)
+	l.gap = gap
+	return l
+}
+
+// acquire returns how long it took.
+func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration), took time.Duration) {
+	t.Helper()
+	start := time.Now()
+	release, err := l.Acquire(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release, time.Since(start)
+}
+
+// ask calls the script as a process would that dies right after it.
+func ask(t testing.TB, l *limiter, op, key, id string) place {
+	t.Helper()
+	p, err := l.run(t.Context(), op, key, id, 0, l.gap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestDeadHolder: LimiterOptions.Lease is how long the turn of a process that
+// died is kept.
+func TestDeadHolder(t *testing.T) {
+	t.Parallel()
+	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
+	if p := ask(t, l, "acquire", key, "dead"); !p.mine {
+		t.Fatalf("%+v, want the turn", p)
+	}
+	if _, took := acquire(t, l, key); took < 1900*time.Millisecond || took > 2500*time.Millisecond {
+		t.Errorf("behind a dead process: %v, want its lease of 2 s, and half a second more at most", took)
+	}
+}
+
+// TestDeadWaiters: those who died in the queue cost no more than their turns
+// would have, and half a second.
+func TestDeadWaiters(t *testing.T) {
+	t.Parallel()
+	const gap, dead = 100 * time.Millisecond, 15
+	l, key := quick(newRedis(t), gap, LimiterOptions{}), rand.Text()
+	release, _ := acquire(t, l, key)
+	for i := range dead {
+		ask(t, l, "acquire", key, string(rune('A'+i)))
+	}
+	time.AfterFunc(gap/2, func() { release(0) })
+	if _, took := acquire(t, l, key); took > (dead+2)*gap+grace+500*time.Millisecond {
+		t.Errorf("behind %d dead processes: %v", dead, took)
+	}
+}
+
+// TestLongTurn: a lookup that waits out refusals keeps its turn by renewing it.
+func TestLongTurn(t *testing.T) {
+	t.Parallel()
+	l, key := quick(newRedis(t), 50*time.Millisecond, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
+	release, _ := acquire(t, l, key)
+	time.AfterFunc(3*time.Second, func() { release(0) })
+	if _, took := acquire(t, l, key); took < 3*time.Second {
+		t.Errorf("the turn ended after %v, while it was held", took)
+	}
+}
+
+// TestRepeatedCalls: go-redis repeats a script whose answer was lost.
+func TestRepeatedCalls(t *testing.T) {
+	t.Parallel()
+	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{}), rand.Text()
+	for range 2 {
+		if p := ask(t, l, "acquire", key, "a"); !p.mine {
+			t.Fatalf("acquire: %+v", p)
+		}
+	}
+	first, again := ask(t, l, "acquire", key, "b"), ask(t, l, "acquire", key, "b")
+	if first.ticket == 0 || again.ahead != 0 || first.mine || again.mine {
+		t.Errorf("waiting: %+v, then %+v", first, again)
+	}
+	if c := ask(t, l, "acquire", key, "c"); c.ahead != 1 {
+		t.Errorf("%d are ahead, want 1: b counts once", c.ahead)
+	}
+	ask(t, l, "release", key, "a")
+	ask(t, l, "release", key, "a")
+	time.Sleep(100 * time.Millisecond)
+	if p := ask(t, l, "acquire", key, "b"); !p.mine {
+		t.Errorf("after the release: %+v", p)
+	}
+}
+
+// TestLateRenewal: a renewal that is overtaken by the release must not take the
+// turn back.
+func TestLateRenewal(t *testing.T) {
+	t.Parallel()
+	l, key := quick(newRedis(t), 50*time.Millisecond, LimiterOptions{}), rand.Text()
+	ask(t, l, "acquire", key, "a")
+	ask(t, l, "release", key, "a")
+	if p := ask(t, l, "renew", key, "a"); p.mine {
+		t.Error("renewed after its end")
+	}
+	if _, took := acquire(t, l, key); took > time.Second {
+		t.Errorf("the next turn took %v", took)
+	}
+}
+
+// TestRedisForgets: a server that comes back empty hears again who has the turn,
+// and in which order the others came.
+func TestRedisForgets(t *testing.T) {
+	t.Parallel()
+	rdb, key := newRedis(t), rand.Text()
+	prefix := "test-" + rand.Text() + ":"
+	l := quick(rdb, 300*time.Millisecond, LimiterOptions{Prefix: prefix, Lease: 2 * time.Second})
+	release, _ := acquire(t, l, key)
+	var mu sync.Mutex
+	var order []int
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			r, _ := acquire(t, l, key)
+			mu.Lock()
+			order = append(order, i)
+			mu.Unlock()
+			r(0)
+		})
+		time.Sleep(50 * time.Millisecond)
+	}
+	keys, err := rdb.Keys(t.Context(), prefix+"*").Result()
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("keys %q, %v; want 3", keys, err)
+	}
+	rdb.Del(t.Context(), keys...)
+	time.Sleep(900 * time.Millisecond) // a renewal: until then, nobody knows better
+	mu.Lock()
+	early := len(order)
+	mu.Unlock()
+	time.Sleep(700 * time.Millisecond)
+	mu.Lock()
+	if early == 4 || len(order) != early {
+		t.Errorf("%d turns before the renewal, %d after it; want fewer than 4, and none", early, len(order)-early)
+	}
+	mu.Unlock()
+	release(0)
+	wg.Wait()
+	if !slices.IsSorted(order) {
+		t.Errorf("order %v after the server forgot it", order)
+	}
+}
+
+// TestLeavingAhead: nobody sleeps through the turns of those who gave up before
+// it, in another process.
+func TestLeavingAhead(t *testing.T) {
+	t.Parallel()
+	const gap = 300 * time.Millisecond
+	key := rand.Text()
+	a, b := quick(newRedis(t), gap, LimiterOptions{}), quick(newRedis(t), gap, LimiterOptions{})
+	release, _ := acquire(t, a, key)
+	leaving, leave := context.WithCancel(t.Context())
+	defer leave()
+	var gone sync.WaitGroup
+	for range 10 {
+		gone.Go(func() { _, _ = a.Acquire(leaving, key) })
+	}
+	time.Sleep(100 * time.Millisecond)
+	served := make(chan time.Time, 1)
+	go func() {
+		r, err := b.Acquire(t.Context(), key)
+		served <- time.Now()
+		if err == nil {
+			r(0)
+		}
+	}()
+	time.Sleep(100 * time.Millisecond)
+	leave()
+	gone.Wait()
+	released := time.Now()
+	release(0)
+	if took := (<-served).Sub(released); took < gap || took > 3*gap {
+		t.Errorf("served %v after the turn before it, want %v", took, gap)
+	}
+}
+
+// TestServerClockJumps: back by 5 minutes and forward by 10, as when another
+// server takes over.
+func TestServerClockJumps(t *testing.T) {
+	t.Parallel()
+	rdb, key, offset := newRedis(t), rand.Text(), "test-offset-"+rand.Text()
+	l := quick(rdb, 200*time.Millisecond, LimiterOptions{Lease: 2 * time.Second})
+	const line = "local now = t[1] * 1000000 + t[2]\n"
+	jumping := strings.Replace(limiterLua, line, line[:len(line)-1]+" + tonumber(redis.call('GET', '"+offset+"') or 0)\n", 1)
+	if jumping == limiterLua {
+		t.Fatal("the script has no clock")
+	}
+	l.script = redis.NewScript(jumping)
+	var at []time.Time
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			release, _ := acquire(t, l, key)
+			mu.Lock()
+			at = append(at, time.Now())
+			mu.Unlock()
+			release(0)
+		})
+	}
+	time.AfterFunc(time.Second, func() { rdb.Set(t.Context(), offset, -300e6, time.Minute) })
+	time.AfterFunc(2500*time.Millisecond, func() { rdb.Set(t.Context(), offset, 300e6, time.Minute) })
+	wg.Wait()
+	longest := time.Duration(0)
+	early := 0
+	for i := range at[1:] {
+		d := at[i+1].Sub(at[i])
+		longest = max(longest, d)
+		if d < 195*time.Millisecond {
+			early++
+		}
+	}
+	if longest > time.Second || early > 1 {
+		t.Errorf("longest gap %v, %d too early; want at most 1 s, and 1 at the jump forward", longest, early)
+	}
+}
+
+// TestLostAnswers: connections that break after the script has run.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	n.cut.Store(7)
+	const gap = 50 * time.Millisecond
+	l, key := quick(rdb, gap, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
+	start := time.Now()
+	var released time.Time
+	for i := range 30 {
+		release, _ := acquire(t, l, key)
+		if i > 0 && time.Since(released) < gap {
+			t.Errorf("turn %d came after %v", i, time.Since(released))
+		}
+		released = time.Now()
+		release(0)
+	}
+	if took := time.Since(start); took > 6*time.Second {
+		t.Errorf("30 turns of %v took %v", gap, took)
+	}
+}
+
+// TestGivenUpWhileAsking: who gives up while Redis is being asked leaves neither
+// a turn nor a place behind, however late the question arrives.
+func TestGivenUpWhileAsking(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	l, key := quick(rdb, 50*time.Millisecond, LimiterOptions{}), rand.Text()
+	rdb.Ping(t.Context())
+	resume := n.stall()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := l.Acquire(ctx, key); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
+		t.Errorf("%v after %v, want the context's error at once", err, time.Since(start))
+	}
+	resume()
+	if _, took := acquire(t, l, key); took > 2*time.Second {
+		t.Errorf("the next one waited %v", took)
+	}
+}
+
+// TestDeadlineBeforeTheTurn: who is next and has a deadline that is too early
+// fails at once.
+func TestDeadlineBeforeTheTurn(t *testing.T) {
+	t.Parallel()
+	l, key := quick(newRedis(t), 2*time.Second, LimiterOptions{}), rand.Text()
+	release, _ := acquire(t, l, key)
+	release(0)
+	ctx, cancel := context.WithTimeout(t.Context(), 1900*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := l.Acquire(ctx, key); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Second {
+		t.Errorf("%v after %v, want to fail at once", err, time.Since(start))
+	}
+	if _, took := acquire(t, l, key); took > 2200*time.Millisecond {
+		t.Errorf("the next one waited %v", took)
+	}
+}
+
+// TestManyWaiters: a turn costs about four calls, however many wait.
+func TestManyWaiters(t *testing.T) {
+	t.Parallel()
+	const waiters, gap = 150, 40 * time.Millisecond
+	rdb, key := &counting{Client: newRedis(t)}, rand.Text()
+	processes := []*limiter{quick(rdb, gap, LimiterOptions{}), quick(rdb, gap, LimiterOptions{}), quick(rdb, gap, LimiterOptions{})}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i := range waiters {
+		wg.Go(func() {
+			release, _ := acquire(t, processes[i%3], key)
+			release(0)
+		})
+		if i < 10 {
+			time.Sleep(gap) // from then on they listen
+		}
+	}
+	wg.Wait()
+	if calls := float64(rdb.calls.Load()) / waiters; calls > 6 { // about four, and what a busy machine adds
+		t.Errorf("%.2f calls a turn", calls)
+	}
+	if turn := time.Since(start) / waiters; turn > 2*gap {
+		t.Errorf("%v a turn, want about %v", turn, gap)
+	}
+}
+
+// TestListensOnlyWhileWaiting: a process listens on one connection while several
+// wait, and on none some time after.
+func TestListensOnlyWhileWaiting(t *testing.T) {
+	t.Parallel()
+	const gap = 50 * time.Millisecond
+	rdb, key := newRedis(t), rand.Text()
+	l := quick(rdb, gap, LimiterOptions{})
+	listeners := func() int64 { return rdb.PubSubNumSub(t.Context(), l.base(key)+":left").Val()[l.base(key)+":left"] }
+	release, _ := acquire(t, l, key)
+	release(0)
+	if n := listeners(); n != 0 {
+		t.Errorf("%d connections while nobody waits", n)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			release, _ := acquire(t, l, key)
+			if n := listeners(); n > 1 {
+				t.Errorf("%d connections", n)
+			}
+			release(0)
+		})
+	}
+	wg.Wait()
+	time.Sleep(linger + time.Second)
+	if n := listeners(); n != 0 {
+		t.Errorf("%d connections after %v", n, linger)
+	}
+	for range 3 { // and again
+		wg.Go(func() {
+			release, _ := acquire(t, l, key)
+			release(0)
+		})
+	}
+	wg.Wait()
+}
+
+// TestKeysExpire: what nobody uses goes away by itself.
+func TestKeysExpire(t *testing.T) {
+	t.Parallel()
+	rdb, prefix := newRedis(t), "test-"+rand.Text()+":"
+	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Prefix: prefix})
+	release, _ := acquire(t, l, "k")
+	ask(t, l, "acquire", "k", "dead")
+	release(0)
+	keys, err := rdb.Keys(t.Context(), prefix+"*").Result()
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("keys %q, %v; want 3", keys, err)
+	}
+	for _, k := range keys {
+		if ttl := rdb.PTTL(t.Context(), k).Val(); ttl <= 0 || ttl > 2*time.Minute {
+			t.Errorf("%s expires in %v", k, ttl)
+		}
+	}
+}
+
+// TestInstead: while Redis is away, LimiterOptions.Instead has the turns.
+func TestInstead(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	log, logged := newLog()
+	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Instead: client.NewLookupLimiter(), Logger: log})
+	key := rand.Text()
+	release, _ := acquire(t, l, key)
+	release(0)
+	if logged.String() != "" {
+		t.Errorf("logged while all was well: %s", logged)
+	}
+	n.down()
+	release, _ = acquire(t, l, key)
+	release(0)
+	if _, took := acquire(t, l, key); took < time.Second {
+		t.Errorf("the second turn without Redis came after %v, want a second", took)
+	}
+	if !strings.Contains(logged.String(), "level=WARN") || !strings.Contains(logged.String(), "op=acquire") {
+		t.Errorf("logged %q", logged)
+	}
+	without := quick(rdb, 50*time.Millisecond, LimiterOptions{})
+	if _, err := without.Acquire(t.Context(), key); err == nil || !strings.HasPrefix(err.Error(), "redisstore: ") {
+		t.Errorf("without Instead: %v, want an error", err)
+	}
+}
+
+// TestRedisHangs: an answer is awaited for 2 seconds, whatever the time-outs of
+// the client.
+func TestRedisHangs(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Instead: client.NewLookupLimiter()})
+	rdb.Ping(t.Context())
+	defer n.stall()()
+	if _, took := acquire(t, l, rand.Text()); took < patience || took > patience+time.Second {
+		t.Errorf("Instead had the turn after %v", took)
+	}
+}

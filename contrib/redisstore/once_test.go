@@ -1,0 +1,244 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/webhook"
+	"example.com/emailplatform/webhook/webhooktest"
+)
+
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return NewOnce(newRedis(t), OnceOptions{Logger: quiet()}) })
+}
+
+func TestOnceCrash(t *testing.T) {
+	t.Parallel()
+	webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
+		rdb := newRedis(t)
+		return NewOnce(rdb, OnceOptions{Lease: 2 * time.Second, Logger: quiet()}), func() { _ = rdb.Close() }
+	})
+}
+
+func succeed(context.Context) error { return nil }
+
+// do says what came of it.
+func do(t testing.TB, o *Once, key string) string {
+	t.Helper()
+	ran, err := o.Do(t.Context(), key, succeed)
+	switch {
+	case errors.Is(err, webhook.ErrInFlight):
+		return "in flight"
+	case err != nil:
+		return err.Error()
+	case ran:
+		return "ran"
+	}
+	return "handled before"
+}
+
+func expect(t testing.TB, o *Once, key, want string) {
+	t.Helper()
+	if got := do(t, o, key); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestLongFunction: the lease is renewed while the function runs.
+func TestLongFunction(t *testing.T) {
+	t.Parallel()
+	rdb, key := newRedis(t), rand.Text()
+	a, b := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second}), NewOnce(rdb, OnceOptions{})
+	ran, err := a.Do(t.Context(), key, func(ctx context.Context) error {
+		time.Sleep(3 * time.Second)
+		expect(t, b, key, "in flight")
+		return ctx.Err()
+	})
+	if !ran || err != nil {
+		t.Error(ran, err)
+	}
+	expect(t, b, key, "handled before")
+}
+
+// TestDeadProcess: its event is free when the lease has run out.
+func TestDeadProcess(t *testing.T) {
+	t.Parallel()
+	o, key := NewOnce(newRedis(t), OnceOptions{Lease: 2 * time.Second}), rand.Text()
+	if state, err := o.run(t.Context(), "begin", key, "dead", o.opts.Lease); state != "mine" || err != nil {
+		t.Fatal(state, err)
+	}
+	expect(t, o, key, "in flight")
+	time.Sleep(2100 * time.Millisecond)
+	expect(t, o, key, "ran")
+}
+
+// TestLeaseLost: a process that cannot reach Redis for longer than its lease
+// loses its event to another, hears of it, and tells.
+func TestLeaseLost(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		listen bool // the function looks at its context
+		other  string
+	}{
+		{"function stops", true, "ran"},
+		{"function goes on", false, "ran"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n, rdb := newNetwork(t)
+			key := rand.Text()
+			log, logged := newLog()
+			a := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second, Logger: log})
+			b := NewOnce(newRedis(t), OnceOptions{})
+			var cause error
+			ran, err := a.Do(t.Context(), key, func(ctx context.Context) error {
+				resume := n.stall()
+				time.Sleep(2100 * time.Millisecond)
+				expect(t, b, key, tt.other)
+				resume()
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+				if tt.listen {
+					return ctx.Err()
+				}
+				return nil
+			})
+			if !errors.Is(cause, ErrLeaseLost) {
+				t.Errorf("the function's context ended with %v", cause)
+			}
+			lost := strings.Contains(logged.String(), "level=ERROR") && strings.Contains(logged.String(), ErrLeaseLost.Error()) && strings.Contains(logged.String(), key)
+			if !ran || (err != nil) != tt.listen || lost == tt.listen {
+				t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
+			}
+			expect(t, b, key, "handled before")
+		})
+	}
+}
+
+// TestBothHandle: what was handled is remembered, also while another process is
+// at it; when that one fails, it is not handled a third time.
+func TestBothHandle(t *testing.T) {
+	t.Parallel()
+	rdb, key := newRedis(t), rand.Text()
+	log, logged := newLog()
+	a, b := NewOnce(rdb, OnceOptions{Lease: time.Hour, Logger: log}), NewOnce(rdb, OnceOptions{Lease: time.Hour})
+	failed := errors.New("failed")
+	begun, end, other := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	ran, err := a.Do(t.Context(), key, func(context.Context) error {
+		rdb.Del(t.Context(), "emailplatform:once:"+key) // the lease ends
+		go func() {
+			_, err := b.Do(t.Context(), key, func(context.Context) error {
+				close(begun)
+				<-end
+				return failed
+			})
+			other <- err
+		}()
+		<-begun
+		return nil
+	})
+	if !ran || err != nil || !strings.Contains(logged.String(), ErrLeaseLost.Error()) {
+		t.Errorf("Do = %v, %v; logged: %s", ran, err, logged)
+	}
+	close(end)
+	if err := <-other; !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	expect(t, b, key, "handled before")
+}
+
+// TestRedisForgetsEvent: a server that comes back empty hears again who is at it.
+func TestRedisForgetsEvent(t *testing.T) {
+	t.Parallel()
+	rdb, key := newRedis(t), rand.Text()
+	o := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second})
+	ran, err := o.Do(t.Context(), key, func(ctx context.Context) error {
+		rdb.Del(t.Context(), "emailplatform:once:"+key)
+		time.Sleep(900 * time.Millisecond) // a renewal
+		expect(t, NewOnce(rdb, OnceOptions{}), key, "in flight")
+		return ctx.Err()
+	})
+	if !ran || err != nil {
+		t.Error(ran, err)
+	}
+}
+
+// TestMaxAge: how long a handled event is remembered.
+func TestMaxAge(t *testing.T) {
+	t.Parallel()
+	rdb, key := newRedis(t), rand.Text()
+	for _, tt := range []struct {
+		name string
+		opts OnceOptions
+		want time.Duration
+	}{
+		{"default", OnceOptions{}, 7 * 24 * time.Hour},
+		{"a day", OnceOptions{MaxAge: 24 * time.Hour}, 24 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			expect(t, NewOnce(rdb, tt.opts), key+tt.name, "ran")
+			ttl := rdb.PTTL(t.Context(), "emailplatform:once:"+key+tt.name).Val()
+			if ttl > tt.want || ttl < tt.want-time.Minute {
+				t.Errorf("remembered for %v, want %v", ttl, tt.want)
+			}
+			if size := rdb.MemoryUsage(t.Context(), "emailplatform:once:"+key+tt.name).Val(); size > 250 {
+				t.Errorf("takes %d bytes, said to be about 200", size)
+			}
+		})
+	}
+}
+
+// TestOnceHangs: a Redis that does not answer is an error within seconds, and
+// nothing is handled.
+func TestOnceHangs(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	o := NewOnce(rdb, OnceOptions{Logger: quiet()})
+	rdb.Ping(t.Context())
+	resume := n.stall()
+	defer resume()
+	start := time.Now()
+	ran, err := o.Do(t.Context(), rand.Text(), func(context.Context) error { return errors.New("called") })
+	if took := time.Since(start); ran || !errors.Is(err, errNoAnswer) || took > patience+time.Second {
+		t.Errorf("Do = %v, %v after %v", ran, err, took)
+	}
+}
+
+// TestNoAnswerToSuccess: the function has succeeded, and Redis did not answer.
+func TestNoAnswerToSuccess(t *testing.T) {
+	t.Parallel()
+	n, rdb := newNetwork(t)
+	o, key := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second, Logger: quiet()}), rand.Text()
+	ran, err := o.Do(t.Context(), key, func(context.Context) error {
+		n.down()
+		return nil
+	})
+	if !ran || err == nil {
+		t.Errorf("Do = %v, %v; want true and an error", ran, err)
+	}
+	time.Sleep(2100 * time.Millisecond)
+	expect(t, NewOnce(newRedis(t), OnceOptions{}), key, "ran")
+}
+
+func TestNoClient(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]func(){
+		"NewOnce":          func() { NewOnce(nil, OnceOptions{}) },
+		"NewLookupLimiter": func() { NewLookupLimiter(nil, LimiterOptions{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if v := recover(); v == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		})
+	}
+}

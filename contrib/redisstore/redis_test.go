@@ -1,0 +1,160 @@
+package redisstore
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// newRedis returns a client of the Redis of REDIS_ADDR.
+func newRedis(t testing.TB) *redis.Client {
+	t.Helper()
+	addr := os.Getenv("REDIS_ADDR")
+	if addr == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("REDIS_ADDR is not set: CI needs a Redis")
+		}
+		t.Skip("SKIPPED, nothing was proven: set REDIS_ADDR to a Redis that may be written to")
+	}
+	return connect(t, addr)
+}
+
+func connect(t testing.TB, addr string) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// network is a way to Redis that can fail.
+type network struct {
+	t    testing.TB
+	to   string
+	l    net.Listener
+	gate sync.RWMutex // held while nothing passes
+	cut  atomic.Int64 // a connection loses every answer after so many; 0 is never
+	mu   sync.Mutex
+	all  []net.Conn
+}
+
+// newNetwork returns a network, and a client whose connections go through it.
+func newNetwork(t testing.TB) (*network, *redis.Client) {
+	t.Helper()
+	n := &network{t: t, to: newRedis(t).Options().Addr}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.l = l
+	go n.accept()
+	t.Cleanup(n.down)
+	return n, connect(t, l.Addr().String())
+}
+
+func (n *network) accept() {
+	for {
+		in, err := n.l.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", n.to)
+		if err != nil {
+			_ = in.Close()
+			return
+		}
+		n.mu.Lock()
+		n.all = append(n.all, in, out)
+		n.mu.Unlock()
+		go n.pass(out, in, false)
+		go n.pass(in, out, true)
+	}
+}
+
+func (n *network) pass(to, from net.Conn, answers bool) {
+	defer func() { _, _ = to.Close(), from.Close() }()
+	buf := make([]byte, 16<<10)
+	for i := int64(1); ; i++ {
+		k, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if cut := n.cut.Load(); answers && cut > 0 && i > cut {
+			return // Redis has done it, nobody hears of it
+		}
+		n.gate.RLock()
+		_, err = to.Write(buf[:k])
+		n.gate.RUnlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// stall keeps what is sent until resume is called.
+func (n *network) stall() (resume func()) {
+	n.gate.Lock()
+	return sync.OnceFunc(n.gate.Unlock)
+}
+
+// down refuses connections, and closes those there are.
+func (n *network) down() {
+	_ = n.l.Close()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.all {
+		_ = c.Close()
+	}
+}
+
+// record is a log to look at.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+func newLog() (*slog.Logger, *record) {
+	r := &record{}
+	return slog.New(slog.NewTextHandler(r, nil)), r
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// TestMain keeps go-redis from telling stderr that it cannot dial.
+func TestMain(m *testing.M) {
+	redis.SetLogger(silent{})
+	os.Exit(m.Run())
+}
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// counting counts the calls of scripts.
+type counting struct {
+	Client
+	calls atomic.Int64
+}
+
+func (c *counting) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	c.calls.Add(1)
+	return c.Client.EvalSha(ctx, sha, keys, args...)
+}

@@ -1,0 +1,173 @@
+package redisstore
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// linger is how long a process goes on listening when nobody waits any more.
+const linger = 10 * time.Second
+
+// waiter is one who waits for a turn.
+type waiter struct {
+	id      string
+	ticket  atomic.Int64  // the place in the queue; 0 is none yet
+	gone    atomic.Int64  // how many before it went away since it looked last
+	changed chan struct{} // has room for one; nil while nobody tells it
+	leave   func()        // nil until it has joined
+}
+
+// sleep waits for so long, and a gap less for each one before it who goes away.
+func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	until := time.Now().Add(wait)
+	for {
+		select {
+		case <-timer.C:
+			return ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.changed:
+			until = until.Add(-time.Duration(w.gone.Swap(0)) * gap)
+			timer.Reset(time.Until(until))
+		}
+	}
+}
+
+func (w *waiter) done() {
+	if w.leave != nil {
+		w.leave()
+	}
+}
+
+// watchers are the queues that this process listens to.
+type watchers struct {
+	mu       sync.Mutex
+	channels map[string]*watch
+}
+
+// watch is a subscription, for all who wait in one queue. The mutex of its
+// watchers guards what is not constant once it is ready.
+type watch struct {
+	channel string
+	ready   chan struct{} // closed when it hears, or never will
+	err     error         // why it never will
+	pubsub  *redis.PubSub
+	waiters map[*waiter]chan struct{}
+	idle    *time.Timer
+}
+
+// join has w told of those before it who go away, from its return until w is
+// done. An error means that nobody will tell: then w sleeps too long if they do.
+func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *waiter) error {
+	changed := make(chan struct{}, 1)
+	s := ws.enter(ctx, rdb, channel, w, changed)
+	w.leave = func() { ws.leave(s, w) }
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.err != nil {
+		return s.err
+	}
+	w.changed = changed
+	return nil
+}
+
+// joinReady joins if this process listens already, so that nothing can be missed.
+func (ws *watchers) joinReady(channel string, w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	s := ws.channels[channel]
+	if s == nil || s.pubsub == nil {
+		return
+	}
+	w.changed, w.leave = make(chan struct{}, 1), func() { ws.leave(s, w) }
+	s.idle.Stop()
+	s.waiters[w] = w.changed
+}
+
+func (ws *watchers) enter(ctx context.Context, rdb Client, channel string, w *waiter, changed chan struct{}) *watch {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.channels == nil {
+		ws.channels = map[string]*watch{}
+	}
+	s := ws.channels[channel]
+	if s == nil {
+		s = &watch{channel: channel, ready: make(chan struct{}), waiters: map[*waiter]chan struct{}{}}
+		s.idle = time.AfterFunc(linger, func() { ws.close(s) })
+		ws.channels[channel] = s
+		go ws.listen(context.WithoutCancel(ctx), rdb, s)
+	}
+	s.idle.Stop()
+	s.waiters[w] = changed
+	return s
+}
+
+func (ws *watchers) leave(s *watch, w *waiter) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	delete(s.waiters, w)
+	if len(s.waiters) == 0 {
+		s.idle.Reset(linger)
+	}
+}
+
+// close ends the subscription, and with it listen, unless somebody has come.
+func (ws *watchers) close(s *watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if len(s.waiters) > 0 || ws.channels[s.channel] != s {
+		return
+	}
+	delete(ws.channels, s.channel)
+	if s.pubsub != nil {
+		_ = s.pubsub.Close()
+	}
+}
+
+// listen ends when the subscription cannot be made, or is closed. In between
+// go-redis makes it again when its connection breaks.
+func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
+	pubsub := rdb.Subscribe(ctx, s.channel)
+	_, err := pubsub.ReceiveTimeout(ctx, patience)
+	ws.mu.Lock()
+	if s.pubsub, s.err = pubsub, err; err != nil {
+		delete(ws.channels, s.channel) // the next one tries again
+		_ = pubsub.Close()
+	}
+	close(s.ready)
+	ws.mu.Unlock()
+	if err != nil {
+		return
+	}
+	for m := range pubsub.Channel() {
+		if ticket, err := strconv.ParseInt(m.Payload, 10, 64); err == nil {
+			ws.tell(s, ticket)
+		}
+	}
+}
+
+// tell wakes those who wait behind ticket.
+func (ws *watchers) tell(s *watch, ticket int64) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w, changed := range s.waiters {
+		if mine := w.ticket.Load(); mine != 0 && mine <= ticket {
+			continue // it is before; one without a ticket may have got one just now
+		}
+		w.gone.Add(1)
+		select {
+		case changed <- struct{}{}:
+		default: // it has not yet looked
+		}
+	}
+}
