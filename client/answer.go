@@ -18,7 +18,8 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
 	e := c.newError(nil)
 	e.StatusCode, e.RequestID, e.reached = c.status, c.requestID, true
-	html := mediaType(resp.Header) == "text/html" && !c.html
+	media := mediaType(resp.Header)
+	html := media == "text/html" && !c.html
 	switch {
 	case resp.StatusCode >= 400:
 		e.RetryAfter, e.refused = retryAfter(resp.Header)
@@ -36,10 +37,11 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		return e
 	case html && len(bytes.TrimSpace(body)) > 0:
 		e.badAnswer, e.cause = true, errHTML
+	case c.html && strings.HasSuffix(media, "json"):
+		e.badAnswer, e.cause = true, errJSON
+		e.Details, e.more = parseDetails(string(body), c.token)
+		return e // without the body, which may hold a webhook's secret
 	default:
-		if c.decode == nil {
-			return nil
-		}
 		err := c.decode(body) // also of nothing: an earlier attempt may have left something behind
 		if err == nil {
 			return nil
@@ -47,7 +49,8 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		var bad *jsonscan.Error
 		e.badAnswer, e.mismatch = true, errors.As(err, &bad) && !bad.Syntax
 		e.cause = redactError(err, c.token) // which is no jsonscan.Error any more if the token is in its text
-		return e                            // without the body, which may hold a webhook's secret
+		e.Details, e.more = parseDetails(string(body), c.token)
+		return e // without the body, which may hold a webhook's secret
 	}
 	shown := redactFirst(string(body), c.token, maxErrorBody)
 	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])

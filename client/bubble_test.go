@@ -11,7 +11,7 @@ import (
 // for tests in which time is not real.
 func newBubbleClient(t *testing.T, f roundTrip, change ...func(*Config)) *Client {
 	t.Helper()
-	cfg := Config{BaseURL: "https://example.com", Token: testToken, HTTPClient: &http.Client{Transport: f}}
+	cfg := Config{BaseURL: "https://example.com", Token: testToken, HTTPClient: &http.Client{Transport: Spelled(f)}}
 	for _, c := range change {
 		c(&cfg)
 	}

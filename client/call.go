@@ -9,7 +9,7 @@ import (
 type call struct {
 	request
 	payload  []byte             // the encoded body; nil is none
-	decode   func([]byte) error // takes the body of a 2xx; nil if none is expected
+	decode   func([]byte) error // takes the body of a 2xx
 	token    string
 	attempts int
 

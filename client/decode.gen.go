@@ -2,10 +2,17 @@
 
 package client
 
-import "example.com/emailplatform/internal/jsonscan"
+import (
+	"cmp"
+
+	"example.com/emailplatform/internal/jsonscan"
+)
 
 func readCampaign(c *jsonscan.Cursor) (v Campaign) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherAudienceListID int64
+	var otherID int64
+	for name := range c.Envelope("data") {
 		switch name {
 		case "campaign_id":
 			v.CampaignID = c.Int()
@@ -25,14 +32,31 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 			v.Status = c.String()
 		case "updated_on":
 			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "id":
+			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "audience":
+			for name := range c.Members() {
+				switch name {
+				case "list_id":
+					otherAudienceListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+				default:
+					c.Skip()
+				}
+			}
 		default:
 			c.Skip()
 		}
+	}
+	v.ListID = cmp.Or(v.ListID, otherAudienceListID)
+	v.CampaignID = cmp.Or(v.CampaignID, otherID)
+	if v.CampaignID == 0 {
+		c.Missing(start, "campaign_id")
 	}
 	return v
 }
 
 func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -43,11 +67,15 @@ func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readContact(c *jsonscan.Cursor) (v Contact) {
-	for name := range c.Object() {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
 		switch name {
 		case "id":
 			v.ID = c.Int()
@@ -71,10 +99,14 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 			c.Skip()
 		}
 	}
+	if v.ID == 0 {
+		c.Missing(start, "id")
+	}
 	return v
 }
 
 func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -85,11 +117,15 @@ func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
-	for name := range c.Object() {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
 		switch name {
 		case "id":
 			v.ID = c.String()
@@ -101,23 +137,40 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 			c.Skip()
 		}
 	}
+	if v.ID == "" {
+		c.Missing(start, "id")
+	}
 	return v
 }
 
 func readTransactionalReceipt(c *jsonscan.Cursor) (v TransactionalReceipt) {
-	for name := range c.Object() {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
 		switch name {
 		case "id":
-			v.ID = c.String()
+			v.ID = readAnyID(c)
 		default:
 			c.Skip()
 		}
+	}
+	if v.ID == "" {
+		c.Missing(start, "id")
 	}
 	return v
 }
 
 func readEmail(c *jsonscan.Cursor) (v Email) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherClick int64
+	var otherContentSubject string
+	var otherContentTemplateID int64
+	var otherContentType string
+	var otherEmailID string
+	var otherHardBounced *EmailBounce
+	var otherOpen int64
+	var otherSoftBounced *EmailBounce
+	var otherSubmittedTime int64
+	for name := range c.Envelope("data") {
 		switch name {
 		case "id":
 			v.ID = c.String()
@@ -157,15 +210,58 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "unsubscribed":
 			v.Unsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+		case "click":
+			otherClick = jsonscan.Optional(c, readTimes)
+		case "email_id":
+			otherEmailID = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "hard_bounced":
+			otherHardBounced = jsonscan.Optional(c, readHardBounce)
+		case "open":
+			otherOpen = jsonscan.Optional(c, readTimes)
+		case "soft_bounced":
+			otherSoftBounced = jsonscan.Optional(c, readSoftBounce)
+		case "submitted_time":
+			otherSubmittedTime = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "content":
+			for name := range c.Members() {
+				switch name {
+				case "subject":
+					otherContentSubject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+				case "template_id":
+					otherContentTemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+				case "type":
+					otherContentType = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+				default:
+					c.Skip()
+				}
+			}
 		default:
 			c.Skip()
 		}
+	}
+	v.Clicks = cmp.Or(v.Clicks, otherClick)
+	v.Subject = cmp.Or(v.Subject, otherContentSubject)
+	v.TemplateID = cmp.Or(v.TemplateID, otherContentTemplateID)
+	v.Type = cmp.Or(v.Type, otherContentType)
+	v.ID = cmp.Or(v.ID, otherEmailID)
+	if v.Bounce == nil {
+		v.Bounce = otherHardBounced
+	}
+	v.Opens = cmp.Or(v.Opens, otherOpen)
+	if v.Bounce == nil {
+		v.Bounce = otherSoftBounced
+	}
+	v.SubmittedOn = cmp.Or(v.SubmittedOn, otherSubmittedTime)
+	if v.ID == "" {
+		c.Missing(start, "id")
 	}
 	return v
 }
 
 func readList(c *jsonscan.Cursor) (v List) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherID int64
+	for name := range c.Envelope("data") {
 		switch name {
 		case "list_id":
 			v.ListID = c.Int()
@@ -175,14 +271,21 @@ func readList(c *jsonscan.Cursor) (v List) {
 			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "policy_accepted":
 			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
+		case "id":
+			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
+	}
+	v.ListID = cmp.Or(v.ListID, otherID)
+	if v.ListID == 0 {
+		c.Missing(start, "list_id")
 	}
 	return v
 }
 
 func readListPage(c *jsonscan.Cursor) (v ListPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -193,11 +296,15 @@ func readListPage(c *jsonscan.Cursor) (v ListPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
-	for name := range c.Object() {
+	start := c.Offset()
+	for name := range c.Envelope("data") {
 		switch name {
 		case "created_on":
 			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
@@ -207,10 +314,14 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 			c.Skip()
 		}
 	}
+	if v.Email == "" {
+		c.Missing(start, "email")
+	}
 	return v
 }
 
 func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -221,10 +332,14 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readTagPage(c *jsonscan.Cursor) (v TagPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -235,11 +350,16 @@ func readTagPage(c *jsonscan.Cursor) (v TagPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readTemplate(c *jsonscan.Cursor) (v Template) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherID int64
+	for name := range c.Envelope("data") {
 		switch name {
 		case "template_id":
 			v.TemplateID = c.Int()
@@ -251,14 +371,21 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "updated_on":
 			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+		case "id":
+			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
 			c.Skip()
 		}
+	}
+	v.TemplateID = cmp.Or(v.TemplateID, otherID)
+	if v.TemplateID == 0 {
+		c.Missing(start, "template_id")
 	}
 	return v
 }
 
 func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -269,11 +396,19 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readWebhook(c *jsonscan.Cursor) (v Webhook) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherEvent []string
+	var otherID AnyID
+	var otherSignatureHashFunction string
+	var otherSignatureKey Secret
+	for name := range c.Envelope("data") {
 		switch name {
 		case "webhook_id":
 			v.WebhookID = readAnyID(c)
@@ -291,14 +426,39 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "url":
 			v.URL = c.String()
+		case "event":
+			otherEvent = jsonscan.Optional(c, readOne)
+		case "id":
+			otherID = jsonscan.Optional(c, readAnyID)
+		case "signature":
+			for name := range c.Members() {
+				switch name {
+				case "hash_function":
+					otherSignatureHashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+				case "key":
+					otherSignatureKey = jsonscan.Optional(c, readSecret)
+				default:
+					c.Skip()
+				}
+			}
 		default:
 			c.Skip()
 		}
+	}
+	if v.Events == nil {
+		v.Events = otherEvent
+	}
+	v.WebhookID = cmp.Or(v.WebhookID, otherID)
+	v.HashFunction = cmp.Or(v.HashFunction, otherSignatureHashFunction)
+	v.Secret = cmp.Or(v.Secret, otherSignatureKey)
+	if v.WebhookID == "" {
+		c.Missing(start, "webhook_id")
 	}
 	return v
 }
 
 func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -309,16 +469,22 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 			c.Skip()
 		}
 	}
+	if v.Data == nil {
+		c.Missing(start, "data")
+	}
 	return v
 }
 
 func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
-	for name := range c.Object() {
+	start := c.Offset()
+	var otherAudienceListID int64
+	var otherID AnyID
+	for name := range c.Envelope("data") {
 		switch name {
 		case "list_id":
 			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "workflow_id":
-			v.WorkflowID = c.Int()
+			v.WorkflowID = readAnyID(c)
 		case "name":
 			v.Name = c.String()
 		case "content":
@@ -331,14 +497,31 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 			v.Status = c.String()
 		case "trigger":
 			v.Trigger = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+		case "id":
+			otherID = jsonscan.Optional(c, readAnyID)
+		case "audience":
+			for name := range c.Members() {
+				switch name {
+				case "list_id":
+					otherAudienceListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+				default:
+					c.Skip()
+				}
+			}
 		default:
 			c.Skip()
 		}
+	}
+	v.ListID = cmp.Or(v.ListID, otherAudienceListID)
+	v.WorkflowID = cmp.Or(v.WorkflowID, otherID)
+	if v.WorkflowID == "" {
+		c.Missing(start, "workflow_id")
 	}
 	return v
 }
 
 func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
+	start := c.Offset()
 	for name := range c.Object() {
 		switch name {
 		case "data":
@@ -348,6 +531,9 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 		default:
 			c.Skip()
 		}
+	}
+	if v.Data == nil {
+		c.Missing(start, "data")
 	}
 	return v
 }
@@ -433,13 +619,21 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 }
 
 func readTag(c *jsonscan.Cursor) (v Tag) {
+	start := c.Offset()
+	var otherTag string
 	for name := range c.Object() {
 		switch name {
 		case "name":
 			v.Name = c.String()
+		case "tag":
+			otherTag = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
+	}
+	v.Name = cmp.Or(v.Name, otherTag)
+	if v.Name == "" {
+		c.Missing(start, "name")
 	}
 	return v
 }
@@ -459,6 +653,9 @@ func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
 }
 
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
+	start := c.Offset()
+	var otherEvent []string
+	var otherID AnyID
 	for name := range c.Object() {
 		switch name {
 		case "webhook_id":
@@ -473,9 +670,20 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "url":
 			v.URL = c.String()
+		case "event":
+			otherEvent = jsonscan.Optional(c, readOne)
+		case "id":
+			otherID = jsonscan.Optional(c, readAnyID)
 		default:
 			c.Skip()
 		}
+	}
+	if v.Events == nil {
+		v.Events = otherEvent
+	}
+	v.WebhookID = cmp.Or(v.WebhookID, otherID)
+	if v.WebhookID == "" {
+		c.Missing(start, "webhook_id")
 	}
 	return v
 }

@@ -3,13 +3,14 @@ package client
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"example.com/emailplatform/internal/jsonscan"
 )
 
 // do performs an operation and returns what the platform answered, read by
-// read. An empty answer is the zero value. If a member is of another kind than
-// it should be, what could be read comes with the error.
+// read. If a member that is promised is not there or of another kind than it
+// should be, what could be read comes with the error.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) (err error) {
 		v, err = decode(body, read)
@@ -22,11 +23,14 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return v, err
 }
 
+// decode reads body by read. Nothing is as good as null: what is promised is in
+// neither.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
+	text := string(body)
 	if len(bytes.TrimSpace(body)) == 0 {
-		return v, nil
+		text = "null"
 	}
-	c := jsonscan.New(string(body))
+	c := jsonscan.New(text)
 	c.Clone = true // or one string that is kept would keep a whole page
 	c.QuotedInts = true
 	v = read(c)
@@ -45,7 +49,33 @@ func isMismatch(err error) bool {
 
 // perform performs an operation and has decode take the answer, which may be
 // empty, and once more that of the next attempt if decode refuses the first.
+// Without decode nothing is promised, and any answer but a refusal will do.
 // Every error is an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
+	if decode == nil {
+		decode = readNothing
+	}
 	return x(ctx, &call{request: r, decode: decode})
+}
+
+// readNothing takes an answer that promises nothing. It may be anything but an
+// error in the place of a success: details, or a member error that says
+// something.
+func readNothing(body []byte) error {
+	c := jsonscan.New(string(body))
+	refused := false
+	for name := range c.Members() {
+		switch b := c.Peek(); {
+		case name == "detail" && b == '[', name == "error" && (b == '"' || b == '{' || b == '['):
+			start := c.Offset()
+			c.Skip()
+			refused = refused || strings.Trim(c.Since(start), "\"{[]} \t\r\n") != ""
+		default:
+			c.Skip()
+		}
+	}
+	if refused && c.End() == nil {
+		return errRefusal
+	}
+	return nil
 }

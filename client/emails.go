@@ -90,5 +90,12 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 }
 
 // Settled reports whether the platform is done with the email: its status is
-// known and no longer queued.
-func (e Email) Settled() bool { return e.Status != "" && e.Status != EmailQueued }
+// known, and is none of those that an email has on its way, which are queued,
+// submitted and processing.
+func (e Email) Settled() bool {
+	switch e.Status {
+	case "", EmailQueued, "submitted", "processing":
+		return false
+	}
+	return true
+}

@@ -80,7 +80,7 @@ func TestBodyThatLooksWrong(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		sent = string(b)
-		answer(http.StatusOK, "application/json", "{}")(w, r)
+		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
 	})
 	update := TemplateUpdate{Name: Ptr(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
 	if _, err := c.Templates.Update(t.Context(), 1, update); err != nil {

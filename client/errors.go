@@ -30,6 +30,8 @@ var (
 	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrBadAnswer
 	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrBadAnswer
 	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
+	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrBadAnswer
+	errRefusal           = errors.New("a refusal with the status of a success")          // always an ErrBadAnswer
 )
 
 // maxErrorBody is how much of an answer an Error keeps, in bytes.

@@ -52,8 +52,11 @@ func TestMemoryOfAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := tc.head + strings.Repeat(tc.again, size/len(tc.again)) + tc.tail
-			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(tc.status, body), nil },
-				func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+			as := roundTrip(func(*http.Request) (*http.Response, error) { return respond(tc.status, body), nil })
+			c := newBubbleClient(t, nil, func(cfg *Config) {
+				cfg.HTTPClient.Transport = as // as it is: what respells would count too
+				cfg.Retry.MaxAttempts = 1
+			})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			err := tc.call(c)

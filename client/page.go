@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -48,23 +50,27 @@ func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jso
 		for n := it.first; ; n++ {
 			page, err := q.take()
 			items, p := page.items()
-			if err == nil {
-				err = w.check(n, items, p)
+			if err == nil && w.doubts(items) {
+				var before P
+				before, err = q.get(n - 1)
+				w.grown(before.items())
 			}
-			if err != nil {
-				var zero T
-				yield(zero, asPageError(list(n), err))
-				return
-			}
+			items, last, err := w.step(n, items, p, err)
 			for _, item := range items {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if w.isLast(items, p) {
+			if err != nil {
+				var zero T
+				yield(zero, asPageError(list(n), err))
+			}
+			if last || err != nil {
 				return
 			}
-			q.depth = it.lookahead
+			if q.depth = it.lookahead; w.short {
+				q.depth = 0 // there should be nothing more
+			}
 		}
 	}
 }
@@ -118,17 +124,39 @@ func (q *prefetch[P]) ask() {
 }
 
 // walk decides, page by page, whether there are more, and notices a platform
-// that goes in circles.
+// that goes in circles, or whose list ends before it should.
 type walk[T any] struct {
 	previous []T // the last page that was not empty
 	marker   []T // an earlier page, to meet again in a circle
 	age      int // pages since marker
 	reach    int // at which age marker is replaced; doubles each time
-	largest  int // items on the fullest page
-	pages    int
-	seen     int   // items
-	skipped  int64 // pages before the first one
-	empty    bool  // whether the page before was empty
+
+	skipped int64 // pages before the first one
+	pages   int
+	seen    int   // items
+	largest int   // items on the fullest page
+	full    int64 // the most items that an answer says a page holds
+	count   int64 // items on all pages, as the last answer that counts has it
+	empty   bool  // whether the page before was empty
+	short   bool  // whether the page before was short, and nobody counts
+}
+
+// step takes page n, or why there is none, and returns what to yield of it and
+// whether it is the last.
+func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
+	if w.isBehind(items, err) {
+		return nil, true, nil
+	}
+	if err == nil {
+		err = w.check(n, items, p)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if !w.isLast(items, p) {
+		return items, false, nil
+	}
+	return items, true, w.atEnd()
 }
 
 // check returns what is wrong with page n. Going on would yield items again,
@@ -140,6 +168,9 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if len(items) == 0 {
 		return nil
 	}
+	if w.doubts(items) {
+		return fmt.Errorf("page %d held %d items of %d and was not the last", n-1, len(w.previous), w.full)
+	}
 	if same(items, w.previous) || same(items, w.marker) {
 		return fmt.Errorf("page %d holds the same items as a page before", n)
 	}
@@ -150,35 +181,78 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether there is no page after this one. A page shorter than
-// a full one is the last. An empty one is only if the next is empty as well, or
-// if it is the first: a platform may filter a page after cutting it. A short page
-// is not the last either while the answer counts more items than there were.
+// isLast reports whether there is no page after this one. A short one, which
+// holds fewer items than a full page, is the last if as many were seen as the
+// answers count; if they do not count, the next must be empty. An empty page is
+// the last if it follows such a one or another empty one, or is the first: a
+// platform may filter a page after cutting it.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
 	w.largest = max(w.largest, len(items))
+	w.full = max(w.full, p.PerPage)
+	w.count = cmp.Or(p.Count, w.count)
 	if len(items) == 0 {
-		last := w.empty || w.pages == 1
+		last := w.empty || w.pages == 1 || w.short
 		w.empty = true
 		return last
 	}
-	w.empty = false
+	w.empty, w.short = false, false
 	full := p.PerPage
 	if full <= 0 { // the answer does not say: as many as there ever were
 		full = int64(w.largest)
 	}
-	return int64(len(items)) < full && w.before()+int64(w.seen) >= p.Count
+	if int64(len(items)) >= full {
+		return false
+	}
+	if w.count > 0 {
+		return w.before(int64(w.largest))+int64(w.seen) >= w.count
+	}
+	w.short = true
+	return false
 }
 
-// before returns how many items the pages that were skipped hold, at the least:
-// as many as the fullest that was seen.
-func (w *walk[T]) before() int64 {
-	largest := int64(w.largest)
-	if w.skipped > math.MaxInt64/2/largest {
+// isBehind reports whether a short page was the last by what came instead of
+// another: a refusal, where most platforms have an empty page, or the same once
+// more, by one that answers all there is whatever the number.
+func (w *walk[T]) isBehind(items []T, err error) bool {
+	if err != nil {
+		return w.short && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
+	}
+	return w.short && same(items, w.previous)
+}
+
+// doubts reports whether these items should not be there: the page before was
+// short. But it may have grown since.
+func (w *walk[T]) doubts(items []T) bool {
+	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
+}
+
+// grown takes what is on the page before now, which was short.
+func (w *walk[T]) grown(items []T, p Pagination) {
+	if int64(len(items)) >= max(p.PerPage, 1) {
+		w.short = false
+	}
+}
+
+// atEnd returns what is wrong with the list now that it has ended.
+func (w *walk[T]) atEnd() error {
+	if w.skipped > 0 && w.full == 0 {
+		return nil // nobody knows how many are on the pages that were skipped
+	}
+	if most := w.before(max(int64(w.largest), w.full)) + int64(w.seen); most < w.count {
+		return fmt.Errorf("the list ends after %d items of %d", most, w.count)
+	}
+	return nil
+}
+
+// before returns how many items the pages that were skipped hold, with so many
+// on each.
+func (w *walk[T]) before(perPage int64) int64 {
+	if perPage > 0 && w.skipped > math.MaxInt64/2/perPage {
 		return math.MaxInt64 / 2
 	}
-	return w.skipped * largest
+	return w.skipped * perPage
 }
 
 func same[T any](a, b []T) bool {

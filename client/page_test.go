@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,9 @@ type tagPages struct {
 	perPage int64      // as the answer says it; 0 leaves it out
 	count   int64
 	page    func(asked int64) int64
-	fail    int64 // the page that is answered by a 403
+	fail    int64 // the page that is answered by failWith, or else a 403
+
+	failWith int
 
 	mu    sync.Mutex
 	asked []int64
@@ -40,7 +43,7 @@ func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.asked = append(p.asked, n)
 	p.mu.Unlock()
 	if n == p.fail {
-		return respond(403, ""), nil
+		return respond(cmp.Or(p.failWith, 403), ""), nil
 	}
 	if p.page != nil {
 		n = p.page(n)
@@ -101,19 +104,30 @@ func TestAll(t *testing.T) {
 		bad   error
 	}{
 		"nothing":                  {&tagPages{perPage: 50}, ListTagsParams{}, 0, 1, nil},
-		"one short page":           {&tagPages{pages: pagesOf(3), perPage: 50}, ListTagsParams{}, 3, 1, nil},
-		"several":                  {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{PerPage: 3}, 7, 3, nil},
+		"one short page":           {&tagPages{pages: pagesOf(3), perPage: 50}, ListTagsParams{}, 3, 2, nil},
+		"one, counted":             {&tagPages{pages: pagesOf(3), perPage: 50, count: 3}, ListTagsParams{WithCount: true}, 3, 1, nil},
+		"several":                  {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{PerPage: 3}, 7, 4, nil},
+		"several, counted":         {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3, count: 7}, ListTagsParams{PerPage: 3, WithCount: true}, 7, 3, nil},
 		"full last page":           {&tagPages{pages: pagesOf(3, 3), perPage: 3}, ListTagsParams{PerPage: 3}, 6, 4, nil},
-		"from a later page":        {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{Page: 2, PerPage: 3}, 4, 2, nil},
-		"behind the end":           {&tagPages{pages: pagesOf(3), perPage: 3}, ListTagsParams{Page: 9}, 0, 1, nil},
-		"per_page clamped":         {&tagPages{pages: pagesOf(3, 3, 2), perPage: 3}, ListTagsParams{PerPage: 100}, 8, 3, nil},
-		"clamped without a word":   {&tagPages{pages: pagesOf(3, 3, 2)}, ListTagsParams{PerPage: 100}, 8, 3, nil},
+		"from a later page":        {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3}, ListTagsParams{Page: 2, PerPage: 3}, 4, 3, nil},
+		"behind the end":           {&tagPages{pages: pagesOf(3), perPage: 3, count: 3}, ListTagsParams{Page: 9}, 0, 1, nil},
+		"per_page clamped":         {&tagPages{pages: pagesOf(3, 3, 2), perPage: 3}, ListTagsParams{PerPage: 100}, 8, 4, nil},
+		"clamped without a word":   {&tagPages{pages: pagesOf(3, 3, 2)}, ListTagsParams{PerPage: 100}, 8, 4, nil},
+		"shrunk without a word":    {&tagPages{pages: pagesOf(3, 2, 3, 1)}, ListTagsParams{PerPage: 100}, 9, 5, nil},
 		"nothing said, one page":   {&tagPages{pages: pagesOf(3)}, ListTagsParams{}, 3, 3, nil},
-		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 4, nil},
-		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 3, nil},
-		"clamped with a lie":       {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{PerPage: 100, WithCount: true}, 5, 3, nil},
+		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 5, nil},
+		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 4, nil},
+		"clamped, but counted":     {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{PerPage: 100, WithCount: true}, 5, 3, nil},
+		"clamped with a lie":       {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100}, ListTagsParams{PerPage: 100}, 2, 3, ErrBadAnswer},
+		"shrunk with a lie":        {&tagPages{pages: pagesOf(3, 3, 2, 3), perPage: 3}, ListTagsParams{}, 8, 5, ErrBadAnswer},
 		"lie, from a later page":   {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{Page: 2, WithCount: true}, 3, 2, nil},
-		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, nil},
+		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, ErrBadAnswer},
+		"counted, and empty":       {&tagPages{perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 0, 1, ErrBadAnswer},
+		"counted, full pages":      {&tagPages{pages: pagesOf(3, 3), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 6, 4, ErrBadAnswer},
+		"no page behind the last":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 404}, ListTagsParams{}, 4, 3, nil},
+		"no such page number":      {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 422}, ListTagsParams{}, 4, 3, nil},
+		"the rest is refused":      {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3}, ListTagsParams{}, 4, 3, ErrForbidden},
+		"all, whatever the page":   {&tagPages{pages: pagesOf(3), perPage: 50, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, nil},
 		"count, from a later page": {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3, count: 7}, ListTagsParams{Page: 2, WithCount: true}, 4, 2, nil},
 		"page ignored":             {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, ErrBadAnswer},
 		"other page":               {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, page: func(n int64) int64 { return n + n/3 }}, ListTagsParams{}, 6, 3, ErrBadAnswer},
@@ -385,28 +399,34 @@ func respondPage(pages [][]string, q url.Values, perPage int64, echo bool) *http
 	return respond(200, string(b))
 }
 
-// checkYielded reads the pages as the documentation says: up to a short page or
-// two empty ones, or up to one that is repeated.
+// checkYielded reads the pages as the documentation says: up to two empty ones,
+// or a short one and an empty one, or up to one that is repeated.
 func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, err error) {
 	t.Helper()
 	var want []string
 	var previous []string
-	largest, empty := 0, 0
+	largest, empty, short := 0, 0, false
 	for i := 0; ; i++ {
 		var page []string
 		if i < len(pages) {
 			page = pages[i]
 		}
 		if len(page) == 0 {
-			if empty++; empty == 2 || i == 0 {
+			if empty++; empty == 2 || i == 0 || short {
 				break
 			}
 			continue
 		}
 		empty = 0
 		if slices.Equal(page, previous) {
-			if err == nil {
+			if err == nil && !short {
 				t.Errorf("page %d repeats another, and nobody noticed", i+1)
+			}
+			break
+		}
+		if short && perPage > 0 {
+			if err == nil {
+				t.Errorf("page %d follows a short one, and nobody noticed", i+1)
 			}
 			break
 		}
@@ -417,9 +437,7 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 		if full == 0 {
 			full = largest
 		}
-		if len(page) < full {
-			break
-		}
+		short = len(page) < full
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("yielded %v, want %v (%v)", got, want, err)

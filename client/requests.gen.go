@@ -310,21 +310,21 @@ func createWorkflowRequest(body WorkflowCreate) request {
 }
 
 // getWorkflowRequest describes GET /workflows/{workflow_id}.
-func getWorkflowRequest(workflowID int64) request {
+func getWorkflowRequest(workflowID string) request {
 	r := request{op: "getWorkflow", method: http.MethodGet, repeatable: true}
 	r.setPath("/workflows/{workflow_id}", workflowID)
 	return r
 }
 
 // activateWorkflowRequest describes POST /workflows/{workflow_id}/activate.
-func activateWorkflowRequest(workflowID int64) request {
+func activateWorkflowRequest(workflowID string) request {
 	r := request{op: "activateWorkflow", method: http.MethodPost, repeatable: true}
 	r.setPath("/workflows/{workflow_id}/activate", workflowID)
 	return r
 }
 
 // deactivateWorkflowRequest describes POST /workflows/{workflow_id}/deactivate.
-func deactivateWorkflowRequest(workflowID int64) request {
+func deactivateWorkflowRequest(workflowID string) request {
 	r := request{op: "deactivateWorkflow", method: http.MethodPost, repeatable: true}
 	r.setPath("/workflows/{workflow_id}/deactivate", workflowID)
 	return r

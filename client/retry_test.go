@@ -693,9 +693,9 @@ func TestTokenSharedByWaiters(t *testing.T) {
 	})
 }
 
-// TestEmptyAfterBadAnswer: nothing of an answer that was refused is left when
-// the next attempt is answered with nothing.
-func TestEmptyAfterBadAnswer(t *testing.T) {
+// TestLeastAfterBadAnswer: nothing of an answer that was refused is left when
+// the next attempt is answered with the least that will do.
+func TestLeastAfterBadAnswer(t *testing.T) {
 	then := func(first, second string) *Client {
 		var asked atomic.Int64
 		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -706,8 +706,8 @@ func TestEmptyAfterBadAnswer(t *testing.T) {
 			answer(http.StatusOK, "application/json", second)(w, r)
 		})
 	}
-	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, "").Lists.Get(t.Context(), 99)
-	if err != nil || list != (List{}) {
+	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, `{"list_id":99}`).Lists.Get(t.Context(), 99)
+	if err != nil || list != (List{ListID: 99}) {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	for _, first := range []string{`{"imported":1,"updated":1.5}`, `{"errors":[{"index":5000}]}`} {

@@ -601,7 +601,7 @@ type TemplateUpdate struct {
 // TransactionalReceipt is the answer to an email that was accepted.
 type TransactionalReceipt struct {
 	// The email's id as events carry it.
-	ID string `json:"id"`
+	ID AnyID `json:"id"`
 }
 
 // TransactionalSubmission is an email to send by the deprecated endpoint.
@@ -700,7 +700,7 @@ type Workflow struct {
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The workflow's id.
-	WorkflowID int64 `json:"workflow_id"`
+	WorkflowID AnyID `json:"workflow_id"`
 
 	// The workflow's name.
 	Name string `json:"name"`

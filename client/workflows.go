@@ -21,19 +21,19 @@ func (s *Workflows) Create(ctx context.Context, workflow WorkflowCreate) (Workfl
 }
 
 // Get returns a workflow.
-func (s *Workflows) Get(ctx context.Context, workflowID int64) (Workflow, error) {
+func (s *Workflows) Get(ctx context.Context, workflowID string) (Workflow, error) {
 	return do(ctx, s.x, getWorkflowRequest(workflowID), readWorkflow)
 }
 
 // Activate has a workflow send from now on. Doing it again changes nothing and
 // succeeds.
-func (s *Workflows) Activate(ctx context.Context, workflowID int64) error {
+func (s *Workflows) Activate(ctx context.Context, workflowID string) error {
 	return perform(ctx, s.x, activateWorkflowRequest(workflowID), nil)
 }
 
 // Deactivate has a workflow send no more. Doing it again changes nothing and
 // succeeds.
-func (s *Workflows) Deactivate(ctx context.Context, workflowID int64) error {
+func (s *Workflows) Deactivate(ctx context.Context, workflowID string) error {
 	return perform(ctx, s.x, deactivateWorkflowRequest(workflowID), nil)
 }
 

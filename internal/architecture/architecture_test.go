@@ -20,8 +20,8 @@ const root = "../.."
 
 // aside are programs and proofs that nothing imports: they have no row.
 var aside = []string{
-	"examples", "internal/canary", "internal/codegen", "internal/peers", "internal/readme", "internal/rename",
-	"internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+	"examples", "internal/canary", "internal/chaos", "internal/codegen", "internal/peers", "internal/readme",
+	"internal/rename", "internal/respell", "internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
 // row is a package as ARCHITECTURE.md has it.

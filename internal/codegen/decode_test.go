@@ -22,8 +22,26 @@ func inPackage(t *testing.T, files map[string]string) {
 	t.Chdir(dir)
 }
 
+// golden holds got against a file below dir.
+func golden(t *testing.T, dir, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join(dir, "testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestDecode(t *testing.T) {
-	golden, err := filepath.Abs("testdata/decode.golden")
+	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,22 +56,11 @@ func TestDecode(t *testing.T) {
 		"decode.gen.go":  "package sample\n\nvar old = readNotNeeded\n",
 		"unrelated.text": "readNotNeeded",
 	})
-	got, err := decode(".", false)
+	got, err := decode(".", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("got\n%s", got)
-	}
+	golden(t, dir, "decode.golden", got)
 }
 
 func TestDecodeOptional(t *testing.T) {
@@ -61,7 +68,7 @@ func TestDecodeOptional(t *testing.T) {
 		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
-	got, err := decode(".", true)
+	got, err := decode(".", &answers{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +95,66 @@ func TestDecodeRefuses(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\t" + row.field + "\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			if _, err := decode(".", false); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := decode(".", nil); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error is %v", err)
 			}
 		})
+	}
+}
+
+// TestDecodeAnswers writes readers of answers that may be spelled otherwise.
+func TestDecodeAnswers(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, err := os.ReadFile("testdata/answers.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := readAnswers("testdata/answers.overlay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inPackage(t, map[string]string{
+		"types.gen.go": string(types),
+		"hand.go":      "package sample\n\nvar read, also = readHook, readHookPage\n",
+	})
+	got, err := decode(".", answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, dir, "answers.golden", got)
+}
+
+func TestDecodeAnswersRefuses(t *testing.T) {
+	for _, row := range []struct {
+		name, schema string
+		spelling     spelling
+		want         string
+	}{
+		{"an unknown type", "U", spelling{Promised: "a"}, "x-answers: nothing reads a U"},
+		{"an unknown promise", "T", spelling{Promised: "b"}, `x-answers: T has no member "b"`},
+		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-answers: T has no member "b"`},
+		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-answers: T has a member "a", which is no alias`},
+		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-answers: T has a member "a", which is no alias`},
+		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-answers: T has no member "b"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			inPackage(t, map[string]string{
+				"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tC int64 `json:\"c\"`\n}\n",
+				"hand.go":      "package sample\n\nvar read = readT\n",
+			})
+			answers := &answers{Envelope: "data", Schemas: map[string]*spelling{row.schema: &row.spelling}}
+			if _, err := decode(".", answers); err == nil || err.Error() != row.want {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+	inPackage(t, map[string]string{"no.yaml": "overlay: 1.0.0\n", "bad.yaml": "x-answers: [\n"})
+	for _, path := range []string{"no.yaml", "bad.yaml", "gone.yaml"} {
+		if _, err := readAnswers(path); err == nil {
+			t.Errorf("%s: no error", path)
+		}
 	}
 }

@@ -55,7 +55,11 @@ func generateClient(dir string) error {
 	if err := tidy(filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")); err != nil {
 		return err
 	}
-	return writeReaders(dir, true)
+	answers, err := readAnswers("client.overlay.yaml")
+	if err != nil {
+		return err
+	}
+	return writeReaders(dir, answers)
 }
 
 func generateEvents(dir string, doc *document) error {
@@ -72,7 +76,7 @@ func generateEvents(dir string, doc *document) error {
 	if err := writeAll(dir, files); err != nil {
 		return err
 	}
-	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeReaders(dir, false))
+	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeReaders(dir, nil))
 }
 
 func generateMock(dir string, doc *document) error {
@@ -119,8 +123,8 @@ func oapiCodegen(dir string, configs ...string) error {
 	return nil
 }
 
-func writeReaders(dir string, optional bool) error {
-	src, err := decode(dir, optional)
+func writeReaders(dir string, answers *answers) error {
+	src, err := decode(dir, answers)
 	if err != nil {
 		return err
 	}

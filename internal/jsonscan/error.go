@@ -48,6 +48,11 @@ func (c *Cursor) Mismatch(want string) {
 	c.report(start, want, false)
 }
 
+// Missing notes that the object at offset lacks a member.
+func (c *Cursor) Missing(offset int, member string) {
+	c.report(offset, "a member "+strconv.Quote(member), false)
+}
+
 // Isolate reads a value by read, and returns its first mismatch, which is then
 // none of the cursor's.
 func (c *Cursor) Isolate(read func(*Cursor)) *Error {

@@ -1,6 +1,53 @@
 package jsonscan
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"iter"
+)
+
+// Members is Object, but a value of another kind is skipped, and no mistake.
+func (c *Cursor) Members() iter.Seq[string] {
+	if c.Peek() != '{' {
+		c.Skip()
+		return func(func(string) bool) {}
+	}
+	return c.Object()
+}
+
+// Envelope is Object, but for the object that is the whole text: if it has a
+// member of the given name that is an object, then the names in that object are
+// yielded in its place. They come last, and without those whose value is null,
+// so that they win over members beside it.
+func (c *Cursor) Envelope(member string) iter.Seq[string] {
+	return func(yield func(string) bool) { c.envelope(member, yield) }
+}
+
+func (c *Cursor) envelope(member string, yield func(string) bool) {
+	if c.depth > 0 {
+		c.Object()(yield)
+		return
+	}
+	inner := -1
+	for name := range c.Object() {
+		if name == member && c.Peek() == '{' {
+			inner = c.i
+			c.Skip()
+		} else if !yield(name) {
+			return
+		}
+	}
+	if inner < 0 || c.err != nil && c.err.Syntax {
+		return
+	}
+	end := c.i
+	c.i = inner
+	for name := range c.Object() {
+		if !c.Null() && !yield(name) {
+			return
+		}
+	}
+	c.i = end
+}
 
 // Raw reads any value as it is written.
 func (c *Cursor) Raw() json.RawMessage {

@@ -1,0 +1,38 @@
+package client
+
+import "example.com/emailplatform/internal/jsonscan"
+
+// The readers of values that another platform of the same interface answers in
+// the place of ours. The overlay of the generator says where they are used.
+
+// readOne reads one text in the place of several.
+func readOne(c *jsonscan.Cursor) []string {
+	if s := c.String(); s != "" {
+		return []string{s}
+	}
+	return nil
+}
+
+// readTimes reads how often something happened, or whether it did: once, then,
+// at the least.
+func readTimes(c *jsonscan.Cursor) int64 {
+	if b := c.Peek(); b != 't' && b != 'f' {
+		return c.Int()
+	}
+	if c.Bool() {
+		return 1
+	}
+	return 0
+}
+
+func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "hard") }
+
+func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "soft") }
+
+// readBouncedAs reads whether an email bounced in a way.
+func readBouncedAs(c *jsonscan.Cursor, kind string) *EmailBounce {
+	if !c.Bool() {
+		return nil
+	}
+	return &EmailBounce{Type: kind}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/oasdiff/yaml3"
+)
+
+// answers says how the types of answers may be spelled beside the way that the
+// document has them, and what must be in them. It is x-answers of an overlay.
+type answers struct {
+	// Envelope is the member that may hold a resource when it does not stand
+	// alone.
+	Envelope string `yaml:"envelope"`
+
+	Schemas map[string]*spelling `yaml:"schemas"`
+}
+
+// spelling is what an overlay says of one type. Members go by their names in
+// JSON; a name in an object that is a member is written object/name.
+type spelling struct {
+	Promised string            `yaml:"promised"` // the member without which the answer is a mistake
+	Aliases  map[string]string `yaml:"aliases"`  // other names, and the members that they stand for
+	Readers  map[string]string `yaml:"readers"`  // the functions that read some names
+}
+
+// readAnswers reads x-answers of the overlay at path.
+func readAnswers(path string) (*answers, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // of this folder
+	if err != nil {
+		return nil, err
+	}
+	var overlay struct {
+		Answers *answers `yaml:"x-answers"`
+	}
+	if err := yaml.Unmarshal(text, &overlay); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if overlay.Answers == nil {
+		return nil, fmt.Errorf("%s: no x-answers", path)
+	}
+	return overlay.Answers, nil
+}
+
+// of returns what is said of the type called name, which may be nothing.
+func (a *answers) of(name string) *spelling {
+	if a == nil || a.Schemas[name] == nil {
+		return &spelling{}
+	}
+	return a.Schemas[name]
+}
+
+// aliases returns the other names in their order.
+func (s *spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases)) }
+
+// reader writes what one reader does about the spelling of its type.
+type reader struct {
+	*generator
+	*spelling
+
+	fields []field
+}
+
+// check fails if the spelling is about a member that the type called name lacks.
+func (r reader) check(name string) {
+	known := func(member string) {
+		if r.field(member).name == "" {
+			r.fail("x-answers: %s has no member %q", name, member)
+		}
+	}
+	for _, alias := range r.aliases() {
+		known(r.Aliases[alias])
+		if outer, _, _ := strings.Cut(alias, "/"); r.field(outer).name != "" {
+			r.fail("x-answers: %s has a member %q, which is no alias", name, outer)
+		}
+	}
+	for _, member := range slices.Sorted(maps.Keys(r.Readers)) {
+		if r.Aliases[member] == "" {
+			known(member)
+		}
+	}
+	if r.Promised != "" {
+		known(r.Promised)
+	}
+}
+
+// field returns the field of a member, or the zero field.
+func (r reader) field(member string) field {
+	for _, f := range r.fields {
+		if f.member == member {
+			return f
+		}
+	}
+	return field{}
+}
+
+// names returns the method of the cursor that yields the names of the members.
+// named is whether the type may be a whole answer.
+func (r reader) names(named bool) string {
+	if !named || r.answers == nil || r.field(r.answers.Envelope).name != "" {
+		return "Object()"
+	}
+	return fmt.Sprintf("Envelope(%q)", r.answers.Envelope)
+}
+
+// declare writes what stands before the loop over the names.
+func (r reader) declare() {
+	if r.Promised != "" {
+		r.printf("start := c.Offset()")
+	}
+	for _, alias := range r.aliases() {
+		r.printf("var %s %s", variable(alias), types.ExprString(r.field(r.Aliases[alias]).typ))
+	}
+}
+
+// read returns the expression that reads the value of name into f. By another
+// name than its own, a value of another kind is as good as none.
+func (r reader) read(name string, f field) string {
+	switch own := r.Readers[name]; {
+	case own != "" && name == f.member:
+		return own + "(c)"
+	case own != "":
+		return "jsonscan.Optional(c, " + own + ")"
+	case r.answers != nil && (f.omitzero || name != f.member):
+		return "jsonscan.Optional(c, " + r.reader(f.typ) + ")"
+	}
+	return r.value(f.typ)
+}
+
+// readAliases writes the cases of the other names.
+func (r reader) readAliases() {
+	inner := map[string][]string{} // by the object that they are in
+	for _, alias := range r.aliases() {
+		object, name, deep := strings.Cut(alias, "/")
+		if !deep {
+			object, name = "", alias
+		}
+		read := r.read(alias, r.field(r.Aliases[alias]))
+		inner[object] = append(inner[object], fmt.Sprintf("case %q:\n%s = %s", name, variable(alias), read))
+	}
+	for _, object := range slices.Sorted(maps.Keys(inner)) {
+		cases := strings.Join(inner[object], "\n")
+		if object != "" {
+			cases = fmt.Sprintf("case %q:\nfor name := range c.Members() {\nswitch name {\n%s\ndefault:\nc.Skip()\n}\n}", object, cases)
+		}
+		r.printf("%s", cases)
+	}
+}
+
+// finish writes what stands behind the loop over the names.
+func (r reader) finish() {
+	for _, alias := range r.aliases() {
+		f := r.field(r.Aliases[alias])
+		if zero(f.typ) == "nil" {
+			r.printf("if v.%s == nil {\nv.%[1]s = %s\n}", f.name, variable(alias))
+		} else {
+			r.printf("v.%s = cmp.Or(v.%[1]s, %s)", f.name, variable(alias))
+		}
+	}
+	if f := r.field(r.Promised); f.name != "" {
+		r.printf("if v.%s == %s {\nc.Missing(start, %q)\n}", f.name, zero(f.typ), f.member)
+	}
+}
+
+// variable returns the name of the variable for an alias, such as
+// otherAudienceListID.
+func variable(alias string) string {
+	name := "other"
+	for _, word := range strings.FieldsFunc(alias, func(r rune) bool { return r == '/' || r == '_' }) {
+		if word == "id" {
+			word = "ID"
+		}
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
+}
+
+// zero returns the zero value of a t that is no struct.
+func zero(t ast.Expr) string {
+	switch t.(type) {
+	case *ast.ArrayType, *ast.StarExpr:
+		return "nil"
+	}
+	switch types.ExprString(t) {
+	case "int64":
+		return "0"
+	case "bool":
+		return "false"
+	}
+	return `""`
+}
