@@ -105,76 +105,78 @@ func (p faultyPlatform) until(done func() bool) {
 
 const newList = `{"name":"News"}`
 
+var faultAnswers = []struct {
+	name     string
+	fault    mockserver.Fault
+	status   int
+	header   string // "Name: value"
+	contains string
+	acted    bool
+}{
+	{
+		name:  "a status with a Retry-After",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
+		header: "Retry-After: 7", contains: `"rate_limited"`,
+	},
+	{
+		name:  "a Retry-After that makes no sense is sent as it is",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
+		header: "Retry-After: -1e9 soon", contains: `"detail"`,
+	},
+	{
+		name:  "a 401 has its challenge",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
+		header: "Www-Authenticate: Bearer", contains: `"detail"`,
+	},
+	{
+		name:  "a gateway's time-out after all was done",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
+		header: "Content-Type: application/json", contains: `"detail"`, acted: true,
+	},
+	{
+		name:  "a body of one's own",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
+		header: "Content-Type: application/json", contains: "{}",
+	},
+	{
+		name:  "a status without a body",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
+		header: "Content-Type: application/json",
+	},
+	{
+		name:  "a page of a portal with status 200",
+		fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
+		header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
+	},
+	{
+		name:   "a page of a proxy after all was done",
+		fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
+		status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
+	},
+	{
+		name:  "a redirect to another host",
+		fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
+		header: "Location: https://elsewhere.invalid/lists",
+	},
+	{
+		name:   "a redirect to where the test says",
+		fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
+		status: 301, header: "Location: /elsewhere",
+	},
+	{
+		name:  "a body of one megabyte",
+		fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
+		header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
+	},
+	{
+		name:  "a delay and nothing else",
+		fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
+		header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
+	},
+}
+
 func TestFaultAnswers(t *testing.T) {
-	tests := []struct {
-		name     string
-		fault    mockserver.Fault
-		status   int
-		header   string // "Name: value"
-		contains string
-		acted    bool
-	}{
-		{
-			name:  "a status with a Retry-After",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
-			header: "Retry-After: 7", contains: `"rate_limited"`,
-		},
-		{
-			name:  "a Retry-After that makes no sense is sent as it is",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
-			header: "Retry-After: -1e9 soon", contains: `"detail"`,
-		},
-		{
-			name:  "a 401 has its challenge",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
-			header: "Www-Authenticate: Bearer", contains: `"detail"`,
-		},
-		{
-			name:  "a gateway's time-out after all was done",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
-			header: "Content-Type: application/json", contains: `"detail"`, acted: true,
-		},
-		{
-			name:  "a body of one's own",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
-			header: "Content-Type: application/json", contains: "{}",
-		},
-		{
-			name:  "a status without a body",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
-			header: "Content-Type: application/json",
-		},
-		{
-			name:  "a page of a portal with status 200",
-			fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
-			header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
-		},
-		{
-			name:   "a page of a proxy after all was done",
-			fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
-			status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
-		},
-		{
-			name:  "a redirect to another host",
-			fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
-			header: "Location: https://elsewhere.invalid/lists",
-		},
-		{
-			name:   "a redirect to where the test says",
-			fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
-			status: 301, header: "Location: /elsewhere",
-		},
-		{
-			name:  "a body of one megabyte",
-			fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
-			header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
-		},
-		{
-			name:  "a delay and nothing else",
-			fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
-			header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
-		},
-	}
+	tests := faultAnswers
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {

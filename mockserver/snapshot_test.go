@@ -370,88 +370,90 @@ func TestReset(t *testing.T) {
 	}
 }
 
+var restoreMistakes = []struct{ name, old, new, want string }{
+	{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
+	{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
+	{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
+	{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
+	{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
+	{
+		name: "a last id that nothing can follow",
+		old:  `"last_id": `, new: `"last_id": 9223372036854775807, "was": `, want: "last_id",
+	},
+	{
+		name: "a last id that is not exact everywhere",
+		old:  `"last_id": `, new: `"last_id": 9007199254740992, "was": `, want: "last_id",
+	},
+	{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
+	{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
+	{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
+	{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
+	{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
+	{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
+	{
+		name: "a webhook of another account",
+		old: `"id": 1,
+     "account_id": 1`,
+		new: `"id": 1, "account_id": 2`, want: "account_id",
+	},
+	{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
+	{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
+	{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
+	{
+		name: "a rate limit below nothing",
+		old:  `"hash_function": "sha256"`, new: `"hash_function": "sha256", "rate_limit": -1`,
+		want: "rate_limit",
+	},
+	{
+		name: "a message twice",
+		old:  `"messages": [`,
+		new: `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,` +
+			`"sent_by":"email_api"},`,
+		want: "messages[1]: id",
+	},
+	{
+		name: "a message of no account",
+		old:  `"messages": [`, new: `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`,
+		want: "messages[0]: account_id",
+	},
+	{
+		name: "a bounce without a category",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`,
+		want: "bounce",
+	},
+	{
+		name: "a message of no campaign",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`,
+		want: "campaign_id",
+	},
+	{
+		name: "a message to no contact",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`,
+		want: "contact_id",
+	},
+	{name: "null for an object", old: `"templates": [`, new: `"templates": [null,`, want: "templates[0]"},
+	{name: "null for a contact", old: `"contacts": [`, new: `"contacts": [null,`, want: "contacts[0]"},
+	{
+		name: "null for an event",
+		old: `"events": [
+  {`,
+		new: `"events": [null, {`, want: "events",
+	},
+	{name: "no content", old: `"content": 0`, new: `"content": 99`, want: "content"},
+	{name: "an unknown way of sending", old: `"sent_by": "email_api"`, new: `"sent_by": "pigeon"`, want: "sent_by"},
+	{name: "a delivery out of order", old: `"id": "dlv-1"`, new: `"id": "dlv-7"`, want: "dlv-1"},
+	{name: "a delivery to nowhere", old: `"webhook_id": "1"`, new: `"webhook_id": "77"`, want: "webhook_id"},
+}
+
 // A snapshot with a mistake changes nothing.
 func TestRestoreMistakes(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
 	saved := snapshotOf(t, p.Server)
-	tests := []struct{ name, old, new, want string }{
-		{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
-		{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
-		{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
-		{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
-		{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
-		{
-			name: "a last id that nothing can follow",
-			old:  `"last_id": `, new: `"last_id": 9223372036854775807, "was": `, want: "last_id",
-		},
-		{
-			name: "a last id that is not exact everywhere",
-			old:  `"last_id": `, new: `"last_id": 9007199254740992, "was": `, want: "last_id",
-		},
-		{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
-		{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
-		{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
-		{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
-		{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
-		{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
-		{
-			name: "a webhook of another account",
-			old: `"id": 1,
-     "account_id": 1`,
-			new: `"id": 1, "account_id": 2`, want: "account_id",
-		},
-		{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
-		{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
-		{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
-		{
-			name: "a rate limit below nothing",
-			old:  `"hash_function": "sha256"`, new: `"hash_function": "sha256", "rate_limit": -1`,
-			want: "rate_limit",
-		},
-		{
-			name: "a message twice",
-			old:  `"messages": [`,
-			new: `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,` +
-				`"sent_by":"email_api"},`,
-			want: "messages[1]: id",
-		},
-		{
-			name: "a message of no account",
-			old:  `"messages": [`, new: `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`,
-			want: "messages[0]: account_id",
-		},
-		{
-			name: "a bounce without a category",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`,
-			want: "bounce",
-		},
-		{
-			name: "a message of no campaign",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`,
-			want: "campaign_id",
-		},
-		{
-			name: "a message to no contact",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`,
-			want: "contact_id",
-		},
-		{name: "null for an object", old: `"templates": [`, new: `"templates": [null,`, want: "templates[0]"},
-		{name: "null for a contact", old: `"contacts": [`, new: `"contacts": [null,`, want: "contacts[0]"},
-		{
-			name: "null for an event",
-			old: `"events": [
-  {`,
-			new: `"events": [null, {`, want: "events",
-		},
-		{name: "no content", old: `"content": 0`, new: `"content": 99`, want: "content"},
-		{name: "an unknown way of sending", old: `"sent_by": "email_api"`, new: `"sent_by": "pigeon"`, want: "sent_by"},
-		{name: "a delivery out of order", old: `"id": "dlv-1"`, new: `"id": "dlv-7"`, want: "dlv-1"},
-		{name: "a delivery to nowhere", old: `"webhook_id": "1"`, new: `"webhook_id": "77"`, want: "webhook_id"},
-	}
+	tests := restoreMistakes
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			broken := strings.Replace(saved, tt.old, tt.new, 1)

@@ -79,6 +79,9 @@ func TestWebhooks(t *testing.T) {
 		l.post("/webhooks", f(body, "0", "hour")).problem(422, "value_error", "body.rate_limit")
 		l.post("/webhooks", f(body, "-1", "hour")).problem(422, "value_error", "body.rate_limit")
 	}))
+}
+
+func TestWebhookStates(t *testing.T) {
 	t.Run("archive and unarchive", inLab(func(l *lab) {
 		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "states/webhook/archive",
 			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")
