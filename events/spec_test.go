@@ -208,7 +208,8 @@ var bouncedTable = []cell{
 	},
 	{
 		name: "list/Transactional: both null",
-		file: "transactional_bounce", path: path("list"), json: nullRef, get: field(func(d *events.TransactionalBounce) any { return d.List }),
+		file: "transactional_bounce", path: path("list"), json: nullRef,
+		get:  field(func(d *events.TransactionalBounce) any { return d.List }),
 		want: events.ListRef{},
 	},
 	{
@@ -362,7 +363,8 @@ var bouncedNotes = []cell{
 	},
 	{
 		name: "flat copy: id",
-		file: "transactional_bounce", path: path("id"), json: `66012`, get: field(func(d *events.TransactionalBounce) any { return d.ID }),
+		file: "transactional_bounce", path: path("id"), json: `66012`,
+		get:  field(func(d *events.TransactionalBounce) any { return d.ID }),
 		want: events.IntID(66012),
 	},
 	{
@@ -433,28 +435,33 @@ var (
 var reportedTable = []cell{
 	{
 		name: "fbl/Campaign",
-		file: "campaign_complaint", path: path("fbl"), json: feedbackJSON, get: field(func(d *events.CampaignComplaint) any { return d.FBL }),
+		file: "campaign_complaint", path: path("fbl"), json: feedbackJSON,
+		get:  field(func(d *events.CampaignComplaint) any { return d.FBL }),
 		want: feedback,
 	},
 	{
 		name: "fbl/Workflow",
-		file: "workflow_complaint_trigger", path: path("fbl"), json: feedbackJSON, get: field(func(d *events.WorkflowComplaint) any { return d.FBL }),
+		file: "workflow_complaint_trigger", path: path("fbl"), json: feedbackJSON,
+		get:  field(func(d *events.WorkflowComplaint) any { return d.FBL }),
 		want: feedback,
 	},
 	{
 		name: "fbl/Transactional",
-		file: "transactional_complaint", path: path("fbl"), json: feedbackJSON, get: field(func(d *events.TransactionalComplaint) any { return d.FBL }),
+		file: "transactional_complaint", path: path("fbl"), json: feedbackJSON,
+		get:  field(func(d *events.TransactionalComplaint) any { return d.FBL }),
 		want: feedback,
 	},
 	{name: "fbl/Email API: no", file: "email_api_complaint", path: path("fbl")},
 	{
 		name: "contact/Campaign: id is a string, status spam",
-		file: "campaign_complaint", path: path("contact"), json: complainingJSON, get: field(func(d *events.CampaignComplaint) any { return d.Contact }),
+		file: "campaign_complaint", path: path("contact"), json: complainingJSON,
+		get:  field(func(d *events.CampaignComplaint) any { return d.Contact }),
 		want: complainingAda,
 	},
 	{
 		name: "contact/Workflow: id is a string, status spam",
-		file: "workflow_complaint_trigger", path: path("contact"), json: complainingJSON, get: field(func(d *events.WorkflowComplaint) any { return d.Contact }),
+		file: "workflow_complaint_trigger", path: path("contact"), json: complainingJSON,
+		get:  field(func(d *events.WorkflowComplaint) any { return d.Contact }),
 		want: complainingAda,
 	},
 	{
@@ -466,17 +473,20 @@ var reportedTable = []cell{
 	{name: "contact/Email API: no", file: "email_api_complaint", path: path("contact")},
 	{
 		name: "list/Campaign: id is a string",
-		file: "campaign_complaint", path: path("list"), json: complainedListJSON, get: field(func(d *events.CampaignComplaint) any { return d.List }),
+		file: "campaign_complaint", path: path("list"), json: complainedListJSON,
+		get:  field(func(d *events.CampaignComplaint) any { return d.List }),
 		want: complainedList,
 	},
 	{
 		name: "list/Workflow: id is a string",
-		file: "workflow_complaint_trigger", path: path("list"), json: complainedListJSON, get: field(func(d *events.WorkflowComplaint) any { return d.List }),
+		file: "workflow_complaint_trigger", path: path("list"), json: complainedListJSON,
+		get:  field(func(d *events.WorkflowComplaint) any { return d.List }),
 		want: complainedList,
 	},
 	{
 		name: "list/Transactional: both null",
-		file: "transactional_complaint", path: path("list"), json: nullRef, get: field(func(d *events.TransactionalComplaint) any { return d.List }),
+		file: "transactional_complaint", path: path("list"), json: nullRef,
+		get:  field(func(d *events.TransactionalComplaint) any { return d.List }),
 		want: events.ListRef{},
 	},
 	{name: "list/Email API: no", file: "email_api_complaint", path: path("list")},
@@ -613,7 +623,8 @@ var emailAPITable = []cell{
 	},
 	{
 		name: "Email.GlobalUnsubscribed: context",
-		file: "email_globally_unsubscribed", path: path("context"), json: placeJSON, get: field(func(d *events.EmailGloballyUnsubscribed) any { return d.Context }),
+		file: "email_globally_unsubscribed", path: path("context"), json: placeJSON,
+		get:  field(func(d *events.EmailGloballyUnsubscribed) any { return d.Context }),
 		want: place,
 	},
 	{name: "Email.GlobalUnsubscribed: no contact", file: "email_globally_unsubscribed", path: path("contact")},
@@ -779,13 +790,31 @@ func TestGeneralEvents(t *testing.T) {
 	}
 	contact, list, campaign := events.StringID("90210"), events.StringID("42"), events.StringID("5001")
 	for file, want := range map[string]events.Data{
-		"email_opened":            &events.EmailOpened{EmailID: events.StringID("e-771"), ContactID: contact, CampaignID: campaign, ListID: list, EmailAddress: "ada@example.org", OpenedAt: at(15, 31, 59, 0)},
-		"email_opened_no_contact": &events.EmailOpened{EmailID: events.StringID(emailID), EmailAddress: "ada@example.org", OpenedAt: at(15, 32, 59, 0)},
-		"email_clicked":           &events.EmailClicked{EmailID: events.StringID("e-771"), ContactID: contact, CampaignID: campaign, ListID: list, EmailAddress: "ada@example.org", URL: "https://shop.example/offers?week=47&ref=mail", ClickedAt: at(15, 33, 59, 25e7)},
-		"contact_added":           &events.ContactAdded{ContactID: contact, ListID: list, EmailAddress: "ada@example.org", AddedAt: at(15, 30, 0, 0)},
-		"contact_unsubscribed":    &events.ContactUnsubscribed{ContactID: contact, ListID: list, EmailAddress: "ada@example.org", UnsubscribedAt: at(15, 30, 59, 0)},
-		"campaign_sent":           &events.CampaignSent{CampaignID: campaign, ListID: list, Name: "Autumn offers", SentAt: at(15, 34, 58, 0)},
-		"campaign_scheduled":      &events.CampaignScheduled{CampaignID: campaign, ListID: list, Name: "Autumn offers", ScheduledFor: time.Date(2025, 11, 21, 8, 0, 0, 0, time.UTC)},
+		"email_opened": &events.EmailOpened{
+			EmailID: events.StringID("e-771"), ContactID: contact, CampaignID: campaign, ListID: list,
+			EmailAddress: "ada@example.org", OpenedAt: at(15, 31, 59, 0),
+		},
+		"email_opened_no_contact": &events.EmailOpened{
+			EmailID: events.StringID(emailID), EmailAddress: "ada@example.org", OpenedAt: at(15, 32, 59, 0),
+		},
+		"email_clicked": &events.EmailClicked{
+			EmailID: events.StringID("e-771"), ContactID: contact, CampaignID: campaign, ListID: list,
+			EmailAddress: "ada@example.org", URL: "https://shop.example/offers?week=47&ref=mail",
+			ClickedAt: at(15, 33, 59, 25e7),
+		},
+		"contact_added": &events.ContactAdded{
+			ContactID: contact, ListID: list, EmailAddress: "ada@example.org", AddedAt: at(15, 30, 0, 0),
+		},
+		"contact_unsubscribed": &events.ContactUnsubscribed{
+			ContactID: contact, ListID: list, EmailAddress: "ada@example.org", UnsubscribedAt: at(15, 30, 59, 0),
+		},
+		"campaign_sent": &events.CampaignSent{
+			CampaignID: campaign, ListID: list, Name: "Autumn offers", SentAt: at(15, 34, 58, 0),
+		},
+		"campaign_scheduled": &events.CampaignScheduled{
+			CampaignID: campaign, ListID: list, Name: "Autumn offers",
+			ScheduledFor: time.Date(2025, 11, 21, 8, 0, 0, 0, time.UTC),
+		},
 	} {
 		t.Run(file, func(t *testing.T) {
 			ev := mustParse(t, delivery(t, file))

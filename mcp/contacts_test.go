@@ -35,7 +35,8 @@ func TestCreateAndList(t *testing.T) {
 
 	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	if want := fmt.Sprintf(
-		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
+		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n"+
+			"- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
 		list,
 		contact["id"],
 	); text != want {
@@ -166,7 +167,9 @@ func TestTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
-	if want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n- \"beta\"\n- \"line\\nbreak\""; text != want {
+	want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
+		"- \"beta\"\n- \"line\\nbreak\""
+	if text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	if fmt.Sprint(out) != "map[count:3 next_page:2 page:1 per_page:2 tags:[beta line\nbreak]]" {

@@ -150,13 +150,19 @@ var wrongArguments = []struct {
 	{
 		name: "an array",
 		tool: "tags", in: []any{"list"},
-		want: "the arguments must be a JSON object: json: cannot unmarshal array into Go value of type map[string]interface {}",
+		want: "the arguments must be a JSON object: " +
+			"json: cannot unmarshal array into Go value of type map[string]interface {}",
 	},
 	{
 		name: "all at once",
 		tool: "contacts",
 		in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
-		want: "email: want a string, not true\n- page: -1 is too small, want at least 1\n- \"y\": there is no such argument; there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n- list_id: is required for operation \"create\"\n- page: is not for operation \"create\", leave it out",
+		want: "email: want a string, not true\n" +
+			"- page: -1 is too small, want at least 1\n" +
+			"- \"y\": there is no such argument; " +
+			"there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n" +
+			"- list_id: is required for operation \"create\"\n" +
+			"- page: is not for operation \"create\", leave it out",
 	},
 }
 

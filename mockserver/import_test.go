@@ -76,7 +76,8 @@ func TestImportWithoutValidation(t *testing.T) {
 	for _, e := range a.object["errors"].([]any) {
 		at = append(at, fmt.Sprint(e.(map[string]any)["loc"]))
 	}
-	want := "[[body contacts 1 email] [body contacts 2 email] [body contacts 3 email] [body contacts 4] [body contacts 5 custom_attributes 0 value]]"
+	want := "[[body contacts 1 email] [body contacts 2 email] [body contacts 3 email] " +
+		"[body contacts 4] [body contacts 5 custom_attributes 0 value]]"
 	if a.id("imported") != "1" || fmt.Sprint(at) != want {
 		t.Errorf("got %s, want errors at %s", a.text, want)
 	}

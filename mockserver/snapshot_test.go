@@ -484,11 +484,14 @@ func TestRestoreMistakes(t *testing.T) {
 func FuzzRestore(f *testing.F) {
 	f.Add(`{"version":2}`)
 	f.Add(
-		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
+		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x",
+		"contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
 		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
-		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],"secret":"s","hash_function":"sha256"}]}],
+		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],
+			"secret":"s","hash_function":"sha256"}]}],
 		"contents":[{"subject":"x","html":"<p>{{a}}"}],
-		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
+		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,
+			"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
 	)

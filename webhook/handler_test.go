@@ -21,7 +21,8 @@ var secret = webhook.Secret{Key: "whsec_test"}
 const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
 	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
 
-// errFunction is what the function fails with: a text that must not leave the process.
+// errFunction is what the function fails with: a text that must not leave the
+// process.
 var errFunction = errors.New("password of the database")
 
 func succeed(context.Context, *events.Event) error { return nil }
@@ -124,7 +125,8 @@ var answers = []struct {
 	},
 }
 
-// TestHandlerAnswersTheEvent covers what can go wrong once the event is known. None of it may be answered with success.
+// TestHandlerAnswersTheEvent covers what can go wrong once the event is known.
+// None of it may be answered with success.
 func TestHandlerAnswersTheEvent(t *testing.T) {
 	for _, tt := range answers {
 		t.Run(tt.name, func(t *testing.T) {

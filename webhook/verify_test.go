@@ -28,7 +28,8 @@ func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	return v
 }
 
-// TestVectors holds our signatures against those of openssl: see testdata/vectors.sh.
+// TestVectors holds our signatures against those of openssl: see
+// testdata/vectors.sh.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
@@ -101,7 +102,8 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 	flipped := append([]byte(nil), raw...)
 	flipped[7] ^= 1
-	// A body whose signature holds "+" or "/" is needed to tell the two alphabets apart.
+	// A body whose signature holds "+" or "/" is needed to tell the two
+	// alphabets apart.
 	special := body
 	for !strings.ContainsAny(Sign(testSecret, special), "+/") {
 		special = append(special, ' ')
@@ -163,7 +165,8 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 }
 
-// trailingBits writes the same bytes with other unused bits in the last character, which a lenient decoder accepts.
+// trailingBits writes the same bytes with other unused bits in the last
+// character, which a lenient decoder accepts.
 func trailingBits(signature string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	last := strings.IndexByte(alphabet, signature[42])

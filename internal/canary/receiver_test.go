@@ -70,7 +70,9 @@ func TestReceiver(t *testing.T) {
 					panic(d.panic)
 				}
 				return d.handle
-			}, webhook.Options{Logger: w.logger("the receiver"), Observe: func(_ context.Context, o webhook.Outcome) { outcomes = append(outcomes, o) }})
+			}, webhook.Options{Logger: w.logger("the receiver"), Observe: func(_ context.Context, o webhook.Outcome) {
+				outcomes = append(outcomes, o)
+			}})
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
 				signature := webhook.Sign(webhook.Secret{Key: d.signWith}, []byte(d.body))
