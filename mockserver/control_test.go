@@ -20,14 +20,14 @@ import (
 
 // controlled is a platform with a webhook, a list and a message to its contact.
 type controlled struct {
-	platform
+	probe
 	list, contact, email, hook string
 }
 
 func newControlled(t *testing.T) controlled {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
-	c := controlled{platform: p}
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	c := controlled{probe: p}
 	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced",`+
 		`"Email.Opened"]}`).id("webhook_id")
 	c.list = p.list()
@@ -187,7 +187,7 @@ func (c controlled) email0(to, subject string) string {
 
 // Lists without records are empty, not null: pages depend on it.
 func TestControlEmpty(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
 		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"more":false}` {
 			t.Errorf("%s: %s", path, a.text)
@@ -330,7 +330,7 @@ func TestControlMailPolicy(t *testing.T) {
 }
 
 func TestControlHeadersStayHeaders(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/emails", map[string]any{
 		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
 		"content":            map[string]any{"subject": "Grüße", "text": "text", "html": "<p>html</p>"},
@@ -345,7 +345,7 @@ func TestControlHeadersStayHeaders(t *testing.T) {
 
 // What a mail program reads of the source is whom the message is from.
 func TestControlSourceNamesAddresses(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	for name, want := range map[string]string{
 		"Zoë":                "=?utf-8?q?Zo=C3=AB?= <s@example.com>",
 		"Shop, \"the\" Shop": `"Shop, \"the\" Shop" <s@example.com>`,
@@ -449,7 +449,7 @@ func TestControlInternalError(t *testing.T) {
 
 // The API is there for pages without a token, and leaves no trace.
 func TestControlAsAccount(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Tokens: []mockserver.Token{
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
 		{Token: "reader", UserID: 1, ReadOnly: true}, {Token: "owner", UserID: 2}, {Token: "other", UserID: 3, AccountID: 9},
 	}})
 	p = p.as("owner")
@@ -502,7 +502,7 @@ func TestControlAsAccount(t *testing.T) {
 
 // A template that somebody opens here must not act on the routes around it.
 func TestControlRendersInert(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/templates",
 		`{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
 	a := p.must("GET", "/_mock/accounts/1/api/templates/"+id+"/render", nil)
@@ -577,7 +577,7 @@ func TestControlSend(t *testing.T) {
 // What goes to no webhook is attempted once, and again by hand.
 func TestControlSendOnce(t *testing.T) {
 	calls := 0
-	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 		"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			calls++
 			w.WriteHeader(http.StatusInternalServerError)
@@ -600,7 +600,7 @@ func TestControlSendOnce(t *testing.T) {
 
 func TestControlWait(t *testing.T) {
 	release := make(chan struct{})
-	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 		"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }),
 	}})
 	p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
@@ -617,7 +617,7 @@ func TestControlWait(t *testing.T) {
 }
 
 func TestControlBodies(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	large := `{"body":"` + strings.Repeat("x", 10<<20) + `"}`
 	if a := p.do("POST", "/_mock/faults", large); a.status != 413 {
 		t.Errorf("over 10 MiB: %d", a.status)
@@ -644,7 +644,7 @@ func TestControlBodies(t *testing.T) {
 
 func TestControlWithoutSlash(t *testing.T) {
 	w := httptest.NewRecorder()
-	newPlatform(t, mockserver.Config{}).ServeHTTP(w,
+	newProbe(t, mockserver.Config{}).ServeHTTP(w,
 		httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
 		t.Errorf("%d to %s", w.Code, to)
@@ -652,7 +652,7 @@ func TestControlWithoutSlash(t *testing.T) {
 }
 
 func TestControlConsole(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p := newProbe(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "the console at "+r.URL.Path)
 	})})
 	if a := p.must("GET", "/_mock/ui/app.js", nil); a.text != "the console at /_mock/ui/app.js" {
@@ -672,7 +672,7 @@ type changeReader struct {
 	lines *bufio.Scanner
 }
 
-func (p platform) stream(t *testing.T, client *http.Client) changeReader {
+func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"/_mock/stream", nil)
 	if err != nil {
@@ -728,7 +728,7 @@ func (l changeReader) until(kind string) map[string]any {
 func TestControlStream(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{RecordEvents: true, RetrySchedule: []time.Duration{time.Hour}})
 	t.Cleanup(srv.Close)
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	for _, via := range []struct {
 		name   string
 		client *http.Client
@@ -785,7 +785,7 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 		t.Run(end.name, func(t *testing.T) {
 			srv := mockserver.Start(mockserver.Config{})
 			t.Cleanup(srv.Close)
-			stream := platform{srv, t, srv.Token()}.stream(t, http.DefaultClient)
+			stream := probe{srv, t, srv.Token()}.stream(t, http.DefaultClient)
 			stream.next()
 			if err := end.stop(srv); err != nil {
 				t.Fatal(err)
@@ -800,7 +800,7 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 // What keeps a delivery is told, and until when if that is known.
 func TestControlWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 			"fails.test": http.NotFoundHandler(), "app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		}})
 		hook := func(host, limit string) string {
@@ -868,7 +868,7 @@ func TestControlWaiting(t *testing.T) {
 func TestControlStreamTooSlow(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{RecordEvents: true})
 	t.Cleanup(srv.Close)
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	stream := p.stream(t, &http.Client{Transport: srv.Transport()})
 	stream.next()
 	id := p.email("a@example.org")
@@ -896,7 +896,7 @@ func TestControlStreamTooSlow(t *testing.T) {
 func TestControlAfterClose(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	srv.Close()
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	if name, _ := p.stream(t, &http.Client{Transport: srv.Transport()}).next(); name != "hello" {
 		t.Errorf("the stream begins with %q", name)
 	}

@@ -58,7 +58,7 @@ func (h *hookServer) since(start time.Time) []time.Duration {
 func TestRetrySchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook(events.NameSuppressedEmailAdded)
 		start := time.Now()
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
@@ -96,7 +96,7 @@ func TestRetrySchedule(t *testing.T) {
 
 func TestNoRetries(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
 	p.webhook(events.NameSuppressedEmailAdded)
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	if err := p.Drain(t.Context()); err != nil {
@@ -111,7 +111,7 @@ func TestNoRetries(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newPlatform(t,
+		p := newProbe(t,
 			mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
@@ -129,7 +129,7 @@ func TestTimeout(t *testing.T) {
 // an int has on some machines.
 func TestRateLimitBeyondInt(t *testing.T) {
 	h := &hookServer{}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	p.must("POST", "/webhooks", map[string]any{
 		"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
 	})
@@ -152,7 +152,7 @@ func TestRateLimitBeyondInt(t *testing.T) {
 func TestRedeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(n int) int { return []int{200, 500, 200}[n] }}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		if err := p.Wait(t.Context()); err != nil {
@@ -186,12 +186,12 @@ func TestRedeliver(t *testing.T) {
 func TestMostAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		send func(p platform)
+		send func(p probe)
 		want string // at each attempt, and at the end
 	}{
 		{
 			name: "a webhook",
-			send: func(p platform) {
+			send: func(p probe) {
 				p.webhook(events.NameSuppressedEmailAdded)
 				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			},
@@ -199,7 +199,7 @@ func TestMostAttempts(t *testing.T) {
 		},
 		{
 			name: "a URL",
-			send: func(p platform) {
+			send: func(p probe) {
 				p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
 			},
 			want: "[0 of 1 1 of 2 2 of 2]",
@@ -207,14 +207,14 @@ func TestMostAttempts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var p platform
+				var p probe
 				var seen []string
 				look := func() {
 					d := p.must("GET", "/_mock/deliveries/dlv-1", nil).object
 					seen = append(seen, fmt.Sprintf("%d of %v", len(d["attempts"].([]any)), d["max_attempts"]))
 				}
 				h := &hookServer{answer: func(int) int { look(); return 500 }}
-				p = newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
+				p = newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
 				tt.send(p)
 				if err := p.Drain(t.Context()); err != nil {
 					t.Fatal(err)
@@ -239,7 +239,7 @@ func TestLoopback(t *testing.T) {
 	h := &hookServer{}
 	receiver := httptest.NewServer(h)
 	srv := mockserver.Start(mockserver.Config{})
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	p.must("POST", "/webhooks",
 		map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
 	for i := range 20 {
@@ -285,7 +285,7 @@ func TestGuard(t *testing.T) {
 		{name: "redirect", url: redirect.URL, public: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p := newPlatform(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
+			p := newProbe(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
 			p.must("POST", "/webhooks", map[string]any{"url": row.url, "events": []string{events.NameSuppressedEmailAdded}})
 			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			if err := p.Wait(t.Context()); err != nil {
@@ -302,7 +302,7 @@ func TestGuard(t *testing.T) {
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -324,7 +324,7 @@ func TestCloseInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan bool, 1)
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { started <- true; <-r.Context().Done() })
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		<-started
@@ -346,7 +346,7 @@ func TestDrainOfAClosedServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-			p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
+			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
 			p.webhook(events.NameSuppressedEmailAdded)
 			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			if err := p.Wait(t.Context()); err != nil {

@@ -670,7 +670,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-				p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
+				p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
 				p.webhook("SuppressedEmail.Added")
 				if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
 					t.Fatal(err)
@@ -702,7 +702,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 // A rule about messages counts submissions, and fails the one that it hits.
 func TestFaultInternalError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{})
 		if err := p.Inject(
 			mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
 			t.Fatal(err)

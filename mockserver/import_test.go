@@ -40,7 +40,7 @@ var badEntries = []struct{ name, members, loc string }{
 // An import refuses of each entry what creating a contact refuses, at the same
 // place, and takes the others.
 func TestImportRefusesWhatCreatingRefuses(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for i, tt := range badEntries {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestImportRefusesWhatCreatingRefuses(t *testing.T) {
 // Without the validation, entries are held against less, but what cannot be read
 // is still reported by its index.
 func TestImportWithoutValidation(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{SkipValidation: true})
+	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	path := p.list() + "/contacts/import"
 	a := p.must("POST", path, `{"contacts":[{"email":"a@example.org","tags":[""]},{"email":"b"},{"email":7},null,"x",
 		{"email":"c@example.org","custom_attributes":[{"name":"a","value":2}]}]}`)

@@ -93,7 +93,7 @@ var mistakes = []struct {
 // What does not fit is told in the words of JSON and of the API, whoever finds it.
 func TestMistakesAreToldPlainly(t *testing.T) {
 	for _, validated := range []bool{true, false} {
-		p := newPlatform(t, mockserver.Config{SkipValidation: !validated})
+		p := newProbe(t, mockserver.Config{SkipValidation: !validated})
 		if list := p.list(); list != "/lists/1" {
 			t.Fatalf("the list is %s, and not the one of the mistakes", list)
 		}
@@ -122,7 +122,7 @@ func TestMistakesAreToldPlainly(t *testing.T) {
 
 // A parameter that breaks its pattern is told what it takes, not the pattern.
 func TestParametersSayWhatTheyTake(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for _, tt := range []struct{ path, want string }{
 		{

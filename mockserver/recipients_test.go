@@ -14,7 +14,7 @@ import (
 func TestMagicRecipients(t *testing.T) { synctest.Test(t, testMagicRecipients) }
 
 func testMagicRecipients(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Targets: receiver()})
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
 	list := p.list()
 	for _, name := range []string{"unsubscribe", "global-unsubscribe+3"} {
 		p.contact(list, name+"@"+mockserver.MagicDomain)
@@ -60,7 +60,7 @@ func testMagicRecipients(t *testing.T) {
 }
 
 func TestRecipientErrors(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	list := p.list()
 	p.in("unsubscribed", list, "ada@example.org")
 	rejected := p.email("ada@example.org")

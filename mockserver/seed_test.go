@@ -28,7 +28,7 @@ const seedFile = `{
 `
 
 func TestSeed(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{
+	p := newProbe(t, mockserver.Config{
 		Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
 		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
 	})
@@ -64,7 +64,7 @@ func TestSeed(t *testing.T) {
 
 // Contacts go in batches of what an import takes.
 func TestSeedManyContacts(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	var contacts []string
 	for i := range 2500 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
@@ -145,7 +145,7 @@ func TestSeedMistakes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlatform(t, mockserver.Config{})
+			p := newProbe(t, mockserver.Config{})
 			err := p.Seed(strings.NewReader(tt.file))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)

@@ -11,7 +11,7 @@ import (
 // TestSkipValidation finds the same mistakes without the document, as far as
 // handlers look themselves.
 func TestSkipValidation(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{SkipValidation: true})
+	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	list := p.list()
 	for _, row := range []struct{ method, path, body, loc string }{
 		{method: "POST", path: "/lists", body: `{"name":5}`, loc: "[body name]"},
@@ -33,7 +33,7 @@ func TestSkipValidation(t *testing.T) {
 
 // The log of requests is bounded, whatever part of them is large.
 func TestRequestsAreBounded(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	large := strings.Repeat("x", 1<<20)
 	for range 40 {
 		p.do("GET", "/?x="+large, nil)
@@ -53,7 +53,7 @@ func TestRequestsAreBounded(t *testing.T) {
 }
 
 func TestCampaignToMany(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Targets: receiver()})
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
 	list := p.list()
 	for i := range 3 {
 		p.must("POST", list+"/contacts/import", contacts(i*1000))

@@ -28,11 +28,11 @@ func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 }
 
 // populated is a platform with something of everything.
-func populated(t *testing.T, cfg mockserver.Config) platform {
+func populated(t *testing.T, cfg mockserver.Config) probe {
 	t.Helper()
 	cfg.RecordEvents = true
 	cfg.Tokens = []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}
-	p := newPlatform(t, cfg)
+	p := newProbe(t, cfg)
 	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
 	tpl := p.must("POST", "/templates",
 		`{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
@@ -76,7 +76,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	targets := map[string]http.Handler{"app.test": receiver}
 	p := populated(t, mockserver.Config{Targets: targets})
 	saved := snapshotOf(t, p.Server)
-	q := newPlatform(
+	q := newProbe(
 		t,
 		mockserver.Config{
 			RecordEvents: true,
@@ -118,7 +118,7 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 			"app.test": http.HandlerFunc(
 				func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
 		}}
-		p := newPlatform(t, cfg)
+		p := newProbe(t, cfg)
 		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"]}`)
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
@@ -144,7 +144,7 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 				bodies.Add(1)
 			}
 		})}
-		q := newPlatform(t, cfg)
+		q := newProbe(t, cfg)
 		if err := q.Restore(strings.NewReader(saved)); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func quotedJSON(s string) []byte {
 func TestSnapshotKeepsBytes(t *testing.T) {
 	const body = "\xff\xfe caf\xe9"
 	h := &hookServer{}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	hook := strings.TrimPrefix(p.webhook("Email.Opened"), "/webhooks/")
 	id, err := p.SendEvent(hook, []byte(body))
 	if err != nil {
@@ -211,7 +211,7 @@ func slow() map[string]http.Handler {
 // the rate limit, and the delivery is attempted again when that allows it.
 func TestSnapshotAmidAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow()})
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
 		start := time.Now()
@@ -242,14 +242,14 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 // restore, and says why.
 func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow()})
 		for range 2 { // one is attempted, the other in the queue behind it
 			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		synctest.Wait()
-		q := newPlatform(t, mockserver.Config{})
+		q := newProbe(t, mockserver.Config{})
 		if err := q.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 func TestSnapshotKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"minute"}`)
 		for _, name := range []string{"a", "b", "c"} {
@@ -309,7 +309,7 @@ func TestSnapshotKeepsTheOrder(t *testing.T) {
 // rest of one that was under way.
 func TestSnapshotResumesCampaigns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{})
 		list := p.list()
 		p.contact(list, "a@example.org")
 		p.contact(list, "b@example.org")
@@ -327,7 +327,7 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 		}
 		p.Close()
 
-		q := newPlatform(t, mockserver.Config{})
+		q := newProbe(t, mockserver.Config{})
 		saved = strings.ReplaceAll(saved, fmt.Sprint(time.Now().Add(-time.Hour).Unix()),
 			fmt.Sprint(time.Now().Add(time.Hour).Unix()))
 		if err := q.Restore(strings.NewReader(saved)); err != nil {
@@ -358,7 +358,7 @@ func TestReset(t *testing.T) {
 	if limit := p.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "gap" {
 		t.Errorf("the lookup limit is %v, want the configured gap", limit)
 	}
-	empty := newPlatform(t, mockserver.Config{})
+	empty := newProbe(t, mockserver.Config{})
 	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {
 		t.Errorf("left: %s", got)
 	}
@@ -499,7 +499,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 		defer srv.Close()
-		p := platform{srv, t, srv.Token()}
+		p := probe{srv, t, srv.Token()}
 		if srv.Restore(strings.NewReader(in)) != nil {
 			return
 		}
@@ -528,7 +528,7 @@ func FuzzRestore(f *testing.F) {
 // half done: every snapshot can be restored.
 func TestSnapshotAmidChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 	round, done, idle := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	stop := sync.OnceFunc(func() { close(done) })
 	defer stop()
@@ -558,7 +558,7 @@ func TestSnapshotAmidChanges(t *testing.T) {
 		})
 	}
 	go func() { busy.Wait(); close(idle) }()
-	other := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
+	other := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
 	for i := range 60 {
 		for range 5 {
 			select {
