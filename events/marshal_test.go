@@ -91,7 +91,7 @@ func TestRoundTripIsExact(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			if got := string(marshal(t, mustParse(t, []byte(body)))); got != body {
-				t.Errorf("got %s", got)
+				t.Errorf("got %s, want %s", got, body)
 			}
 		})
 	}
@@ -282,15 +282,15 @@ func TestIDs(t *testing.T) {
 	} {
 		t.Run(row.json, func(t *testing.T) {
 			if got := string(marshal(t, row.id)); got != row.json {
-				t.Errorf("written as %s", got)
+				t.Errorf("written as %s, want %s", got, row.json)
 			}
 			var back events.ID
 			if err := json.Unmarshal([]byte(row.json), &back); err != nil || back != row.id {
-				t.Errorf("read as %#v, %v", back, err)
+				t.Errorf("read as %#v, %v; want %#v", back, err, row.id)
 			}
 			n, fits := row.id.Int64()
 			if row.id.String() != row.text || fits != row.fits || fits && n != row.number {
-				t.Errorf("%q, %d, %v", row.id.String(), n, fits)
+				t.Errorf("%q, %d, %v; want %q, %d, %v", row.id.String(), n, fits, row.text, row.number, row.fits)
 			}
 			if row.id.IsZero() != (row.json == "null") {
 				t.Error("IsZero")
@@ -300,25 +300,25 @@ func TestIDs(t *testing.T) {
 	var id events.ID
 	for _, text := range []string{`true`, `{}`, `[1]`} {
 		if err := json.Unmarshal([]byte(text), &id); err == nil {
-			t.Errorf("%s is an ID", text)
+			t.Errorf("%s is an ID, want an error", text)
 		}
 	}
 	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil ||
 		id.String() != "123456789012345678901234567890" {
-		t.Errorf("%v, %v", id, err)
+		t.Errorf("%v, %v; want all digits", id, err)
 	}
 }
 
 func TestNull(t *testing.T) {
 	var n events.Null[int64]
 	if err := json.Unmarshal([]byte(`7`), &n); err != nil || n != events.Value(int64(7)) {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want 7", n, err)
 	}
 	if err := json.Unmarshal([]byte(`"7"`), &n); err == nil || n != events.Value(int64(7)) {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want an error, and 7 as before", n, err)
 	}
 	if err := json.Unmarshal([]byte(`null`), &n); err != nil || n.Valid || n.V != 0 {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want null", n, err)
 	}
 	if got := string(marshal(t, []events.Null[string]{{}, events.Value("")})); got != `[null,""]` {
 		t.Error(got)

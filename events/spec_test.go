@@ -825,7 +825,7 @@ func TestGeneralEvents(t *testing.T) {
 				t.Errorf("the general envelope has no such members: %+v", ev)
 			}
 			if ev.Time.Year() != 2025 || ev.Time.Before(at(15, 30, 0, 0)) {
-				t.Errorf("time is %v", ev.Time)
+				t.Errorf("time is %v, want that of the example", ev.Time)
 			}
 		})
 	}
@@ -877,11 +877,12 @@ func TestBounceCategories(t *testing.T) {
 			ev := mustParse(t, []byte(`{"event":"Email.Bounced","data":{"bounce":{"category":"`+row.text+`"},"campaign":{}}}`))
 			d, ok := ev.Data.(*events.CampaignBounce)
 			if !ok {
-				t.Fatalf("%+v", ev.Data)
+				t.Fatalf("%+v: want a bounce", ev.Data)
 			}
 			c := d.Bounce.Category
 			if c != row.category || c.Hard() != row.hard || c.Soft() != row.soft || c.Description() != row.description {
-				t.Errorf("%v: hard %v, soft %v, %q", c, c.Hard(), c.Soft(), c.Description())
+				t.Errorf("%v: hard %v, soft %v, %q; want %v: hard %v, soft %v, %q", c, c.Hard(), c.Soft(), c.Description(),
+					row.category, row.hard, row.soft, row.description)
 			}
 		})
 	}
@@ -900,7 +901,7 @@ func TestRejectReasons(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			ev := mustParse(t, []byte(`{"event":"Email.Rejected","data":{"reason":"`+text+`"}}`))
 			if d, ok := ev.Data.(*events.EmailRejected); !ok || d.Reason != want {
-				t.Errorf("%+v", ev.Data)
+				t.Errorf("%+v, want the reason %s", ev.Data, want)
 			}
 		})
 	}

@@ -67,10 +67,10 @@ func TestRetrySchedule(t *testing.T) {
 		}
 		d := p.Deliveries()[0]
 		if d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 1 || d.Attempts[0].Status != 500 {
-			t.Errorf("after Wait: %+v", d)
+			t.Errorf("after Wait: %+v, want one attempt, answered 500, and another to come", d)
 		}
 		if got := d.NextAttempt.Sub(start); got != time.Second {
-			t.Errorf("the next attempt is after %v", got)
+			t.Errorf("the next attempt is after %v, want 1s", got)
 		}
 		if err := p.Drain(t.Context()); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestRetrySchedule(t *testing.T) {
 			t.Errorf("attempts at %v, want %v", got, want)
 		}
 		if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed || len(d.Attempts) != 8 {
-			t.Errorf("at the end: %s after %d attempts", d.State, len(d.Attempts))
+			t.Errorf("at the end: %s after %d attempts, want failed after 8", d.State, len(d.Attempts))
 		}
 		if first := h.bodies[0]; slices.ContainsFunc(h.bodies, func(b string) bool { return b != first }) {
 			t.Error("the bytes differ between attempts")
@@ -103,7 +103,7 @@ func TestNoRetries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
-		t.Errorf("got %s", d.State)
+		t.Errorf("got %s, want failed", d.State)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTimeout(t *testing.T) {
 		}
 		a := p.Deliveries()[0].Attempts[0]
 		if a.Duration != 10*time.Second || a.Status != 0 || a.Error != "no answer within 10s" {
-			t.Errorf("got %+v", a)
+			t.Errorf("got %+v, want no answer within 10s", a)
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestRedeliver(t *testing.T) {
 			manual = append(manual, a.Manual)
 		}
 		if d.State != mockserver.DeliveryDelivered || !slices.Equal(manual, []bool{false, true, false}) {
-			t.Errorf("%s, manual %v", d.State, manual)
+			t.Errorf("%s, manual %v, want delivered, the second alone by hand", d.State, manual)
 		}
 		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || h.sigs[1] != h.sigs[0] {
 			t.Error("the bytes differ")
@@ -249,7 +249,7 @@ func TestLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.bodies) != 20 {
-		t.Errorf("%d deliveries", len(h.bodies))
+		t.Errorf("%d deliveries, want 20", len(h.bodies))
 	}
 	srv.Close()
 	receiver.Close()
@@ -293,7 +293,7 @@ func TestGuard(t *testing.T) {
 			}
 			d := p.Deliveries()[0]
 			if a := d.Attempts[0]; d.State != mockserver.DeliveryFailed || !strings.Contains(a.Error, row.want) {
-				t.Errorf("got %s: %+v", d.State, a)
+				t.Errorf("got %s: %+v, want failed, because of %q", d.State, a, row.want)
 			}
 		})
 	}
@@ -308,13 +308,13 @@ func TestWaitEndsWithContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait: %v", err)
+			t.Errorf("Wait: %v, want the deadline", err)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) ||
 			!strings.Contains(err.Error(), "1 deliveries to webhook") {
-			t.Errorf("Drain: %v", err)
+			t.Errorf("Drain: %v, want the deadline and what is left", err)
 		}
 	})
 }
@@ -332,7 +332,7 @@ func TestCloseInFlight(t *testing.T) {
 		p.Close()
 		p.Close()
 		if took := time.Since(start); took != 0 {
-			t.Errorf("Close took %v", took)
+			t.Errorf("Close took %v, want no time", took)
 		}
 	})
 }

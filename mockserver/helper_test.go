@@ -117,7 +117,7 @@ func (p probe) must(method, path string, body any) answer {
 	p.t.Helper()
 	a := p.do(method, path, body)
 	if a.status/100 != 2 {
-		p.t.Fatalf("%s %s: %d %s", method, path, a.status, a.text)
+		p.t.Fatalf("%s %s: %d %s, want a success", method, path, a.status, a.text)
 	}
 	return a
 }

@@ -109,11 +109,11 @@ func TestMistakesAreToldPlainly(t *testing.T) {
 				}
 				found, _ := a.object[member].([]any)
 				if len(found) != 1 {
-					t.Fatalf("got %d %s", a.status, a.text)
+					t.Fatalf("got %d %s, want one mistake", a.status, a.text)
 				}
 				first := found[0].(map[string]any)
 				if fmt.Sprint(first["loc"]) != tt.loc || first["msg"] != tt.want {
-					t.Errorf("got %v: %v", first["loc"], first["msg"])
+					t.Errorf("got %v: %v, want %s: %s", first["loc"], first["msg"], tt.loc, tt.want)
 				}
 			})
 		}
@@ -138,7 +138,7 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 		a := p.do("GET", tt.path, nil)
 		if kind, _ := a.detail(); a.status != 422 || kind != "value_error" ||
 			!strings.Contains(a.text, `"msg":"`+tt.want+`"`) {
-			t.Errorf("%s: %d %s", tt.path, a.status, a.text)
+			t.Errorf("%s: %d %s, want 422: %s", tt.path, a.status, a.text, tt.want)
 		}
 	}
 }

@@ -52,13 +52,13 @@ func TestSeed(t *testing.T) {
 	}
 	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") ||
 		strings.Contains(a.text, "News") {
-		t.Errorf("the other account has %s", a.text)
+		t.Errorf("the other account has %s, want its own list alone", a.text)
 	}
 	if n := len(p.Deliveries()); n != 0 {
-		t.Errorf("the webhook heard %d events of the seed", n)
+		t.Errorf("the webhook heard %d events of the seed, want none", n)
 	}
 	if n := len(p.Requests()); n != len(tests)+1 {
-		t.Errorf("%d requests were logged", n)
+		t.Errorf("%d requests were logged, want %d", n, len(tests)+1)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestSeedManyContacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := p.must("GET", "/lists/1/contacts?with_count=true&per_page=1", nil); !strings.Contains(a.text, `"count":2500`) {
-		t.Errorf("got %s", a.text)
+		t.Errorf("got %s, want 2500", a.text)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestSeedMistakes(t *testing.T) {
 				status = 400
 			}
 			if a := p.do("POST", "/_mock/seed", tt.file); a.status != status {
-				t.Errorf("over HTTP: %d %s", a.status, a.text)
+				t.Errorf("over HTTP: %d %s, want %d", a.status, a.text, status)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func TestSkipValidation(t *testing.T) {
 		}
 		a := p.do(row.method, row.path, body)
 		if _, loc := a.detail(); a.status != 422 || loc != row.loc {
-			t.Errorf("%s %s: %d %s", row.method, row.path, a.status, a.text)
+			t.Errorf("%s %s: %d %s, want 422 at %s", row.method, row.path, a.status, a.text, row.loc)
 		}
 	}
 }
@@ -45,10 +45,10 @@ func TestRequestsAreBounded(t *testing.T) {
 		bytes += len(r.Path) + len(r.Query)
 	}
 	if bytes > 32<<20 || len(kept) < 25 {
-		t.Errorf("%d requests of %d bytes are kept", len(kept), bytes)
+		t.Errorf("%d requests of %d bytes are kept, want 25 or more of 32 MiB at most", len(kept), bytes)
 	}
 	if last := kept[len(kept)-1]; last.Path != "/"+large {
-		t.Errorf("the last one has a path of %d bytes", len(last.Path))
+		t.Errorf("the last one has a path of %d bytes, want the last that was asked for", len(last.Path))
 	}
 }
 
@@ -62,10 +62,10 @@ func TestCampaignToMany(t *testing.T) {
 	campaign := p.campaign(list, `"subject":"S","text":"Hello {{first_name}}"`)
 	p.must("POST", campaign+"/schedule", `{"scheduled_for":1}`)
 	if got := p.fired(); len(got) != 1 {
-		t.Errorf("fired %v", got)
+		t.Errorf("fired %v, want Campaign.Sent alone", got)
 	}
 	box := p.Outbox()
 	if len(box) != 3000 || box[2999].Text != "Hello Name2999" {
-		t.Errorf("%d sent", len(box))
+		t.Errorf("%d sent, want 3000, the last to Name2999", len(box))
 	}
 }

@@ -152,14 +152,15 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
-			t.Errorf("it took %v: the rate limit of one an hour counts what was attempted before", took)
+			t.Errorf(
+				"it took %v: the rate limit of one an hour counts what was attempted before, want between one hour and two", took)
 		}
 		if n := bodies.Load(); n != 4 {
 			t.Errorf("%d deliveries arrived with the bytes of the snapshot, want 4", n)
 		}
 		for _, d := range q.Deliveries() {
 			if d.State != mockserver.DeliveryDelivered {
-				t.Errorf("%s is %s", d.ID, d.State)
+				t.Errorf("%s is %s, want delivered", d.ID, d.State)
 			}
 		}
 	})
@@ -233,7 +234,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 		if want := []time.Duration{0, time.Hour}; !slices.Equal(at, want) || d.State != mockserver.DeliveryDelivered {
 			t.Errorf("%s after attempts at %v, want %v", d.State, at, want)
 		} else if d.Attempts[0].Error != "the state was saved before there was an answer" {
-			t.Errorf("the first attempt: %+v", d.Attempts[0])
+			t.Errorf("the first attempt: %+v, want it to say that it was cut short", d.Attempts[0])
 		}
 	})
 }
@@ -323,7 +324,7 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 		p.Reset()
 		time.Sleep(2 * time.Hour) // what was forgotten does not come back
 		if n := len(p.Outbox()); n != 0 {
-			t.Errorf("after a reset %d messages were sent", n)
+			t.Errorf("after a reset %d messages were sent, want none", n)
 		}
 		p.Close()
 
@@ -337,12 +338,12 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sent := q.Outbox(); len(sent) != 1 || sent[0].To != "b@example.org" || fmt.Sprint(sent[0].CampaignID) != underWay {
-			t.Errorf("at once: %+v", sent)
+			t.Errorf("at once: %+v, want b@example.org alone", sent)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if n := len(q.Outbox()); n != 3 {
-			t.Errorf("an hour later: %d messages", n)
+			t.Errorf("an hour later: %d messages, want 3", n)
 		}
 	})
 }
@@ -360,13 +361,13 @@ func TestReset(t *testing.T) {
 	}
 	empty := newProbe(t, mockserver.Config{})
 	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {
-		t.Errorf("left: %s", got)
+		t.Errorf("left: %s, want %s", got, want)
 	}
 	if len(p.Requests())+len(p.Faults())+len(p.Events()) != 0 {
 		t.Error("requests, faults or events are left")
 	}
 	if id := p.must("POST", "/lists", `{"name":"First"}`).id("list_id"); id != "1" {
-		t.Errorf("the first id is %s", id)
+		t.Errorf("the first id is %s, want 1", id)
 	}
 }
 
@@ -515,7 +516,7 @@ func FuzzRestore(f *testing.F) {
 			"/_mock/deliveries", "/_mock/events",
 		} {
 			if a := p.do("GET", path, nil); a.status >= 500 {
-				t.Errorf("%s: %d %s", path, a.status, a.text)
+				t.Errorf("%s: %d %s, want no 5xx", path, a.status, a.text)
 			}
 		}
 		if err := srv.Snapshot(io.Discard); err != nil {
@@ -584,7 +585,7 @@ func TestSnapshotAmidChanges(t *testing.T) {
 	}
 	for _, d := range p.Deliveries() {
 		if d.State != mockserver.DeliveryDelivered {
-			t.Errorf("%s is %s", d.ID, d.State)
+			t.Errorf("%s is %s, want delivered", d.ID, d.State)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestReceiver(t *testing.T) {
 			w.listen("the answer", answer.Body.String())
 			w.show("the answer's headers", answer.Header())
 			if len(outcomes) != 1 || w.heard == 0 {
-				t.Fatalf("%d outcomes, %d texts heard", len(outcomes), w.heard)
+				t.Fatalf("%d outcomes, %d texts heard, want one, and some", len(outcomes), w.heard)
 			}
 			o := outcomes[0]
 			o.Event = nil // the application's own
