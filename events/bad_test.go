@@ -61,17 +61,17 @@ func TestParseErrors(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
 			var pe *events.ParseError
 			if ev != nil || !errors.As(err, &pe) {
-				t.Fatalf("%v, %v", ev, err)
+				t.Fatalf("%v, %v; want a ParseError alone", ev, err)
 			}
 			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
-				t.Errorf("got %q, %q, %d", pe.Path, pe.Want, pe.Offset)
+				t.Errorf("got %q, %q, %d; want %q, %q, %d", pe.Path, pe.Want, pe.Offset, row.path, row.want, row.offset)
 			}
 			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "want "+row.want) ||
 				!strings.Contains(text, row.path) {
 				t.Error(text)
 			}
 			if (pe.Event != nil) != row.event {
-				t.Errorf("event is %v", pe.Event)
+				t.Errorf("event is %v, want one: %v", pe.Event, row.event)
 			}
 			if pe.Event != nil {
 				sameJSON(t, pe.Event.Raw(), []byte(row.body))
@@ -115,16 +115,16 @@ func TestEnvelopeThatDoesNotFit(t *testing.T) {
 			if !errors.As(ev.Mismatch(), &pe) || pe.Path != row.path || pe.Want != row.want ||
 				pe.Offset != int64(len(before)+row.offset) ||
 				pe.Event != nil {
-				t.Errorf("mismatch is %+v", ev.Mismatch())
+				t.Errorf("mismatch is %+v, want %q at %s", ev.Mismatch(), row.want, row.path)
 			}
 			if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "internal error; x" {
-				t.Errorf("data is %+v", ev.Data)
+				t.Errorf("data is %+v, want the error that was there", ev.Data)
 			}
 			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || !ev.Time.IsZero() {
-				t.Errorf("%+v", ev)
+				t.Errorf("%+v; want an empty envelope", ev)
 			}
 			if got := string(marshal(t, ev)); got != body {
-				t.Errorf("written as %s", got)
+				t.Errorf("written as %s, want %s", got, body)
 			}
 			ev.Data.(*events.EmailErrored).Error = "y"
 			sameJSON(t, marshal(t, ev), []byte(before+row.value+`,"data":{"error":"y"},"new":1}`))
@@ -154,7 +154,7 @@ func TestUserThatDoesNotFit(t *testing.T) {
 	} {
 		ev := mustParse(t, []byte(`{"event":"x","user":`+row.user+`}`))
 		if ev.User != row.want || ev.Mismatch() == nil {
-			t.Errorf("%s: %+v, %v", row.user, ev.User, ev.Mismatch())
+			t.Errorf("%s: %+v, %v; want %+v and a mismatch", row.user, ev.User, ev.Mismatch(), row.want)
 		}
 	}
 }
@@ -169,10 +169,10 @@ func TestIdsOfBothKinds(t *testing.T) {
 		if ev.ID != "3" || ev.AccountID != 5 ||
 			ev.User != (events.User{ID: events.Value(int64(31)), AccountID: events.Value(int64(5))}) ||
 			ev.Mismatch() != nil {
-			t.Errorf("%+v, %v", ev, ev.Mismatch())
+			t.Errorf("%+v, %v; want the rest and no mismatch", ev, ev.Mismatch())
 		}
 		if got := string(marshal(t, ev)); got != body {
-			t.Errorf("written as %s", got)
+			t.Errorf("written as %s, want %s", got, body)
 		}
 		ev.User.Email = events.Value("a@b.c")
 		sameJSON(t, marshal(t, ev), []byte(strings.Replace(body, `"email":null`, `"email":"a@b.c"`, 1)))
@@ -186,68 +186,71 @@ func TestIdsOfBothKinds(t *testing.T) {
 	}
 }
 
+const shape = "an object with one of the members campaign, automation, transactional_email and email"
+
+var misfits = []struct {
+	name, event, data string
+	path, want        string
+	recipient         string
+	partial           bool
+}{
+	{
+		name:  "no discriminator",
+		event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape,
+	},
+	{
+		name:  "discriminator null",
+		event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape,
+	},
+	{
+		name:  "discriminator a string",
+		event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape,
+	},
+	{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
+	{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
+	{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
+	{name: "number", event: "SuppressedEmail.Added", data: `1e5`, path: "data", want: "an object"},
+	{
+		name:  "a number for a string",
+		event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`,
+		path: "data.bounce.category", want: "a string", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "an object for an id",
+		event: "Email.Bounced", data: `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
+		path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "in an array",
+		event: "Email.Rejected", data: `{"contact":{"tags":["a",1],"email":"a@b.c"}}`,
+		path: "data.contact.tags[1]", want: "a string", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "a string for an object",
+		event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`, path: "data.list",
+		want: "an object", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "a string for a time",
+		event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":"now"}`,
+		path: "data.event_time", want: "a number", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "out of range",
+		event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":1e30}`,
+		path: "data.event_time", want: "a 64-bit integer", recipient: "a@b.c", partial: true,
+	},
+	{
+		name:  "no date",
+		event: "Contact.Added", data: `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`,
+		path: "data.added_at", want: "a date and time as ISO 8601", recipient: "a@b.c", partial: true,
+	},
+}
+
 // Data that does not fit: the event is there, with the raw data, the reason, and
 // what could be read.
 func TestDataThatDoesNotFit(t *testing.T) {
-	const shape = "an object with one of the members campaign, automation, transactional_email and email"
-	for _, row := range []struct {
-		name, event, data string
-		path, want        string
-		recipient         string
-		partial           bool
-	}{
-		{
-			name:  "no discriminator",
-			event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape,
-		},
-		{
-			name:  "discriminator null",
-			event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape,
-		},
-		{
-			name:  "discriminator a string",
-			event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape,
-		},
-		{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
-		{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
-		{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
-		{name: "number", event: "SuppressedEmail.Added", data: `1e5`, path: "data", want: "an object"},
-		{
-			name:  "a number for a string",
-			event: "Email.Bounced", data: `{"bounce":{"category":7},"campaign":{},"contact":{"email":"a@b.c"}}`,
-			path: "data.bounce.category", want: "a string", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "an object for an id",
-			event: "Email.Bounced", data: `{"bounce":{},"campaign":{"id":{}},"contact":{"email":"a@b.c"}}`,
-			path: "data.campaign.id", want: "a number or a string", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "in an array",
-			event: "Email.Rejected", data: `{"contact":{"tags":["a",1],"email":"a@b.c"}}`,
-			path: "data.contact.tags[1]", want: "a string", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "a string for an object",
-			event: "Contact.Removed", data: `{"list":"42","contact":{"email":"a@b.c"}}`, path: "data.list",
-			want: "an object", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "a string for a time",
-			event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":"now"}`,
-			path: "data.event_time", want: "a number", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "out of range",
-			event: "Email.Unsubscribed", data: `{"contact":{"email":"a@b.c"},"event_time":1e30}`,
-			path: "data.event_time", want: "a 64-bit integer", recipient: "a@b.c", partial: true,
-		},
-		{
-			name:  "no date",
-			event: "Contact.Added", data: `{"email_address":"a@b.c","added_at":"2025-13-01T00:00:00Z"}`,
-			path: "data.added_at", want: "a date and time as ISO 8601", recipient: "a@b.c", partial: true,
-		},
-	} {
+	for _, row := range misfits {
 		for order, body := range []string{
 			`{"event":"` + row.event + `","data":` + row.data + `,"id":"1"}`,
 			`{"id":"1","data":` + row.data + `,"event":"` + row.event + `"}`,
@@ -256,20 +259,21 @@ func TestDataThatDoesNotFit(t *testing.T) {
 				ev := mustParse(t, []byte(body))
 				d, ok := ev.Data.(*events.Unknown)
 				if !ok {
-					t.Fatalf("data is %+v", ev.Data)
+					t.Fatalf("data is %+v, want Unknown", ev.Data)
 				}
 				var pe *events.ParseError
 				if !errors.As(d.Err, &pe) || pe.Path != row.path || pe.Want != row.want {
-					t.Errorf("error is %v", d.Err)
+					t.Errorf("error is %v, want %q at %s", d.Err, row.want, row.path)
 				}
 				if string(d.Raw) != row.data || string(ev.RawData()) != row.data {
-					t.Errorf("raw data is %s, %s", d.Raw, ev.RawData())
+					t.Errorf("raw data is %s, %s, want %s", d.Raw, ev.RawData(), row.data)
 				}
 				if ev.Recipient() != row.recipient || (d.Partial != nil) != row.partial {
-					t.Errorf("recipient %q, partial %+v", ev.Recipient(), d.Partial)
+					t.Errorf("recipient %q, partial %+v, want %q, and partial: %v", ev.Recipient(), d.Partial, row.recipient,
+						row.partial)
 				}
 				if ev.ID != "1" || string(marshal(t, ev)) != body {
-					t.Errorf("order %d: %s", order, marshal(t, ev))
+					t.Errorf("order %d: %s, want %s", order, marshal(t, ev), body)
 				}
 			})
 		}
@@ -280,11 +284,11 @@ func TestMissingData(t *testing.T) {
 	ev := mustParse(t, []byte(`{"event":"Email.Error"}`))
 	d, ok := ev.Data.(*events.Unknown)
 	if !ok || d.Raw != nil || d.Err == nil || d.Err.Error() != "events: data: want an object at offset 0" {
-		t.Errorf("%+v", ev.Data)
+		t.Errorf("%+v, want Unknown with an error", ev.Data)
 	}
 	ev = mustParse(t, []byte(`{"event":"New.Event"}`))
 	if d, ok := ev.Data.(*events.Unknown); !ok || d.Raw != nil || d.Err != nil || ev.RawData() != nil {
-		t.Errorf("%+v", ev.Data)
+		t.Errorf("%+v, want Unknown without one", ev.Data)
 	}
 }
 
@@ -327,7 +331,7 @@ func TestRepeatedAndReorderedMembers(t *testing.T) {
 			ev := mustParse(t, []byte(row.body))
 			d, ok := ev.Data.(*events.EmailSuppressed)
 			if !ok || ev.Recipient() != row.recipient || d.SuppressedEmail.Email != row.recipient {
-				t.Errorf("%+v", ev.Data)
+				t.Errorf("%+v, want the recipient %q", ev.Data, row.recipient)
 			}
 			sameJSON(t, marshal(t, ev), []byte(row.body))
 		})
@@ -376,7 +380,7 @@ func TestShapeIsTolerant(t *testing.T) {
 				}
 				ev := mustParse(t, []byte(`{"event":"`+name+`","data":`+data+`}`))
 				if ev.SendingType() != row.want {
-					t.Errorf("%s: %+v", name, ev.Data)
+					t.Errorf("%s: %+v, want the sending type %s", name, ev.Data, row.want)
 				}
 			}
 		})
@@ -389,12 +393,12 @@ func TestEitherEnvelope(t *testing.T) {
 		[]byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
 	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 ||
 		opened.Time.Unix() != 1763651060 {
-		t.Errorf("%+v", opened)
+		t.Errorf("%+v, want EmailOpened in its envelope", opened)
 	}
 	bounced := mustParse(t,
 		[]byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
 	if _, ok := bounced.Data.(*events.EmailAPIBounce); !ok || bounced.ID != "" || bounced.Time.Unix() != 1763651060 {
-		t.Errorf("%+v", bounced)
+		t.Errorf("%+v, want EmailAPIBounce in its envelope", bounced)
 	}
 }
 
@@ -406,7 +410,7 @@ func TestTimesAsISO8601(t *testing.T) {
 		ev := mustParse(t, []byte(`{"event":"Contact.Added","timestamp":"`+text+`","data":{"added_at":"`+text+`"}}`))
 		d, ok := ev.Data.(*events.ContactAdded)
 		if !ok || ev.Time.Unix() != 1763651060 || d.AddedAt.Unix() != 1763651060 {
-			t.Errorf("%s: %+v", text, ev)
+			t.Errorf("%s: %+v, want the time that was sent", text, ev)
 		}
 	}
 }
@@ -417,10 +421,10 @@ func TestInvalidUTF8(t *testing.T) {
 	body := "{\"event\":\"Email.Error\",\"data\":{\"error\":\"a\xff\xc3b\"}}"
 	ev := mustParse(t, []byte(body))
 	if d, ok := ev.Data.(*events.EmailErrored); !ok || d.Error != "a\ufffd\ufffdb" {
-		t.Errorf("%+v", ev.Data)
+		t.Errorf("%+v, want a\ufffd\ufffdb", ev.Data)
 	}
 	if string(ev.Raw()) != body {
-		t.Errorf("%q", ev.Raw())
+		t.Errorf("%q, want %q", ev.Raw(), body)
 	}
 }
 
@@ -436,7 +440,7 @@ func TestErrorsHoldNoContent(t *testing.T) {
 			err = ev.Mismatch()
 		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%v", err)
+			t.Errorf("%v, want an error without the body", err)
 		}
 	}
 }
@@ -487,7 +491,7 @@ func TestHostileBodies(t *testing.T) {
 			}
 			runtime.ReadMemStats(&after)
 			if perByte := float64(after.TotalAlloc-before.TotalAlloc) / size; perByte > 64 {
-				t.Errorf("%.1f bytes for each byte", perByte)
+				t.Errorf("%.1f bytes for each byte, want 64 at most", perByte)
 			}
 		})
 	}
@@ -496,7 +500,7 @@ func TestHostileBodies(t *testing.T) {
 func TestUnknownJSON(t *testing.T) {
 	var u events.Unknown
 	if err := json.Unmarshal([]byte(`{"a":1}`), &u); err != nil || string(u.Raw) != `{"a":1}` {
-		t.Errorf("%+v, %v", u, err)
+		t.Errorf("%+v, %v, want the text as it came", u, err)
 	}
 	if got := string(marshal(t, events.Unknown{})); got != "null" {
 		t.Error(got)

@@ -17,7 +17,8 @@ func Example() {
 		"account_id": 1204, "account_lineage": null, "ip": "203.0.113.10",
 		"user": {"id": null, "email": null, "account_id": null}, "created_on": 1763651060,
 		"data": {
-			"bounce": {"id": null, "dsn_message": "550 5.1.1 No such user", "source_ip": "203.0.113.25", "category": "bounce_hb"},
+			"bounce": {"id": null, "dsn_message": "550 5.1.1 No such user", "source_ip": "203.0.113.25",
+			           "category": "bounce_hb"},
 			"campaign": {"type": "campaign", "id": 5001, "name": "Autumn offers"},
 			"contact": {"id": 90210, "email": "ada@example.org", "status": null},
 			"list": {"id": 42, "name": "Newsletter"},

@@ -59,10 +59,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var pe *events.ParseError
 			if ev != nil || !errors.As(err, &pe) {
-				t.Fatalf("%v, %v", ev, err)
+				t.Fatalf("%v, %v; want a ParseError alone", ev, err)
 			}
 			if valid := json.Valid(body); (pe.Event != nil) != valid {
-				t.Fatalf("%v, json.Valid %v, event %v", err, valid, pe.Event)
+				t.Fatalf("%v, json.Valid %v, event %v; want an event when the JSON is valid", err, valid, pe.Event)
 			}
 			if ev = pe.Event; ev == nil {
 				return
@@ -71,10 +71,10 @@ func FuzzParse(f *testing.F) {
 		var mismatch *events.ParseError
 		if err := ev.Mismatch(); err != nil &&
 			(!errors.As(err, &mismatch) || mismatch.Path == "data" || strings.HasPrefix(mismatch.Path, "data.")) {
-			t.Fatalf("mismatch %v", err)
+			t.Fatalf("mismatch %v, want one with a path within data, or none", err)
 		}
 		if ev.Data == nil || !bytes.Equal(ev.Raw(), body) {
-			t.Fatalf("data %v, raw %s", ev.Data, ev.Raw())
+			t.Fatalf("data %v, raw %s; want data, and the bytes as they came", ev.Data, ev.Raw())
 		}
 		out, err := json.Marshal(ev)
 		if err != nil || !sameValue(out, body) {
@@ -172,7 +172,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 		err = json.Unmarshal(ev.RawData(), v)
 		if _, refused := ev.Data.(*events.Unknown); refused {
 			if err == nil {
-				t.Fatalf("encoding/json takes %s", ev.RawData())
+				t.Fatalf("encoding/json takes %s, want what Parse says: none of it", ev.RawData())
 			}
 			return
 		}

@@ -91,109 +91,111 @@ func TestRoundTripIsExact(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			if got := string(marshal(t, mustParse(t, []byte(body)))); got != body {
-				t.Errorf("got %s", got)
+				t.Errorf("got %s, want %s", got, body)
 			}
 		})
 	}
 }
 
+var changes = []struct {
+	name, body string
+	change     func(ev *events.Event)
+	want       string
+}{
+	{
+		name: "a member of data",
+		body: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},` +
+			`"new":3},"new":4}`,
+		change: func(ev *events.Event) {
+			ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard
+		},
+		want: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},` +
+			`"new":3},"new":4}`,
+	},
+	{
+		name:   "to null",
+		body:   `{"event":"Email.Bounced","data":{"bounce":{"id":7},"campaign":{"id":7,"new":2}}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.ID = events.Null[int64]{} },
+		want:   `{"event":"Email.Bounced","data":{"bounce":{"id":null},"campaign":{"id":7,"new":2}}}`,
+	},
+	{
+		name: "to zero",
+		body: `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
+		change: func(ev *events.Event) {
+			d := ev.Data.(*events.EmailErrored)
+			d.Error, d.EventTime = "", 0
+		},
+		want: `{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
+	},
+	{
+		name:   "a member that was absent",
+		body:   `{"event":"Email.Error","data":{"new":1}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+		want:   `{"event":"Email.Error","data":{"new":1,"email":{"id":"01JD"}}}`,
+	},
+	{
+		name:   "a member that was null",
+		body:   `{"event":"Email.Error","data":{"email":null}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
+		want:   `{"event":"Email.Error","data":{"email":{"id":"01JD"}}}`,
+	},
+	{
+		name:   "an object to absent",
+		body:   `{"event":"Email.Rejected","data":{"contact":{"email":"a@b.c","new":1},"new":2}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact = nil },
+		want:   `{"event":"Email.Rejected","data":{"new":2}}`,
+	},
+	{
+		name: "an element of an array",
+		body: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","b"],"custom_attributes":[{"name":"n",` +
+			`"value":"v","new":1}]}}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact.Tags[1] = "c" },
+		want: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","c"],"custom_attributes":[{"name":"n",` +
+			`"value":"v","new":1}]}}}`,
+	},
+	{
+		name: "the envelope",
+		body: `{"event":"Email.Error","id":"1","created_on":1763651060,"user":{"id":3,"new":1},"data":{}}`,
+		change: func(ev *events.Event) {
+			ev.ID, ev.IP, ev.AccountID, ev.Time = "2", "192.0.2.1", 9, ev.Time.Add(time.Minute)
+			ev.User.Email = events.Value("x@y.z")
+		},
+		want: `{"event":"Email.Error","id":"2","ip":"192.0.2.1","account_id":9,"created_on":1763651120,"user":{"id":3,` +
+			`"email":"x@y.z","new":1},"data":{}}`,
+	},
+	{
+		name:   "the general envelope",
+		body:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`,
+		change: func(ev *events.Event) { ev.ID, ev.Time = "2", ev.Time.Add(time.Hour) },
+		want:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
+	},
+	{
+		name:   "other data",
+		body:   `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
+		change: func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
+		want:   `{"event":"Email.Bounced","data":{"event_time":0,"email":{"id":"01JD"},"new":1}}`,
+	},
+	{
+		name:   "unknown data",
+		body:   `{"event":"New.Event","data":{"a":1},"new":2}`,
+		change: func(ev *events.Event) { ev.Data.(*events.Unknown).Raw = json.RawMessage(`{"a":2}`) },
+		want:   `{"event":"New.Event","data":{"a":2},"new":2}`,
+	},
+	{
+		name: "no data",
+		body: `{"event":"New.Event","data":{"a":1}}`, change: func(ev *events.Event) { ev.Data = nil },
+		want: `{"event":"New.Event","data":null}`,
+	},
+	{
+		name:   "of repeated members the last",
+		body:   `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
+		change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
+		want:   `{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
+	},
+}
+
 func TestChangesAreWritten(t *testing.T) {
-	for _, row := range []struct {
-		name, body string
-		change     func(ev *events.Event)
-		want       string
-	}{
-		{
-			name: "a member of data",
-			body: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},` +
-				`"new":3},"new":4}`,
-			change: func(ev *events.Event) {
-				ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard
-			},
-			want: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},` +
-				`"new":3},"new":4}`,
-		},
-		{
-			name:   "to null",
-			body:   `{"event":"Email.Bounced","data":{"bounce":{"id":7},"campaign":{"id":7,"new":2}}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.ID = events.Null[int64]{} },
-			want:   `{"event":"Email.Bounced","data":{"bounce":{"id":null},"campaign":{"id":7,"new":2}}}`,
-		},
-		{
-			name: "to zero",
-			body: `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
-			change: func(ev *events.Event) {
-				d := ev.Data.(*events.EmailErrored)
-				d.Error, d.EventTime = "", 0
-			},
-			want: `{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
-		},
-		{
-			name:   "a member that was absent",
-			body:   `{"event":"Email.Error","data":{"new":1}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
-			want:   `{"event":"Email.Error","data":{"new":1,"email":{"id":"01JD"}}}`,
-		},
-		{
-			name:   "a member that was null",
-			body:   `{"event":"Email.Error","data":{"email":null}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).Email.ID = "01JD" },
-			want:   `{"event":"Email.Error","data":{"email":{"id":"01JD"}}}`,
-		},
-		{
-			name:   "an object to absent",
-			body:   `{"event":"Email.Rejected","data":{"contact":{"email":"a@b.c","new":1},"new":2}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact = nil },
-			want:   `{"event":"Email.Rejected","data":{"new":2}}`,
-		},
-		{
-			name: "an element of an array",
-			body: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","b"],"custom_attributes":[{"name":"n",` +
-				`"value":"v","new":1}]}}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.EmailRejected).Contact.Tags[1] = "c" },
-			want: `{"event":"Email.Rejected","data":{"contact":{"tags":["a","c"],"custom_attributes":[{"name":"n",` +
-				`"value":"v","new":1}]}}}`,
-		},
-		{
-			name: "the envelope",
-			body: `{"event":"Email.Error","id":"1","created_on":1763651060,"user":{"id":3,"new":1},"data":{}}`,
-			change: func(ev *events.Event) {
-				ev.ID, ev.IP, ev.AccountID, ev.Time = "2", "192.0.2.1", 9, ev.Time.Add(time.Minute)
-				ev.User.Email = events.Value("x@y.z")
-			},
-			want: `{"event":"Email.Error","id":"2","ip":"192.0.2.1","account_id":9,"created_on":1763651120,"user":{"id":3,` +
-				`"email":"x@y.z","new":1},"data":{}}`,
-		},
-		{
-			name:   "the general envelope",
-			body:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`,
-			change: func(ev *events.Event) { ev.ID, ev.Time = "2", ev.Time.Add(time.Hour) },
-			want:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
-		},
-		{
-			name:   "other data",
-			body:   `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
-			change: func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
-			want:   `{"event":"Email.Bounced","data":{"event_time":0,"email":{"id":"01JD"},"new":1}}`,
-		},
-		{
-			name:   "unknown data",
-			body:   `{"event":"New.Event","data":{"a":1},"new":2}`,
-			change: func(ev *events.Event) { ev.Data.(*events.Unknown).Raw = json.RawMessage(`{"a":2}`) },
-			want:   `{"event":"New.Event","data":{"a":2},"new":2}`,
-		},
-		{
-			name: "no data",
-			body: `{"event":"New.Event","data":{"a":1}}`, change: func(ev *events.Event) { ev.Data = nil },
-			want: `{"event":"New.Event","data":null}`,
-		},
-		{
-			name:   "of repeated members the last",
-			body:   `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
-			change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
-			want:   `{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
-		},
-	} {
+	for _, row := range changes {
 		t.Run(row.name, func(t *testing.T) {
 			ev := mustParse(t, []byte(row.body))
 			row.change(ev)
@@ -280,15 +282,15 @@ func TestIDs(t *testing.T) {
 	} {
 		t.Run(row.json, func(t *testing.T) {
 			if got := string(marshal(t, row.id)); got != row.json {
-				t.Errorf("written as %s", got)
+				t.Errorf("written as %s, want %s", got, row.json)
 			}
 			var back events.ID
 			if err := json.Unmarshal([]byte(row.json), &back); err != nil || back != row.id {
-				t.Errorf("read as %#v, %v", back, err)
+				t.Errorf("read as %#v, %v; want %#v", back, err, row.id)
 			}
 			n, fits := row.id.Int64()
 			if row.id.String() != row.text || fits != row.fits || fits && n != row.number {
-				t.Errorf("%q, %d, %v", row.id.String(), n, fits)
+				t.Errorf("%q, %d, %v; want %q, %d, %v", row.id.String(), n, fits, row.text, row.number, row.fits)
 			}
 			if row.id.IsZero() != (row.json == "null") {
 				t.Error("IsZero")
@@ -298,25 +300,25 @@ func TestIDs(t *testing.T) {
 	var id events.ID
 	for _, text := range []string{`true`, `{}`, `[1]`} {
 		if err := json.Unmarshal([]byte(text), &id); err == nil {
-			t.Errorf("%s is an ID", text)
+			t.Errorf("%s is an ID, want an error", text)
 		}
 	}
 	if err := json.Unmarshal([]byte(`123456789012345678901234567890`), &id); err != nil ||
 		id.String() != "123456789012345678901234567890" {
-		t.Errorf("%v, %v", id, err)
+		t.Errorf("%v, %v; want all digits", id, err)
 	}
 }
 
 func TestNull(t *testing.T) {
 	var n events.Null[int64]
 	if err := json.Unmarshal([]byte(`7`), &n); err != nil || n != events.Value(int64(7)) {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want 7", n, err)
 	}
 	if err := json.Unmarshal([]byte(`"7"`), &n); err == nil || n != events.Value(int64(7)) {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want an error, and 7 as before", n, err)
 	}
 	if err := json.Unmarshal([]byte(`null`), &n); err != nil || n.Valid || n.V != 0 {
-		t.Errorf("%v, %v", n, err)
+		t.Errorf("%v, %v; want null", n, err)
 	}
 	if got := string(marshal(t, []events.Null[string]{{}, events.Value("")})); got != `[null,""]` {
 		t.Error(got)

@@ -77,7 +77,7 @@ func TestQuestions(t *testing.T) {
 	}
 	for _, ev := range []events.Event{{}, {Data: &events.Unknown{}}, {Data: (*events.Unknown)(nil)}} {
 		if ev.Recipient() != "" || ev.EmailID() != "" || !ev.ListID().IsZero() || ev.SendingType() != "" {
-			t.Errorf("%+v", ev)
+			t.Errorf("%+v: want no recipient, email, list or sending type", ev)
 		}
 	}
 }

@@ -35,7 +35,8 @@ func TestCreateAndList(t *testing.T) {
 
 	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	if want := fmt.Sprintf(
-		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
+		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n"+
+			"- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
 		list,
 		contact["id"],
 	); text != want {
@@ -62,6 +63,67 @@ func fill(t *testing.T, c *client.Client, list int64, n int) {
 	}
 }
 
+var pages = []struct {
+	name    string
+	in      args
+	first   string
+	shown   int
+	count   int
+	next    any
+	summary string
+}{
+	{
+		name: "the first page, as long as the default",
+		in:   args{}, first: "c000@example.com", shown: 50, count: 230, next: 2.0,
+		summary: "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged.",
+	},
+	{
+		name: "the largest page",
+		in:   args{"per_page": 100, "page": 2}, first: "c100@example.com", shown: 100, count: 230, next: 3.0,
+		summary: "Page 2: 100 of 230 in all; for more call again with page 3",
+	},
+	{
+		name: "the last page",
+		in:   args{"per_page": 100, "page": 3}, first: "c200@example.com", shown: 30, count: 230,
+		summary: "Page 3: 30 of 230 in all; this is the last page.",
+	},
+	{
+		name: "a last page that is full",
+		in:   args{"per_page": 46, "page": 5}, first: "c184@example.com", shown: 46, count: 230,
+		summary: "this is the last page",
+	},
+	{
+		name: "a page past the end",
+		in:   args{"page": 9}, count: 230,
+		summary: "Page 9 is past the end; the last page of 230 in all is page 5.",
+	},
+	{
+		name: "sorted",
+		in:   args{"sort": "email:desc", "per_page": 1}, first: "c229@example.com", shown: 1, count: 230,
+		next: 2.0, summary: "Page 1: 1 of 230",
+	},
+	{
+		name: "filtered",
+		in:   args{"filter": "tag:odd", "per_page": 100}, first: "c001@example.com", shown: 100, count: 115,
+		next: 2.0, summary: "100 of 115",
+	},
+	{
+		name:    "nobody",
+		in:      args{"filter": "email:nobody@example.com"},
+		summary: "Page 1: 0 of 0 in all; this is the last page.",
+	},
+	{
+		name: "numbers as some assistants write them",
+		in:   args{"per_page": 2.0, "page": 1e0}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
+		summary: "Page 1: 2 of 230",
+	},
+	{
+		name:  "arguments that say nothing",
+		in:    args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1},
+		first: "c000@example.com", shown: 1, count: 230, next: 2.0, summary: "Page 1",
+	},
+}
+
 func TestListPages(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -69,66 +131,7 @@ func TestListPages(t *testing.T) {
 	list := newList(t, c)
 	fill(t, c, list, 230)
 	s := connect(t, mcp.NewServer(c, mcp.Options{}))
-	for _, row := range []struct {
-		name    string
-		in      args
-		first   string
-		shown   int
-		count   int
-		next    any
-		summary string
-	}{
-		{
-			name: "the first page, as long as the default",
-			in:   args{}, first: "c000@example.com", shown: 50, count: 230, next: 2.0,
-			summary: "Page 1: 50 of 230 in all; for more call again with page 2 and the other arguments unchanged.",
-		},
-		{
-			name: "the largest page",
-			in:   args{"per_page": 100, "page": 2}, first: "c100@example.com", shown: 100, count: 230, next: 3.0,
-			summary: "Page 2: 100 of 230 in all; for more call again with page 3",
-		},
-		{
-			name: "the last page",
-			in:   args{"per_page": 100, "page": 3}, first: "c200@example.com", shown: 30, count: 230,
-			summary: "Page 3: 30 of 230 in all; this is the last page.",
-		},
-		{
-			name: "a last page that is full",
-			in:   args{"per_page": 46, "page": 5}, first: "c184@example.com", shown: 46, count: 230,
-			summary: "this is the last page",
-		},
-		{
-			name: "a page past the end",
-			in:   args{"page": 9}, count: 230,
-			summary: "Page 9 is past the end; the last page of 230 in all is page 5.",
-		},
-		{
-			name: "sorted",
-			in:   args{"sort": "email:desc", "per_page": 1}, first: "c229@example.com", shown: 1, count: 230,
-			next: 2.0, summary: "Page 1: 1 of 230",
-		},
-		{
-			name: "filtered",
-			in:   args{"filter": "tag:odd", "per_page": 100}, first: "c001@example.com", shown: 100, count: 115,
-			next: 2.0, summary: "100 of 115",
-		},
-		{
-			name:    "nobody",
-			in:      args{"filter": "email:nobody@example.com"},
-			summary: "Page 1: 0 of 0 in all; this is the last page.",
-		},
-		{
-			name: "numbers as some assistants write them",
-			in:   args{"per_page": 2.0, "page": 1e0}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
-			summary: "Page 1: 2 of 230",
-		},
-		{
-			name:  "arguments that say nothing",
-			in:    args{"sort": nil, "filter": "", "email": "", "custom_attributes": args{}, "per_page": 1},
-			first: "c000@example.com", shown: 1, count: 230, next: 2.0, summary: "Page 1",
-		},
-	} {
+	for _, row := range pages {
 		t.Run(row.name, func(t *testing.T) {
 			row.in["operation"], row.in["list_id"] = "list", list
 			text, out := s.ok(t, "contacts", row.in)
@@ -164,7 +167,9 @@ func TestTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
-	if want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n- \"beta\"\n- \"line\\nbreak\""; text != want {
+	want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
+		"- \"beta\"\n- \"line\\nbreak\""
+	if text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	if fmt.Sprint(out) != "map[count:3 next_page:2 page:1 per_page:2 tags:[beta line\nbreak]]" {

@@ -33,6 +33,139 @@ func answering(status int, header http.Header, body string) http.RoundTripper {
 
 const repair = "Nothing was done. Correct these arguments and call again:\n- "
 
+var wrongArguments = []struct {
+	name, tool string
+	in         any
+	want       string
+}{
+	{name: "nothing", tool: "contacts", want: "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
+	{name: "no operation", tool: "tags", in: args{}, want: "operation: is required, \"list\""},
+	{
+		name: "another operation",
+		tool: "tags", in: args{"operation": "create"},
+		want: `operation: "create" is not possible, want "list"`,
+	},
+	{
+		name: "another operation of contacts",
+		tool: "contacts", in: args{"operation": "delete", "list_id": 1},
+		want: `operation: "delete" is not possible, want "list" or "create"`,
+	},
+	{
+		name: "an operation that is no string",
+		tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: want a string, not 1",
+	},
+	{
+		name: "no list",
+		tool: "contacts", in: args{"operation": "list"}, want: `list_id: is required for operation "list"`,
+	},
+	{
+		name: "a list by name",
+		tool: "contacts", in: args{"operation": "list", "list_id": "Newsletter"},
+		want: `list_id: want an integer, not the string "Newsletter"`,
+	},
+	{
+		name: "a list id as a string",
+		tool: "contacts", in: args{"operation": "list", "list_id": "7"},
+		want: `list_id: want an integer, not the string "7"`,
+	},
+	{
+		name: "list 0",
+		tool: "contacts", in: args{"operation": "list", "list_id": 0},
+		want: "list_id: 0 is too small, want at least 1",
+	},
+	{
+		name: "half a list",
+		tool: "contacts", in: args{"operation": "list", "list_id": 1.5},
+		want: "list_id: want an integer, not 1.5",
+	},
+	{
+		name: "a list id beyond 64 bits",
+		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("1e300")},
+		want: "list_id: want an integer, not 1e300",
+	},
+	{
+		name: "a list id that a float does not hold exactly",
+		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
+		want: "list_id: want an integer, not 9007199254740994.0",
+	},
+	{
+		name: "page 0",
+		tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0},
+		want: "page: 0 is too small, want at least 1",
+	},
+	{
+		name: "too large a page",
+		tool: "tags", in: args{"operation": "list", "per_page": 101},
+		want: "per_page: 101 is too large, want at most 100",
+	},
+	{
+		name: "no address",
+		tool: "contacts", in: args{"operation": "create", "list_id": 1},
+		want: `email: is required for operation "create"`,
+	},
+	{
+		name: "an empty address",
+		tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": ""},
+		want: `email: is required for operation "create"`,
+	},
+	{
+		name: "attributes as an array",
+		tool: "contacts",
+		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": []any{1}},
+		want: `custom_attributes: want an object such as {"first_name":"Ada"}, not an array`,
+	},
+	{
+		name: "an attribute that is a number",
+		tool: "contacts",
+		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": 36}},
+		want: `custom_attributes: the value of "age" must be a string, not 36`,
+	},
+	{
+		name: "an attribute that is null",
+		tool: "contacts",
+		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": nil}},
+		want: `custom_attributes: the value of "age" must be a string, not null`,
+	},
+	{
+		name: "an attribute without a name",
+		tool: "contacts",
+		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"": "x"}},
+		want: "custom_attributes: a name is empty",
+	},
+	{
+		name: "an address when listing",
+		tool: "contacts", in: args{"operation": "list", "list_id": 1, "email": "a@b.c"},
+		want: `email: is not for operation "list", leave it out`,
+	},
+	{
+		name: "a page when creating",
+		tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": "a@b.c", "page": 2},
+		want: `page: is not for operation "create", leave it out`,
+	},
+	{
+		name: "an unknown argument",
+		tool: "tags", in: args{"operation": "list", "limit": 5},
+		want: `"limit": there is no such argument; there are operation, page, per_page`,
+	},
+	{
+		name: "an array",
+		tool: "tags", in: []any{"list"},
+		want: "the arguments must be a JSON object: " +
+			"json: cannot unmarshal array into Go value of type map[string]interface {}",
+	},
+	{
+		name: "all at once",
+		tool: "contacts",
+		in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
+		want: "email: want a string, not true\n" +
+			"- page: -1 is too small, want at least 1\n" +
+			"- \"y\": there is no such argument; " +
+			"there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n" +
+			"- list_id: is required for operation \"create\"\n" +
+			"- page: is not for operation \"create\", leave it out",
+	},
+}
+
 // TestWrongArguments proves that each mistake is told with its repair, and that
 // nothing is sent.
 func TestWrongArguments(t *testing.T) {
@@ -42,132 +175,7 @@ func TestWrongArguments(t *testing.T) {
 		return nil, errors.New("unreachable")
 	})
 	s := connect(t, mcp.NewServer(newClient(t, unreachable, "token"), mcp.Options{}))
-	for _, row := range []struct {
-		name, tool string
-		in         any
-		want       string
-	}{
-		{name: "nothing", tool: "contacts", want: "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
-		{name: "no operation", tool: "tags", in: args{}, want: "operation: is required, \"list\""},
-		{
-			name: "another operation",
-			tool: "tags", in: args{"operation": "create"},
-			want: `operation: "create" is not possible, want "list"`,
-		},
-		{
-			name: "another operation of contacts",
-			tool: "contacts", in: args{"operation": "delete", "list_id": 1},
-			want: `operation: "delete" is not possible, want "list" or "create"`,
-		},
-		{
-			name: "an operation that is no string",
-			tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: want a string, not 1",
-		},
-		{
-			name: "no list",
-			tool: "contacts", in: args{"operation": "list"}, want: `list_id: is required for operation "list"`,
-		},
-		{
-			name: "a list by name",
-			tool: "contacts", in: args{"operation": "list", "list_id": "Newsletter"},
-			want: `list_id: want an integer, not the string "Newsletter"`,
-		},
-		{
-			name: "a list id as a string",
-			tool: "contacts", in: args{"operation": "list", "list_id": "7"},
-			want: `list_id: want an integer, not the string "7"`,
-		},
-		{
-			name: "list 0",
-			tool: "contacts", in: args{"operation": "list", "list_id": 0},
-			want: "list_id: 0 is too small, want at least 1",
-		},
-		{
-			name: "half a list",
-			tool: "contacts", in: args{"operation": "list", "list_id": 1.5},
-			want: "list_id: want an integer, not 1.5",
-		},
-		{
-			name: "a list id beyond 64 bits",
-			tool: "contacts", in: args{"operation": "list", "list_id": json.Number("1e300")},
-			want: "list_id: want an integer, not 1e300",
-		},
-		{
-			name: "a list id that a float does not hold exactly",
-			tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
-			want: "list_id: want an integer, not 9007199254740994.0",
-		},
-		{
-			name: "page 0",
-			tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0},
-			want: "page: 0 is too small, want at least 1",
-		},
-		{
-			name: "too large a page",
-			tool: "tags", in: args{"operation": "list", "per_page": 101},
-			want: "per_page: 101 is too large, want at most 100",
-		},
-		{
-			name: "no address",
-			tool: "contacts", in: args{"operation": "create", "list_id": 1},
-			want: `email: is required for operation "create"`,
-		},
-		{
-			name: "an empty address",
-			tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": ""},
-			want: `email: is required for operation "create"`,
-		},
-		{
-			name: "attributes as an array",
-			tool: "contacts",
-			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": []any{1}},
-			want: `custom_attributes: want an object such as {"first_name":"Ada"}, not an array`,
-		},
-		{
-			name: "an attribute that is a number",
-			tool: "contacts",
-			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": 36}},
-			want: `custom_attributes: the value of "age" must be a string, not 36`,
-		},
-		{
-			name: "an attribute that is null",
-			tool: "contacts",
-			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": nil}},
-			want: `custom_attributes: the value of "age" must be a string, not null`,
-		},
-		{
-			name: "an attribute without a name",
-			tool: "contacts",
-			in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"": "x"}},
-			want: "custom_attributes: a name is empty",
-		},
-		{
-			name: "an address when listing",
-			tool: "contacts", in: args{"operation": "list", "list_id": 1, "email": "a@b.c"},
-			want: `email: is not for operation "list", leave it out`,
-		},
-		{
-			name: "a page when creating",
-			tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": "a@b.c", "page": 2},
-			want: `page: is not for operation "create", leave it out`,
-		},
-		{
-			name: "an unknown argument",
-			tool: "tags", in: args{"operation": "list", "limit": 5},
-			want: `"limit": there is no such argument; there are operation, page, per_page`,
-		},
-		{
-			name: "an array",
-			tool: "tags", in: []any{"list"},
-			want: "the arguments must be a JSON object: json: cannot unmarshal array into Go value of type map[string]interface {}",
-		},
-		{
-			name: "all at once",
-			tool: "contacts",
-			in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
-			want: "email: want a string, not true\n- page: -1 is too small, want at least 1\n- \"y\": there is no such argument; there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n- list_id: is required for operation \"create\"\n- page: is not for operation \"create\", leave it out",
-		},
-	} {
+	for _, row := range wrongArguments {
 		t.Run(row.name, func(t *testing.T) {
 			if got := s.fails(t, row.tool, row.in); got != repair+row.want {
 				t.Errorf("\n got %s\nwant %s", got, repair+row.want)

@@ -91,7 +91,7 @@ func call(b *testing.B, method, url, body string) []byte {
 // sorted, near and far: under 50 ms each, and the server under 1 GiB.
 func BenchmarkMillion(b *testing.B) {
 	before := heap()
-	p := newPlatform(b, mockserver.Config{SkipValidation: true, OnViolation: func(error) {}})
+	p := newProbe(b, mockserver.Config{SkipValidation: true, OnViolation: func(error) {}})
 	list := p.list()
 	start := time.Now()
 	for batch := range 1000 {

@@ -44,10 +44,10 @@ func FuzzControl(f *testing.F) {
 			w := httptest.NewRecorder()
 			srv.ServeHTTP(w, req)
 			if w.Code >= 500 {
-				t.Errorf("%s %s %s: %d %s", method, target, body, w.Code, w.Body)
+				t.Errorf("%s %s %s: %d %s, want no 5xx", method, target, body, w.Code, w.Body)
 			}
 			if w.Code >= 400 && !strings.HasPrefix(w.Body.String(), `{"detail":[{"loc":[`) {
-				t.Errorf("%s %s %s: %d %s", method, target, body, w.Code, w.Body)
+				t.Errorf("%s %s %s: %d %s, want the shape of an error", method, target, body, w.Code, w.Body)
 			}
 		}
 	})

@@ -20,14 +20,14 @@ import (
 
 // controlled is a platform with a webhook, a list and a message to its contact.
 type controlled struct {
-	platform
+	probe
 	list, contact, email, hook string
 }
 
 func newControlled(t *testing.T) controlled {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
-	c := controlled{platform: p}
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	c := controlled{probe: p}
 	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced",`+
 		`"Email.Opened"]}`).id("webhook_id")
 	c.list = p.list()
@@ -91,7 +91,7 @@ func TestControlRecipients(t *testing.T) {
 			}
 			a := c.do("POST", "/_mock/outbox/"+c.email+"/"+tt.action, body)
 			if a.status != tt.status || !strings.Contains(a.text, tt.contains) {
-				t.Errorf("got %d %s", a.status, a.text)
+				t.Errorf("got %d %s, want %d with %s", a.status, a.text, tt.status, tt.contains)
 			}
 			if other := c.do("POST", "/_mock/outbox/nobody/"+tt.action, body); other.status != 404 {
 				t.Errorf("an unknown message: %d %s", other.status, other.text)
@@ -107,7 +107,7 @@ func TestControlClicksTheFirstLink(t *testing.T) {
 	a := c.must("POST", "/_mock/outbox/"+id+"/click", nil)
 	if !strings.Contains(a.text, `"links":["https://a.example/?x=1\u0026y=2"]`) ||
 		!strings.Contains(a.text, `\"url\":\"https://a.example/?x=1`) {
-		t.Errorf("got %s", a.text)
+		t.Errorf("got %s, want the message with its links", a.text)
 	}
 }
 
@@ -168,11 +168,11 @@ func TestControlLists(t *testing.T) {
 	}
 	page := c.must("GET", "/_mock/outbox?search=offer&limit=2&before="+newest[0], nil).object
 	if page["total"] != 5.0 || page["more"] != true {
-		t.Errorf("total %v, more %v", page["total"], page["more"])
+		t.Errorf("total %v, more %v, want 5 and true", page["total"], page["more"])
 	}
 	for _, bad := range []string{"0", "1001", "x"} {
 		if a := c.do("GET", "/_mock/outbox?limit="+bad, nil); a.status != 422 {
-			t.Errorf("limit=%s: %d", bad, a.status)
+			t.Errorf("limit=%s: %d, want 422", bad, a.status)
 		}
 	}
 }
@@ -187,15 +187,15 @@ func (c controlled) email0(to, subject string) string {
 
 // Lists without records are empty, not null: pages depend on it.
 func TestControlEmpty(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
 		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"more":false}` {
-			t.Errorf("%s: %s", path, a.text)
+			t.Errorf("%s: %s, want an empty page", path, a.text)
 		}
 	}
 	if a := p.must("GET", "/_mock/faults", nil); !strings.Contains(a.text, `"data":[]`) ||
 		!strings.Contains(a.text, `"operation":"submitEmail"`) {
-		t.Errorf("faults: %s", a.text)
+		t.Errorf("faults: %s, want one rule for submitEmail", a.text)
 	}
 	var info struct {
 		Accounts []struct {
@@ -210,7 +210,7 @@ func TestControlEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Accounts[0].Users[0].Email != "user@example.com" || info.Schedule[3] != 120_000 {
-		t.Errorf("info: %+v", info)
+		t.Errorf("info: %+v, want user@example.com and 120,000 ms before the fourth retry", info)
 	}
 	if got, want := slices.Sorted(slices.Values(info.Events)), slices.Sorted(
 		slices.Values(everything)); !slices.Equal(got, want) {
@@ -280,7 +280,7 @@ func TestControlRecords(t *testing.T) {
 		t.Run(tt.path, func(t *testing.T) {
 			a := c.do("GET", tt.path, nil)
 			if a.status != tt.status {
-				t.Fatalf("got %d: %s", a.status, a.text)
+				t.Fatalf("got %d: %s, want %d", a.status, a.text, tt.status)
 			}
 			for _, want := range tt.contains {
 				if !strings.Contains(a.text, want) {
@@ -290,7 +290,7 @@ func TestControlRecords(t *testing.T) {
 		})
 	}
 	if a := c.do("POST", "/_mock/outbox", nil); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("a wrong method: %d, Allow: %s", a.status, a.header.Get("Allow"))
+		t.Errorf("a wrong method: %d, Allow: %s, want 405 and GET, HEAD", a.status, a.header.Get("Allow"))
 	}
 }
 
@@ -308,29 +308,29 @@ func TestControlMailPolicy(t *testing.T) {
 	a := c.must("GET", "/_mock/outbox/"+id+"/html", nil)
 	policy := a.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';") ||
-		strings.Contains(policy,
-			"http") || strings.Contains(policy, "allow-scripts") || strings.Contains(policy, "allow-same-origin") {
-		t.Errorf("the policy is %s", policy)
+		strings.Contains(policy, "http") || strings.Contains(policy, "allow-scripts") ||
+		strings.Contains(policy, "allow-same-origin") {
+		t.Errorf("the policy is %s, want no scripts and no network", policy)
 	}
 	if !strings.HasPrefix(a.text, `<!DOCTYPE html><html><head><base target="_blank"><title>`) {
-		t.Errorf("the page is %s", a.text)
+		t.Errorf("the page is %s, want links to open a new tab", a.text)
 	}
 	remote := c.must("GET", "/_mock/outbox/"+id+"/html?remote=1", nil).header.Get("Content-Security-Policy")
 	if !strings.Contains(remote, "img-src data: https: http:") || strings.Contains(remote, "script-src") ||
 		!strings.Contains(remote, "default-src 'none'") {
-		t.Errorf("with remote content the policy is %s", remote)
+		t.Errorf("with remote content the policy is %s, want images by http and nothing else", remote)
 	}
 	for _, path := range []string{"/_mock/outbox/" + id + "/source", "/_mock/outbox/" + id} {
 		a := c.must("GET", path, nil)
 		if kind := a.header.Get("Content-Type"); strings.Contains(kind, "html") ||
 			a.header.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s is %s", path, kind)
+			t.Errorf("%s is %s, want its type and nosniff", path, kind)
 		}
 	}
 }
 
 func TestControlHeadersStayHeaders(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/emails", map[string]any{
 		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
 		"content":            map[string]any{"subject": "Grüße", "text": "text", "html": "<p>html</p>"},
@@ -339,13 +339,13 @@ func TestControlHeadersStayHeaders(t *testing.T) {
 	source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
 	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") ||
 		strings.Count(source, "--part-of-the-message") != 3 {
-		t.Errorf("the source is\n%s", source)
+		t.Errorf("the source is\n%s, want both parts and no X-Two", source)
 	}
 }
 
 // What a mail program reads of the source is whom the message is from.
 func TestControlSourceNamesAddresses(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	for name, want := range map[string]string{
 		"Zoë":                "=?utf-8?q?Zo=C3=AB?= <s@example.com>",
 		"Shop, \"the\" Shop": `"Shop, \"the\" Shop" <s@example.com>`,
@@ -364,14 +364,14 @@ func TestControlSourceNamesAddresses(t *testing.T) {
 		}
 		from, err := mail.ParseAddress(m.Header.Get("From"))
 		if err != nil || from.Name != name || from.Address != "s@example.com" {
-			t.Errorf("%q: read as %v %v", name, from, err)
+			t.Errorf("%q: read as %v %v, want the name and s@example.com", name, from, err)
 		}
 		if got := m.Header.Get("From"); want != "" && got != want {
 			t.Errorf("%q: From is %s, want %s", name, got, want)
 		}
 		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" ||
 			to[1].Address != "b@example.com" {
-			t.Errorf("Reply-To is %v %v", to, err)
+			t.Errorf("Reply-To is %v %v, want Zoë and b@example.com", to, err)
 		}
 	}
 }
@@ -380,7 +380,7 @@ func TestControlFaults(t *testing.T) {
 	c := newControlled(t)
 	rule := c.must("POST", "/_mock/faults", `{"operation":"listLists","action":"status","status":418,"delay_ms":1}`)
 	if rule.object["id"] != "fault-1" || rule.object["enabled"] != true || rule.object["delay_ms"] != 1.0 {
-		t.Fatalf("added %s", rule.text)
+		t.Fatalf("added %s, want fault-1, enabled, of 1 ms", rule.text)
 	}
 	steps := []struct {
 		method, path, body string
@@ -410,7 +410,7 @@ func TestControlFaults(t *testing.T) {
 			body = step.body
 		}
 		if a := c.do(step.method, step.path, body); a.status != step.status {
-			t.Errorf("%s %s %s: %d %s", step.method, step.path, step.body, a.status, a.text)
+			t.Errorf("%s %s %s: %d %s, want %d", step.method, step.path, step.body, a.status, a.text, step.status)
 		}
 		if got := c.do("GET", "/lists", nil).status; got != step.lists {
 			t.Errorf("after %s %s %s: GET /lists is %d, want %d", step.method, step.path, step.body, got, step.lists)
@@ -418,10 +418,10 @@ func TestControlFaults(t *testing.T) {
 	}
 	mistakes := c.do("POST", "/_mock/faults", `{"action":"status","nth":-1,"status":1}`)
 	if strings.Count(mistakes.text, "value_error") != 2 || !strings.Contains(mistakes.text, `["body","nth"]`) {
-		t.Errorf("two mistakes: %s", mistakes.text)
+		t.Errorf("two mistakes: %s, want a value_error each", mistakes.text)
 	}
 	if limit := c.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "calendar" {
-		t.Errorf("the lookup limit is %v", limit)
+		t.Errorf("the lookup limit is %v, want calendar", limit)
 	}
 }
 
@@ -429,27 +429,27 @@ func TestControlInternalError(t *testing.T) {
 	c := newControlled(t)
 	c.must("POST", "/_mock/faults", `{"action":"internal_error","times":1,"body":"the queue is full"}`)
 	if a := c.do("POST", "/v2/emails", `{"email":"not an address"}`); a.status != 422 {
-		t.Fatalf("an invalid submission: %d", a.status)
+		t.Fatalf("an invalid submission: %d, want 422", a.status)
 	}
 	failed := c.email0("x@example.org", "x")
 	if a := c.must("GET", "/v2/emails/"+failed, nil); a.object["status"] != "error" ||
 		a.object["error"] != "internal error; the queue is full" {
-		t.Errorf("the message is %s", a.text)
+		t.Errorf("the message is %s, want the error of the fault", a.text)
 	}
 	if record := c.must("GET", "/_mock/outbox/"+failed, nil); !strings.Contains(record.text, `"event":"Email.Error"`) {
-		t.Errorf("the record is %s", record.text)
+		t.Errorf("the record is %s, want its Email.Error", record.text)
 	}
 	if next := c.must(
 		"POST", "/v2/emails",
 		`{"email":"y@example.org","sender":{"email":"s@example.com"},"content":{"subject":"y","text":"y"}}`,
 	); next.object["status"] != "queued" {
-		t.Errorf("the next message is %s", next.text)
+		t.Errorf("the next message is %s, want queued", next.text)
 	}
 }
 
 // The API is there for pages without a token, and leaves no trace.
 func TestControlAsAccount(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Tokens: []mockserver.Token{
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
 		{Token: "reader", UserID: 1, ReadOnly: true}, {Token: "owner", UserID: 2}, {Token: "other", UserID: 3, AccountID: 9},
 	}})
 	p = p.as("owner")
@@ -488,30 +488,30 @@ func TestControlAsAccount(t *testing.T) {
 				body = tt.body
 			}
 			if a := p.do(tt.method, tt.path, body); a.status != tt.status {
-				t.Errorf("got %d %s", a.status, a.text)
+				t.Errorf("got %d %s, want %d", a.status, a.text, tt.status)
 			}
 		})
 	}
 	if n := len(p.Requests()); n != logged {
-		t.Errorf("%d requests were logged", n-logged)
+		t.Errorf("%d requests were logged, want none", n-logged)
 	}
 	if calls := p.Faults()[0].Calls; calls != 0 {
-		t.Errorf("the fault counted %d", calls)
+		t.Errorf("the fault counted %d, want 0 calls", calls)
 	}
 }
 
 // A template that somebody opens here must not act on the routes around it.
 func TestControlRendersInert(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	id := p.must("POST", "/templates",
 		`{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
 	a := p.must("GET", "/_mock/accounts/1/api/templates/"+id+"/render", nil)
 	if !strings.Contains(a.text, "<script>") {
-		t.Fatalf("rendered %s", a.text)
+		t.Fatalf("rendered %s, want its script", a.text)
 	}
 	policy, sniff := a.header.Get("Content-Security-Policy"), a.header.Get("X-Content-Type-Options")
 	if policy != "sandbox; default-src 'none'" || sniff != "nosniff" {
-		t.Errorf("the policy is %q, and sniffing %q", policy, sniff)
+		t.Errorf("the policy is %q, and sniffing %q, want a sandbox and nosniff", policy, sniff)
 	}
 }
 
@@ -557,7 +557,7 @@ func TestControlSend(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := c.do("POST", "/_mock/events", tt.body)
 			if a.status != tt.status {
-				t.Fatalf("got %d %s", a.status, a.text)
+				t.Fatalf("got %d %s, want %d", a.status, a.text, tt.status)
 			}
 			if tt.status != 200 {
 				if _, loc := a.detail(); loc != tt.want {
@@ -568,7 +568,7 @@ func TestControlSend(t *testing.T) {
 			c.must("POST", "/_mock/wait?drain=true", nil)
 			d := c.must("GET", "/_mock/deliveries/"+a.id("id"), nil)
 			if d.object["state"] != "delivered" || d.object["event"] != tt.want || d.object["signature"] == "" {
-				t.Errorf("the delivery is %s", d.text)
+				t.Errorf("the delivery is %s, want a signed %s, delivered", d.text, tt.want)
 			}
 		})
 	}
@@ -577,7 +577,7 @@ func TestControlSend(t *testing.T) {
 // What goes to no webhook is attempted once, and again by hand.
 func TestControlSendOnce(t *testing.T) {
 	calls := 0
-	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 		"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			calls++
 			w.WriteHeader(http.StatusInternalServerError)
@@ -586,12 +586,12 @@ func TestControlSendOnce(t *testing.T) {
 	id := p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`).id("id")
 	p.must("POST", "/_mock/wait", nil)
 	if a := p.must("GET", "/_mock/deliveries/"+id, nil); a.object["state"] != "failed" || calls != 1 {
-		t.Errorf("after %d attempts: %s", calls, a.text)
+		t.Errorf("after %d attempts: %s, want failed after 1", calls, a.text)
 	}
 	p.must("POST", "/_mock/deliveries/"+id+"/redeliver", nil)
 	p.must("POST", "/_mock/wait", nil)
 	if calls != 2 {
-		t.Errorf("%d attempts", calls)
+		t.Errorf("%d attempts, want 2", calls)
 	}
 	if a := p.do("POST", "/_mock/deliveries/nothing/redeliver", nil); a.status != 404 {
 		t.Errorf("an unknown delivery: %d", a.status)
@@ -600,34 +600,34 @@ func TestControlSendOnce(t *testing.T) {
 
 func TestControlWait(t *testing.T) {
 	release := make(chan struct{})
-	p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 		"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }),
 	}})
 	p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
 	if a := p.do("POST", "/_mock/wait?timeout_ms=20", nil); a.status != 504 {
-		t.Errorf("while a delivery is under way: %d %s", a.status, a.text)
+		t.Errorf("while a delivery is under way: %d %s, want 504", a.status, a.text)
 	}
 	close(release)
 	if a := p.do("POST", "/_mock/wait", nil); a.status != 204 {
-		t.Errorf("afterwards: %d %s", a.status, a.text)
+		t.Errorf("afterwards: %d %s, want 204", a.status, a.text)
 	}
 	if a := p.do("POST", "/_mock/wait?timeout_ms=0", nil); a.status != 422 {
-		t.Errorf("no time: %d %s", a.status, a.text)
+		t.Errorf("no time: %d %s, want 422", a.status, a.text)
 	}
 }
 
 func TestControlBodies(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	large := `{"body":"` + strings.Repeat("x", 10<<20) + `"}`
 	if a := p.do("POST", "/_mock/faults", large); a.status != 413 {
-		t.Errorf("over 10 MiB: %d", a.status)
+		t.Errorf("over 10 MiB: %d, want 413", a.status)
 	}
 	for _, route := range []string{"POST /_mock/faults", "POST /_mock/seed", "PUT /_mock/state"} {
 		method, path, _ := strings.Cut(route, " ")
 		for _, body := range []string{`{`, `nothing`, `{"accounts":[}`} {
 			a := p.do(method, path, body)
 			if kind, loc := a.detail(); a.status != 400 || kind != "json_invalid" || loc != "[body]" {
-				t.Errorf("%s of %s: %d %s", route, body, a.status, a.text)
+				t.Errorf("%s of %s: %d %s, want 400 json_invalid", route, body, a.status, a.text)
 			}
 		}
 	}
@@ -638,31 +638,31 @@ func TestControlBodies(t *testing.T) {
 	}
 	req.Header.Set("Content-Type", "text/plain")
 	if a := p.send(req); a.status != 415 {
-		t.Errorf("text: %d", a.status)
+		t.Errorf("text: %d, want 415", a.status)
 	}
 }
 
 func TestControlWithoutSlash(t *testing.T) {
 	w := httptest.NewRecorder()
-	newPlatform(t, mockserver.Config{}).ServeHTTP(w,
+	newProbe(t, mockserver.Config{}).ServeHTTP(w,
 		httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
-		t.Errorf("%d to %s", w.Code, to)
+		t.Errorf("%d to %s, want 308 to /_mock/?token=x", w.Code, to)
 	}
 }
 
 func TestControlConsole(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p := newProbe(t, mockserver.Config{Console: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "the console at "+r.URL.Path)
 	})})
 	if a := p.must("GET", "/_mock/ui/app.js", nil); a.text != "the console at /_mock/ui/app.js" {
-		t.Errorf("got %s", a.text)
+		t.Errorf("got %s, want the console", a.text)
 	}
 	if a := p.must("GET", "/_mock/health", nil); !strings.Contains(a.text, "ok") {
 		t.Errorf("the console hides a route: %s", a.text)
 	}
 	if a := p.do("POST", "/_mock/ui/", `{}`); a.status != 404 {
-		t.Errorf("a change: %d", a.status)
+		t.Errorf("a change: %d, want 404", a.status)
 	}
 }
 
@@ -672,7 +672,7 @@ type changeReader struct {
 	lines *bufio.Scanner
 }
 
-func (p platform) stream(t *testing.T, client *http.Client) changeReader {
+func (p probe) stream(t *testing.T, client *http.Client) changeReader {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+"/_mock/stream", nil)
 	if err != nil {
@@ -684,7 +684,7 @@ func (p platform) stream(t *testing.T, client *http.Client) changeReader {
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Fatalf("the stream is %s", kind)
+		t.Fatalf("the stream is %s, want text/event-stream", kind)
 	}
 	return changeReader{t, bufio.NewScanner(res.Body)}
 }
@@ -728,7 +728,7 @@ func (l changeReader) until(kind string) map[string]any {
 func TestControlStream(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{RecordEvents: true, RetrySchedule: []time.Duration{time.Hour}})
 	t.Cleanup(srv.Close)
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	for _, via := range []struct {
 		name   string
 		client *http.Client
@@ -736,24 +736,24 @@ func TestControlStream(t *testing.T) {
 		t.Run(via.name, func(t *testing.T) {
 			stream := p.stream(t, via.client)
 			if name, data := stream.next(); name != "hello" || !strings.Contains(data, `"seq":`) {
-				t.Fatalf("it begins with %s %s", name, data)
+				t.Fatalf("it begins with %s %s, want hello with a seq", name, data)
 			}
 			id := p.email("a@example.org")
 			if r := stream.until("message"); r["id"] != id || r["html"] != nil {
-				t.Errorf("a message: %v", r)
+				t.Errorf("a message: %v, want %s without its parts", r, id)
 			}
 			if r := stream.until("request"); r["operation"] != "submitEmail" || r["body"] != nil {
-				t.Errorf("a request: %v", r)
+				t.Errorf("a request: %v, want submitEmail without its body", r)
 			}
 			stream.until("records")
 			if err := p.Open(id); err != nil {
 				t.Fatal(err)
 			}
 			if r := stream.until("message"); r["opens"] != 1.0 {
-				t.Errorf("an opened message: %v", r)
+				t.Errorf("an opened message: %v, want 1 open", r)
 			}
 			if r := stream.until("event"); r["event"] != "Email.Opened" || r["body"] != nil {
-				t.Errorf("an event: %v", r)
+				t.Errorf("an event: %v, want Email.Opened without its body", r)
 			}
 			if _, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, []byte("{}")); err != nil {
 				t.Fatal(err)
@@ -785,13 +785,13 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 		t.Run(end.name, func(t *testing.T) {
 			srv := mockserver.Start(mockserver.Config{})
 			t.Cleanup(srv.Close)
-			stream := platform{srv, t, srv.Token()}.stream(t, http.DefaultClient)
+			stream := probe{srv, t, srv.Token()}.stream(t, http.DefaultClient)
 			stream.next()
 			if err := end.stop(srv); err != nil {
 				t.Fatal(err)
 			}
 			if name, data := stream.next(); name != "" {
-				t.Errorf("the stream goes on with %s %s", name, data)
+				t.Errorf("the stream goes on with %s %s, want its end", name, data)
 			}
 		})
 	}
@@ -800,7 +800,7 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 // What keeps a delivery is told, and until when if that is known.
 func TestControlWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
 			"fails.test": http.NotFoundHandler(), "app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		}})
 		hook := func(host, limit string) string {
@@ -859,7 +859,7 @@ func TestControlWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a := p.must("GET", "/_mock/deliveries/dlv-5", nil); a.object["state"] != "delivered" {
-			t.Errorf("after unarchiving: %s", a.text)
+			t.Errorf("after unarchiving: %s, want delivered", a.text)
 		}
 	})
 }
@@ -868,7 +868,7 @@ func TestControlWaiting(t *testing.T) {
 func TestControlStreamTooSlow(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{RecordEvents: true})
 	t.Cleanup(srv.Close)
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	stream := p.stream(t, &http.Client{Transport: srv.Transport()})
 	stream.next()
 	id := p.email("a@example.org")
@@ -885,20 +885,20 @@ func TestControlStreamTooSlow(t *testing.T) {
 		changes++
 	}
 	if changes > 2000 {
-		t.Errorf("it got %d changes", changes)
+		t.Errorf("it got %d changes, want 2,000 at most", changes)
 	}
 	again := p.stream(t, &http.Client{Transport: srv.Transport()})
 	if name, data := again.next(); name != "hello" || strings.Contains(data, `"seq":0}`) {
-		t.Errorf("another begins with %s %s", name, data)
+		t.Errorf("another begins with %s %s, want hello with a later seq", name, data)
 	}
 }
 
 func TestControlAfterClose(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	srv.Close()
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	if name, _ := p.stream(t, &http.Client{Transport: srv.Transport()}).next(); name != "hello" {
-		t.Errorf("the stream begins with %q", name)
+		t.Errorf("the stream begins with %q, want hello", name)
 	}
 	if err := srv.Shutdown(t.Context()); err != nil {
 		t.Error(err)

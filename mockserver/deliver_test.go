@@ -58,7 +58,7 @@ func (h *hookServer) since(start time.Time) []time.Duration {
 func TestRetrySchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook(events.NameSuppressedEmailAdded)
 		start := time.Now()
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
@@ -67,10 +67,10 @@ func TestRetrySchedule(t *testing.T) {
 		}
 		d := p.Deliveries()[0]
 		if d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 1 || d.Attempts[0].Status != 500 {
-			t.Errorf("after Wait: %+v", d)
+			t.Errorf("after Wait: %+v, want one attempt, answered 500, and another to come", d)
 		}
 		if got := d.NextAttempt.Sub(start); got != time.Second {
-			t.Errorf("the next attempt is after %v", got)
+			t.Errorf("the next attempt is after %v, want 1s", got)
 		}
 		if err := p.Drain(t.Context()); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestRetrySchedule(t *testing.T) {
 			t.Errorf("attempts at %v, want %v", got, want)
 		}
 		if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed || len(d.Attempts) != 8 {
-			t.Errorf("at the end: %s after %d attempts", d.State, len(d.Attempts))
+			t.Errorf("at the end: %s after %d attempts, want failed after 8", d.State, len(d.Attempts))
 		}
 		if first := h.bodies[0]; slices.ContainsFunc(h.bodies, func(b string) bool { return b != first }) {
 			t.Error("the bytes differ between attempts")
@@ -96,14 +96,14 @@ func TestRetrySchedule(t *testing.T) {
 
 func TestNoRetries(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
 	p.webhook(events.NameSuppressedEmailAdded)
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	if err := p.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
-		t.Errorf("got %s", d.State)
+		t.Errorf("got %s, want failed", d.State)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestNoRetries(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newPlatform(t,
+		p := newProbe(t,
 			mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
@@ -120,7 +120,7 @@ func TestTimeout(t *testing.T) {
 		}
 		a := p.Deliveries()[0].Attempts[0]
 		if a.Duration != 10*time.Second || a.Status != 0 || a.Error != "no answer within 10s" {
-			t.Errorf("got %+v", a)
+			t.Errorf("got %+v, want no answer within 10s", a)
 		}
 	})
 }
@@ -129,7 +129,7 @@ func TestTimeout(t *testing.T) {
 // an int has on some machines.
 func TestRateLimitBeyondInt(t *testing.T) {
 	h := &hookServer{}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	p.must("POST", "/webhooks", map[string]any{
 		"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
 	})
@@ -152,7 +152,7 @@ func TestRateLimitBeyondInt(t *testing.T) {
 func TestRedeliver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{answer: func(n int) int { return []int{200, 500, 200}[n] }}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		if err := p.Wait(t.Context()); err != nil {
@@ -170,7 +170,7 @@ func TestRedeliver(t *testing.T) {
 			manual = append(manual, a.Manual)
 		}
 		if d.State != mockserver.DeliveryDelivered || !slices.Equal(manual, []bool{false, true, false}) {
-			t.Errorf("%s, manual %v", d.State, manual)
+			t.Errorf("%s, manual %v, want delivered, the second alone by hand", d.State, manual)
 		}
 		if len(h.bodies) != 3 || h.bodies[1] != h.bodies[0] || h.sigs[1] != h.sigs[0] {
 			t.Error("the bytes differ")
@@ -186,12 +186,12 @@ func TestRedeliver(t *testing.T) {
 func TestMostAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		send func(p platform)
+		send func(p probe)
 		want string // at each attempt, and at the end
 	}{
 		{
 			name: "a webhook",
-			send: func(p platform) {
+			send: func(p probe) {
 				p.webhook(events.NameSuppressedEmailAdded)
 				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			},
@@ -199,7 +199,7 @@ func TestMostAttempts(t *testing.T) {
 		},
 		{
 			name: "a URL",
-			send: func(p platform) {
+			send: func(p probe) {
 				p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
 			},
 			want: "[0 of 1 1 of 2 2 of 2]",
@@ -207,14 +207,14 @@ func TestMostAttempts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var p platform
+				var p probe
 				var seen []string
 				look := func() {
 					d := p.must("GET", "/_mock/deliveries/dlv-1", nil).object
 					seen = append(seen, fmt.Sprintf("%d of %v", len(d["attempts"].([]any)), d["max_attempts"]))
 				}
 				h := &hookServer{answer: func(int) int { look(); return 500 }}
-				p = newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
+				p = newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Minute, time.Hour}})
 				tt.send(p)
 				if err := p.Drain(t.Context()); err != nil {
 					t.Fatal(err)
@@ -239,7 +239,7 @@ func TestLoopback(t *testing.T) {
 	h := &hookServer{}
 	receiver := httptest.NewServer(h)
 	srv := mockserver.Start(mockserver.Config{})
-	p := platform{srv, t, srv.Token()}
+	p := probe{srv, t, srv.Token()}
 	p.must("POST", "/webhooks",
 		map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
 	for i := range 20 {
@@ -249,7 +249,7 @@ func TestLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.bodies) != 20 {
-		t.Errorf("%d deliveries", len(h.bodies))
+		t.Errorf("%d deliveries, want 20", len(h.bodies))
 	}
 	srv.Close()
 	receiver.Close()
@@ -285,7 +285,7 @@ func TestGuard(t *testing.T) {
 		{name: "redirect", url: redirect.URL, public: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p := newPlatform(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
+			p := newProbe(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
 			p.must("POST", "/webhooks", map[string]any{"url": row.url, "events": []string{events.NameSuppressedEmailAdded}})
 			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			if err := p.Wait(t.Context()); err != nil {
@@ -293,7 +293,7 @@ func TestGuard(t *testing.T) {
 			}
 			d := p.Deliveries()[0]
 			if a := d.Attempts[0]; d.State != mockserver.DeliveryFailed || !strings.Contains(a.Error, row.want) {
-				t.Errorf("got %s: %+v", d.State, a)
+				t.Errorf("got %s: %+v, want failed, because of %q", d.State, a, row.want)
 			}
 		})
 	}
@@ -302,19 +302,19 @@ func TestGuard(t *testing.T) {
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait: %v", err)
+			t.Errorf("Wait: %v, want the deadline", err)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if err := p.Drain(ctx); !errors.Is(err, context.DeadlineExceeded) ||
 			!strings.Contains(err.Error(), "1 deliveries to webhook") {
-			t.Errorf("Drain: %v", err)
+			t.Errorf("Drain: %v, want the deadline and what is left", err)
 		}
 	})
 }
@@ -324,7 +324,7 @@ func TestCloseInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan bool, 1)
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { started <- true; <-r.Context().Done() })
-		p := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 		<-started
@@ -332,7 +332,7 @@ func TestCloseInFlight(t *testing.T) {
 		p.Close()
 		p.Close()
 		if took := time.Since(start); took != 0 {
-			t.Errorf("Close took %v", took)
+			t.Errorf("Close took %v, want no time", took)
 		}
 	})
 }
@@ -346,7 +346,7 @@ func TestDrainOfAClosedServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-			p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
+			p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{time.Hour}})
 			p.webhook(events.NameSuppressedEmailAdded)
 			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 			if err := p.Wait(t.Context()); err != nil {

@@ -105,76 +105,78 @@ func (p faultyPlatform) until(done func() bool) {
 
 const newList = `{"name":"News"}`
 
+var faultAnswers = []struct {
+	name     string
+	fault    mockserver.Fault
+	status   int
+	header   string // "Name: value"
+	contains string
+	acted    bool
+}{
+	{
+		name:  "a status with a Retry-After",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
+		header: "Retry-After: 7", contains: `"rate_limited"`,
+	},
+	{
+		name:  "a Retry-After that makes no sense is sent as it is",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
+		header: "Retry-After: -1e9 soon", contains: `"detail"`,
+	},
+	{
+		name:  "a 401 has its challenge",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
+		header: "Www-Authenticate: Bearer", contains: `"detail"`,
+	},
+	{
+		name:  "a gateway's time-out after all was done",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
+		header: "Content-Type: application/json", contains: `"detail"`, acted: true,
+	},
+	{
+		name:  "a body of one's own",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
+		header: "Content-Type: application/json", contains: "{}",
+	},
+	{
+		name:  "a status without a body",
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
+		header: "Content-Type: application/json",
+	},
+	{
+		name:  "a page of a portal with status 200",
+		fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
+		header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
+	},
+	{
+		name:   "a page of a proxy after all was done",
+		fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
+		status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
+	},
+	{
+		name:  "a redirect to another host",
+		fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
+		header: "Location: https://elsewhere.invalid/lists",
+	},
+	{
+		name:   "a redirect to where the test says",
+		fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
+		status: 301, header: "Location: /elsewhere",
+	},
+	{
+		name:  "a body of one megabyte",
+		fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
+		header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
+	},
+	{
+		name:  "a delay and nothing else",
+		fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
+		header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
+	},
+}
+
 func TestFaultAnswers(t *testing.T) {
-	tests := []struct {
-		name     string
-		fault    mockserver.Fault
-		status   int
-		header   string // "Name: value"
-		contains string
-		acted    bool
-	}{
-		{
-			name:  "a status with a Retry-After",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, RetryAfter: "7"}, status: 429,
-			header: "Retry-After: 7", contains: `"rate_limited"`,
-		},
-		{
-			name:  "a Retry-After that makes no sense is sent as it is",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, RetryAfter: "-1e9 soon"}, status: 503,
-			header: "Retry-After: -1e9 soon", contains: `"detail"`,
-		},
-		{
-			name:  "a 401 has its challenge",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 401}, status: 401,
-			header: "Www-Authenticate: Bearer", contains: `"detail"`,
-		},
-		{
-			name:  "a gateway's time-out after all was done",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
-			header: "Content-Type: application/json", contains: `"detail"`, acted: true,
-		},
-		{
-			name:  "a body of one's own",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Body: "{}"}, status: 500,
-			header: "Content-Type: application/json", contains: "{}",
-		},
-		{
-			name:  "a status without a body",
-			fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 204, Body: "lost"}, status: 204,
-			header: "Content-Type: application/json",
-		},
-		{
-			name:  "a page of a portal with status 200",
-			fault: mockserver.Fault{Action: mockserver.FaultNotJSON}, status: 200,
-			header: "Content-Type: text/html; charset=utf-8", contains: "<html>",
-		},
-		{
-			name:   "a page of a proxy after all was done",
-			fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
-			status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
-		},
-		{
-			name:  "a redirect to another host",
-			fault: mockserver.Fault{Action: mockserver.FaultRedirect}, status: 307,
-			header: "Location: https://elsewhere.invalid/lists",
-		},
-		{
-			name:   "a redirect to where the test says",
-			fault:  mockserver.Fault{Action: mockserver.FaultRedirect, Status: 301, Location: "/elsewhere"},
-			status: 301, header: "Location: /elsewhere",
-		},
-		{
-			name:  "a body of one megabyte",
-			fault: mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 20}, status: 201,
-			header: "Content-Type: application/json", contains: `{"padding":"xxx`, acted: true,
-		},
-		{
-			name:  "a delay and nothing else",
-			fault: mockserver.Fault{Action: mockserver.FaultDelay, Delay: time.Millisecond}, status: 201,
-			header: "Content-Type: application/json", contains: `"list_id"`, acted: true,
-		},
-	}
+	tests := faultAnswers
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
@@ -185,23 +187,24 @@ func TestFaultAnswers(t *testing.T) {
 				}
 				name, value, _ := strings.Cut(tt.header, ": ")
 				if res.StatusCode != tt.status || res.Header.Get(name) != value || !strings.Contains(body, tt.contains) {
-					p.Errorf("got %d %v %.100s", res.StatusCode, res.Header, body)
+					p.Errorf("got %d %v %.100s, want %d, %q and %q", res.StatusCode, res.Header, body, tt.status, tt.header,
+						tt.contains)
 				}
 				if res.Header.Get("X-Request-Id") == "" {
 					p.Error("no X-Request-Id")
 				}
 				if tt.status == http.StatusNoContent && body != "" {
-					p.Errorf("an answer without a body has %q", body)
+					p.Errorf("an answer without a body has %q, want none", body)
 				}
 				if size := tt.fault.Size; size != 0 && int64(len(body)) != size {
 					p.Errorf("%d bytes, want %d", len(body), size)
 				}
 				log := p.Requests()[0]
 				if log.Status != tt.status || log.Fault != "fault-1" {
-					p.Errorf("logged as %+v", log)
+					p.Errorf("logged as %+v, want %d by fault-1", log, tt.status)
 				}
 				if acted := p.lists() == 1; acted != tt.acted {
-					p.Errorf("acted: %v", acted)
+					p.Errorf("acted: %v, want %v", acted, tt.acted)
 				}
 			})
 		})
@@ -259,10 +262,10 @@ func TestFaultLostConnection(t *testing.T) {
 					p.Errorf("got %v, want one of %v", err, tt.want)
 				}
 				if tt.fault.Action == mockserver.FaultTruncate && !strings.HasPrefix(body, `{"`) {
-					p.Errorf("the half of the answer is %q", body)
+					p.Errorf("the half of the answer is %q, want the beginning of JSON", body)
 				}
 				if acted := p.lists() == 1; acted != tt.acted {
-					p.Errorf("acted: %v", acted)
+					p.Errorf("acted: %v, want %v", acted, tt.acted)
 				}
 			})
 		})
@@ -348,7 +351,7 @@ func TestFaultRulesInTurn(t *testing.T) {
 	rules := p.Faults()
 	for i, hits := range []int{1, 1, 0} {
 		if rules[i].Calls != 3 || rules[i].Hits != hits {
-			t.Errorf("rule %d: %d calls, %d hits", i, rules[i].Calls, rules[i].Hits)
+			t.Errorf("rule %d: %d calls, %d hits, want 3 and %d", i, rules[i].Calls, rules[i].Hits, hits)
 		}
 	}
 }
@@ -360,7 +363,7 @@ func TestFaultTruncateNothing(t *testing.T) {
 		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
 		_, _, err := p.try(p.Context(), http.MethodPost, "/lists/1/accept-policy", "")
 		if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-			p.Errorf("got %v", err)
+			p.Errorf("got %v, want a connection that is lost", err)
 		}
 	})
 }
@@ -433,7 +436,7 @@ func TestFaultSeed(t *testing.T) {
 	p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5})
 	first := run()
 	if n := strings.Count(first, "503"); n < 16 || n > 48 {
-		t.Errorf("%d of 64 were hit with a probability of 0.5", n)
+		t.Errorf("%d of 64 were hit with a probability of 0.5, want 16 to 48", n)
 	}
 	if srv.SeedFaults(42); run() != first {
 		t.Error("another run with the same seed differs")
@@ -443,7 +446,7 @@ func TestFaultSeed(t *testing.T) {
 		t.Error("another rule changes what this one hits")
 	}
 	if seed := srv.SeedFaults(0); seed == 0 || seed == 42 || seed != srv.FaultSeed() || run() == first {
-		t.Errorf("seed 0 chose %d and changed nothing", seed)
+		t.Errorf("seed 0 chose %d and changed nothing, want another seed and other hits", seed)
 	}
 }
 
@@ -521,7 +524,7 @@ func TestFaultMistakes(t *testing.T) {
 		})
 	}
 	if rules := srv.Faults(); len(rules) != 0 {
-		t.Errorf("a call with a mistake added %v", rules)
+		t.Errorf("a call with a mistake added %v, want none", rules)
 	}
 }
 
@@ -566,7 +569,7 @@ func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, [
 	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 		if got := p.status("POST", "/lists/"+strings.Trim(id, "}\n")+"/contacts",
 			`{"email":"`+address+`"}`); got != http.StatusCreated {
-			t.Fatalf("creating a contact: %d", got)
+			t.Fatalf("creating a contact: %d, want 201", got)
 		}
 	}
 	if err := srv.Drain(t.Context()); err != nil {
@@ -668,7 +671,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-				p := newPlatform(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
+				p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
 				p.webhook("SuppressedEmail.Added")
 				if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
 					t.Fatal(err)
@@ -700,7 +703,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 // A rule about messages counts submissions, and fails the one that it hits.
 func TestFaultInternalError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{})
 		if err := p.Inject(
 			mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
 			t.Fatal(err)

@@ -124,7 +124,7 @@ func TestAPIByAnyName(t *testing.T) {
 	for name, url := range map[string]string{"mounted": outer.URL, "off loopback": startAnywhere(t)} {
 		res, body := askControl(t, "GET", url+"/lists", "Host: api.example.com", "Authorization: Bearer "+srv.Token())
 		if res.StatusCode == http.StatusForbidden {
-			t.Errorf("%s: %s", name, body)
+			t.Errorf("%s: %s, want no 403", name, body)
 		}
 	}
 }
@@ -217,15 +217,15 @@ func TestControlTokenLink(t *testing.T) {
 	url := startAnywhere(t)
 	res, _ := askControl(t, "GET", url+"/_mock/info?token=key%26of%3Dthe+owner&page=1")
 	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/_mock/info?page=1" {
-		t.Fatalf("got %d to %s", res.StatusCode, res.Header.Get("Location"))
+		t.Fatalf("got %d to %s, want 303 to /_mock/info?page=1", res.StatusCode, res.Header.Get("Location"))
 	}
 	cookie := res.Cookies()[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {
-		t.Errorf("the cookie is %v", cookie)
+		t.Errorf("the cookie is %v, want HttpOnly, SameSite=Strict, for /_mock/", cookie)
 	}
 	if res, body := askControl(t, "GET", url+"/_mock/info",
 		"Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
-		t.Errorf("with the cookie: %d %s", res.StatusCode, body)
+		t.Errorf("with the cookie: %d %s, want 200", res.StatusCode, body)
 	}
 }
 
@@ -236,13 +236,13 @@ func TestControlMounted(t *testing.T) {
 	outer := httptest.NewServer(srv)
 	t.Cleanup(outer.Close)
 	if res, body := askControl(t, "GET", outer.URL+"/_mock/info"); res.StatusCode != 200 {
-		t.Errorf("on loopback: %d %s", res.StatusCode, body)
+		t.Errorf("on loopback: %d %s, want 200", res.StatusCode, body)
 	}
 	req := httptest.NewRequest(http.MethodGet, "/_mock/info", nil)
 	req = req.WithContext(
 		context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))
 	w := httptest.NewRecorder()
 	if srv.ServeHTTP(w, req); w.Code != http.StatusUnauthorized {
-		t.Errorf("on another address: %d", w.Code)
+		t.Errorf("on another address: %d, want 401", w.Code)
 	}
 }

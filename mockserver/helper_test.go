@@ -14,28 +14,28 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// platform is a server of a test, with a client that speaks plain HTTP: the
+// probe is a server of a test, with a client that speaks plain HTTP: the
 // mock and the SDK are tested against each other elsewhere.
-type platform struct {
+type probe struct {
 	*mockserver.Server
 	t     testing.TB
 	token string
 }
 
-// newPlatform makes a server in process. Whatever breaks the API's document
+// newProbe makes a server in process. Whatever breaks the API's document
 // fails the test.
-func newPlatform(t testing.TB, cfg mockserver.Config) platform {
+func newProbe(t testing.TB, cfg mockserver.Config) probe {
 	t.Helper()
 	if cfg.OnViolation == nil {
 		cfg.OnViolation = func(err error) { t.Errorf("contract: %v", err) }
 	}
 	srv := mockserver.New(cfg)
 	t.Cleanup(srv.Close)
-	return platform{srv, t, srv.Token()}
+	return probe{srv, t, srv.Token()}
 }
 
 // as returns the same platform for another token.
-func (p platform) as(token string) platform {
+func (p probe) as(token string) probe {
 	p.token = token
 	return p
 }
@@ -69,7 +69,7 @@ func (a answer) detail() (kind, loc string) {
 }
 
 // do sends a request with a body, which is JSON text or a value to encode.
-func (p platform) do(method, path string, body any) answer {
+func (p probe) do(method, path string, body any) answer {
 	p.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
@@ -96,7 +96,7 @@ func (p platform) do(method, path string, body any) answer {
 	return p.send(req)
 }
 
-func (p platform) send(req *http.Request) answer {
+func (p probe) send(req *http.Request) answer {
 	p.t.Helper()
 	res, err := (&http.Client{Transport: p.Transport()}).Do(req)
 	if err != nil {
@@ -113,17 +113,17 @@ func (p platform) send(req *http.Request) answer {
 }
 
 // must is do for what has to succeed.
-func (p platform) must(method, path string, body any) answer {
+func (p probe) must(method, path string, body any) answer {
 	p.t.Helper()
 	a := p.do(method, path, body)
 	if a.status/100 != 2 {
-		p.t.Fatalf("%s %s: %d %s", method, path, a.status, a.text)
+		p.t.Fatalf("%s %s: %d %s, want a success", method, path, a.status, a.text)
 	}
 	return a
 }
 
 // list makes a list that may be sent to and returns its path.
-func (p platform) list() string {
+func (p probe) list() string {
 	p.t.Helper()
 	path := "/lists/" + p.must("POST", "/lists", `{"name":"Customers"}`).id("list_id")
 	p.must("POST", path+"/accept-policy", nil)
@@ -131,19 +131,19 @@ func (p platform) list() string {
 }
 
 // contact adds a contact to a list and returns its id.
-func (p platform) contact(list, email string) string {
+func (p probe) contact(list, email string) string {
 	p.t.Helper()
 	return p.must("POST", list+"/contacts", map[string]any{"email": email}).id("id")
 }
 
-func (p platform) status(list, contact string) string {
+func (p probe) status(list, contact string) string {
 	p.t.Helper()
 	s, _ := p.must("GET", list+"/contacts/"+contact, nil).object["status"].(string)
 	return s
 }
 
 // email submits a message to an address by the Email API and returns its id.
-func (p platform) email(to string) string {
+func (p probe) email(to string) string {
 	p.t.Helper()
 	return p.must("POST", "/v2/emails", map[string]any{
 		"email":   to,
@@ -163,14 +163,14 @@ func eventNames() (names []string) {
 }
 
 // webhook subscribes http://app.test/hook to events and returns its path.
-func (p platform) webhook(names ...string) string {
+func (p probe) webhook(names ...string) string {
 	p.t.Helper()
 	a := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
 	return "/webhooks/" + a.id("webhook_id")
 }
 
 // fired waits until all is delivered and returns the names of the events.
-func (p platform) fired() []string {
+func (p probe) fired() []string {
 	p.t.Helper()
 	if err := p.Wait(p.t.Context()); err != nil {
 		p.t.Fatal(err)
@@ -190,7 +190,7 @@ func receiver() map[string]http.Handler {
 }
 
 // in brings a contact of a list into a status.
-func (p platform) in(status, list, address string) string {
+func (p probe) in(status, list, address string) string {
 	p.t.Helper()
 	switch status {
 	case "pending":
@@ -219,7 +219,7 @@ func (p platform) in(status, list, address string) string {
 	return id
 }
 
-func (p platform) campaign(list, content string) string {
+func (p probe) campaign(list, content string) string {
 	p.t.Helper()
 	return "/campaigns/" + p.must("POST", "/campaigns", `{"name":"Sale","list_id":`+strings.TrimPrefix(list, "/lists/")+
 		`,"sender":{"email":"shop@example.com"},"content":{`+content+`}}`).id("campaign_id")

@@ -40,7 +40,7 @@ var badEntries = []struct{ name, members, loc string }{
 // An import refuses of each entry what creating a contact refuses, at the same
 // place, and takes the others.
 func TestImportRefusesWhatCreatingRefuses(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for i, tt := range badEntries {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestImportRefusesWhatCreatingRefuses(t *testing.T) {
 // Without the validation, entries are held against less, but what cannot be read
 // is still reported by its index.
 func TestImportWithoutValidation(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{SkipValidation: true})
+	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	path := p.list() + "/contacts/import"
 	a := p.must("POST", path, `{"contacts":[{"email":"a@example.org","tags":[""]},{"email":"b"},{"email":7},null,"x",
 		{"email":"c@example.org","custom_attributes":[{"name":"a","value":2}]}]}`)
@@ -76,7 +76,8 @@ func TestImportWithoutValidation(t *testing.T) {
 	for _, e := range a.object["errors"].([]any) {
 		at = append(at, fmt.Sprint(e.(map[string]any)["loc"]))
 	}
-	want := "[[body contacts 1 email] [body contacts 2 email] [body contacts 3 email] [body contacts 4] [body contacts 5 custom_attributes 0 value]]"
+	want := "[[body contacts 1 email] [body contacts 2 email] [body contacts 3 email] " +
+		"[body contacts 4] [body contacts 5 custom_attributes 0 value]]"
 	if a.id("imported") != "1" || fmt.Sprint(at) != want {
 		t.Errorf("got %s, want errors at %s", a.text, want)
 	}

@@ -48,7 +48,7 @@ func FuzzLinks(f *testing.F) {
 		escaped := html.EscapeString(text)
 		m := mockserver.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
 		if got := m.Links(); !slices.Equal(got, []string{"x:" + text}) {
-			t.Errorf("got %q of %s", got, m.HTML)
+			t.Errorf("got %q of %s, want one link to %q", got, m.HTML, "x:"+text)
 		}
 	})
 }

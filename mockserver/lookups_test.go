@@ -46,7 +46,7 @@ func TestLookupLimit(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPlatform(t, mockserver.Config{Lookups: row.limit, Tokens: tokens})
+				p := newProbe(t, mockserver.Config{Lookups: row.limit, Tokens: tokens})
 				path := "/v2/emails/" + p.email("ada@example.org")
 				for i, gap := range row.gaps {
 					time.Sleep(gap)
@@ -67,7 +67,7 @@ func TestLookupLimit(t *testing.T) {
 // own next lookup is answered.
 func TestLookupLimitOfTheConsole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{})
 		path := "/v2/emails/" + p.email("a@example.org")
 		for range 2 {
 			if a := p.do("GET", "/_mock/accounts/1/api"+path, nil); a.status != 200 {

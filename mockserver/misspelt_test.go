@@ -9,7 +9,7 @@ import (
 // Names are compared with case: an application that misspells one finds out
 // here, and not on the day that it meets the platform.
 func TestMisspeltMembers(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	const sender = `"sender":{"email":"s@example.com"}`
 	for _, tt := range []struct{ name, method, path, body, loc, right string }{

@@ -14,7 +14,7 @@ import (
 func TestMagicRecipients(t *testing.T) { synctest.Test(t, testMagicRecipients) }
 
 func testMagicRecipients(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Targets: receiver()})
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
 	list := p.list()
 	for _, name := range []string{"unsubscribe", "global-unsubscribe+3"} {
 		p.contact(list, name+"@"+mockserver.MagicDomain)
@@ -60,7 +60,7 @@ func testMagicRecipients(t *testing.T) {
 }
 
 func TestRecipientErrors(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	list := p.list()
 	p.in("unsubscribed", list, "ada@example.org")
 	rejected := p.email("ada@example.org")
@@ -70,7 +70,7 @@ func TestRecipientErrors(t *testing.T) {
 		"unknown category": p.Bounce(p.email("bob@example.org"), "bounce_xx"),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error of mockserver", name, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const seedFile = `{
 `
 
 func TestSeed(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{
+	p := newProbe(t, mockserver.Config{
 		Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
 		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
 	})
@@ -52,19 +52,19 @@ func TestSeed(t *testing.T) {
 	}
 	if a := p.as("two").must("GET", "/lists", nil); !strings.Contains(a.text, "Of another account") ||
 		strings.Contains(a.text, "News") {
-		t.Errorf("the other account has %s", a.text)
+		t.Errorf("the other account has %s, want its own list alone", a.text)
 	}
 	if n := len(p.Deliveries()); n != 0 {
-		t.Errorf("the webhook heard %d events of the seed", n)
+		t.Errorf("the webhook heard %d events of the seed, want none", n)
 	}
 	if n := len(p.Requests()); n != len(tests)+1 {
-		t.Errorf("%d requests were logged", n)
+		t.Errorf("%d requests were logged, want %d", n, len(tests)+1)
 	}
 }
 
 // Contacts go in batches of what an import takes.
 func TestSeedManyContacts(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	var contacts []string
 	for i := range 2500 {
 		contacts = append(contacts, fmt.Sprintf(`{"email":"user%d@example.com"}`, i))
@@ -74,7 +74,7 @@ func TestSeedManyContacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := p.must("GET", "/lists/1/contacts?with_count=true&per_page=1", nil); !strings.Contains(a.text, `"count":2500`) {
-		t.Errorf("got %s", a.text)
+		t.Errorf("got %s, want 2500", a.text)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestSeedMistakes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlatform(t, mockserver.Config{})
+			p := newProbe(t, mockserver.Config{})
 			err := p.Seed(strings.NewReader(tt.file))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
@@ -155,7 +155,7 @@ func TestSeedMistakes(t *testing.T) {
 				status = 400
 			}
 			if a := p.do("POST", "/_mock/seed", tt.file); a.status != status {
-				t.Errorf("over HTTP: %d %s", a.status, a.text)
+				t.Errorf("over HTTP: %d %s, want %d", a.status, a.text, status)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 // TestSkipValidation finds the same mistakes without the document, as far as
 // handlers look themselves.
 func TestSkipValidation(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{SkipValidation: true})
+	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	list := p.list()
 	for _, row := range []struct{ method, path, body, loc string }{
 		{method: "POST", path: "/lists", body: `{"name":5}`, loc: "[body name]"},
@@ -26,14 +26,14 @@ func TestSkipValidation(t *testing.T) {
 		}
 		a := p.do(row.method, row.path, body)
 		if _, loc := a.detail(); a.status != 422 || loc != row.loc {
-			t.Errorf("%s %s: %d %s", row.method, row.path, a.status, a.text)
+			t.Errorf("%s %s: %d %s, want 422 at %s", row.method, row.path, a.status, a.text, row.loc)
 		}
 	}
 }
 
 // The log of requests is bounded, whatever part of them is large.
 func TestRequestsAreBounded(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{})
+	p := newProbe(t, mockserver.Config{})
 	large := strings.Repeat("x", 1<<20)
 	for range 40 {
 		p.do("GET", "/?x="+large, nil)
@@ -45,15 +45,15 @@ func TestRequestsAreBounded(t *testing.T) {
 		bytes += len(r.Path) + len(r.Query)
 	}
 	if bytes > 32<<20 || len(kept) < 25 {
-		t.Errorf("%d requests of %d bytes are kept", len(kept), bytes)
+		t.Errorf("%d requests of %d bytes are kept, want 25 or more of 32 MiB at most", len(kept), bytes)
 	}
 	if last := kept[len(kept)-1]; last.Path != "/"+large {
-		t.Errorf("the last one has a path of %d bytes", len(last.Path))
+		t.Errorf("the last one has a path of %d bytes, want the last that was asked for", len(last.Path))
 	}
 }
 
 func TestCampaignToMany(t *testing.T) {
-	p := newPlatform(t, mockserver.Config{Targets: receiver()})
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
 	list := p.list()
 	for i := range 3 {
 		p.must("POST", list+"/contacts/import", contacts(i*1000))
@@ -62,10 +62,10 @@ func TestCampaignToMany(t *testing.T) {
 	campaign := p.campaign(list, `"subject":"S","text":"Hello {{first_name}}"`)
 	p.must("POST", campaign+"/schedule", `{"scheduled_for":1}`)
 	if got := p.fired(); len(got) != 1 {
-		t.Errorf("fired %v", got)
+		t.Errorf("fired %v, want Campaign.Sent alone", got)
 	}
 	box := p.Outbox()
 	if len(box) != 3000 || box[2999].Text != "Hello Name2999" {
-		t.Errorf("%d sent", len(box))
+		t.Errorf("%d sent, want 3000, the last to Name2999", len(box))
 	}
 }

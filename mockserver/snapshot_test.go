@@ -28,11 +28,11 @@ func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 }
 
 // populated is a platform with something of everything.
-func populated(t *testing.T, cfg mockserver.Config) platform {
+func populated(t *testing.T, cfg mockserver.Config) probe {
 	t.Helper()
 	cfg.RecordEvents = true
 	cfg.Tokens = []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}
-	p := newPlatform(t, cfg)
+	p := newProbe(t, cfg)
 	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
 	tpl := p.must("POST", "/templates",
 		`{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>","text":"Hello"}}`).id("template_id")
@@ -76,7 +76,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	targets := map[string]http.Handler{"app.test": receiver}
 	p := populated(t, mockserver.Config{Targets: targets})
 	saved := snapshotOf(t, p.Server)
-	q := newPlatform(
+	q := newProbe(
 		t,
 		mockserver.Config{
 			RecordEvents: true,
@@ -118,7 +118,7 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 			"app.test": http.HandlerFunc(
 				func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
 		}}
-		p := newPlatform(t, cfg)
+		p := newProbe(t, cfg)
 		p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["Email.Opened"]}`)
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["Email.Opened"],"rate_limit":1,"rate_limit_period":"hour"}`)
@@ -144,7 +144,7 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 				bodies.Add(1)
 			}
 		})}
-		q := newPlatform(t, cfg)
+		q := newProbe(t, cfg)
 		if err := q.Restore(strings.NewReader(saved)); err != nil {
 			t.Fatal(err)
 		}
@@ -152,14 +152,15 @@ func TestSnapshotResumesDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took < time.Hour || took > 2*time.Hour+time.Minute {
-			t.Errorf("it took %v: the rate limit of one an hour counts what was attempted before", took)
+			t.Errorf(
+				"it took %v: the rate limit of one an hour counts what was attempted before, want between one hour and two", took)
 		}
 		if n := bodies.Load(); n != 4 {
 			t.Errorf("%d deliveries arrived with the bytes of the snapshot, want 4", n)
 		}
 		for _, d := range q.Deliveries() {
 			if d.State != mockserver.DeliveryDelivered {
-				t.Errorf("%s is %s", d.ID, d.State)
+				t.Errorf("%s is %s, want delivered", d.ID, d.State)
 			}
 		}
 	})
@@ -177,7 +178,7 @@ func quotedJSON(s string) []byte {
 func TestSnapshotKeepsBytes(t *testing.T) {
 	const body = "\xff\xfe caf\xe9"
 	h := &hookServer{}
-	p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	hook := strings.TrimPrefix(p.webhook("Email.Opened"), "/webhooks/")
 	id, err := p.SendEvent(hook, []byte(body))
 	if err != nil {
@@ -211,7 +212,7 @@ func slow() map[string]http.Handler {
 // the rate limit, and the delivery is attempted again when that allows it.
 func TestSnapshotAmidAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow()})
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
 		start := time.Now()
@@ -233,7 +234,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 		if want := []time.Duration{0, time.Hour}; !slices.Equal(at, want) || d.State != mockserver.DeliveryDelivered {
 			t.Errorf("%s after attempts at %v, want %v", d.State, at, want)
 		} else if d.Attempts[0].Error != "the state was saved before there was an answer" {
-			t.Errorf("the first attempt: %+v", d.Attempts[0])
+			t.Errorf("the first attempt: %+v, want it to say that it was cut short", d.Attempts[0])
 		}
 	})
 }
@@ -242,14 +243,14 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 // restore, and says why.
 func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow()})
 		for range 2 { // one is attempted, the other in the queue behind it
 			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		synctest.Wait()
-		q := newPlatform(t, mockserver.Config{})
+		q := newProbe(t, mockserver.Config{})
 		if err := q.Restore(strings.NewReader(snapshotOf(t, p.Server))); err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +274,7 @@ func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 func TestSnapshotKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hookServer{}
-		p := newPlatform(t, mockserver.Config{Targets: h.targets()})
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
 		p.must("POST", "/webhooks",
 			`{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"minute"}`)
 		for _, name := range []string{"a", "b", "c"} {
@@ -309,7 +310,7 @@ func TestSnapshotKeepsTheOrder(t *testing.T) {
 // rest of one that was under way.
 func TestSnapshotResumesCampaigns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform(t, mockserver.Config{})
+		p := newProbe(t, mockserver.Config{})
 		list := p.list()
 		p.contact(list, "a@example.org")
 		p.contact(list, "b@example.org")
@@ -323,11 +324,11 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 		p.Reset()
 		time.Sleep(2 * time.Hour) // what was forgotten does not come back
 		if n := len(p.Outbox()); n != 0 {
-			t.Errorf("after a reset %d messages were sent", n)
+			t.Errorf("after a reset %d messages were sent, want none", n)
 		}
 		p.Close()
 
-		q := newPlatform(t, mockserver.Config{})
+		q := newProbe(t, mockserver.Config{})
 		saved = strings.ReplaceAll(saved, fmt.Sprint(time.Now().Add(-time.Hour).Unix()),
 			fmt.Sprint(time.Now().Add(time.Hour).Unix()))
 		if err := q.Restore(strings.NewReader(saved)); err != nil {
@@ -337,12 +338,12 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sent := q.Outbox(); len(sent) != 1 || sent[0].To != "b@example.org" || fmt.Sprint(sent[0].CampaignID) != underWay {
-			t.Errorf("at once: %+v", sent)
+			t.Errorf("at once: %+v, want b@example.org alone", sent)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if n := len(q.Outbox()); n != 3 {
-			t.Errorf("an hour later: %d messages", n)
+			t.Errorf("an hour later: %d messages, want 3", n)
 		}
 	})
 }
@@ -358,16 +359,94 @@ func TestReset(t *testing.T) {
 	if limit := p.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "gap" {
 		t.Errorf("the lookup limit is %v, want the configured gap", limit)
 	}
-	empty := newPlatform(t, mockserver.Config{})
+	empty := newProbe(t, mockserver.Config{})
 	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {
-		t.Errorf("left: %s", got)
+		t.Errorf("left: %s, want %s", got, want)
 	}
 	if len(p.Requests())+len(p.Faults())+len(p.Events()) != 0 {
 		t.Error("requests, faults or events are left")
 	}
 	if id := p.must("POST", "/lists", `{"name":"First"}`).id("list_id"); id != "1" {
-		t.Errorf("the first id is %s", id)
+		t.Errorf("the first id is %s, want 1", id)
 	}
+}
+
+var restoreMistakes = []struct{ name, old, new, want string }{
+	{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
+	{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
+	{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
+	{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
+	{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
+	{
+		name: "a last id that nothing can follow",
+		old:  `"last_id": `, new: `"last_id": 9223372036854775807, "was": `, want: "last_id",
+	},
+	{
+		name: "a last id that is not exact everywhere",
+		old:  `"last_id": `, new: `"last_id": 9007199254740992, "was": `, want: "last_id",
+	},
+	{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
+	{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
+	{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
+	{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
+	{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
+	{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
+	{
+		name: "a webhook of another account",
+		old: `"id": 1,
+     "account_id": 1`,
+		new: `"id": 1, "account_id": 2`, want: "account_id",
+	},
+	{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
+	{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
+	{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
+	{
+		name: "a rate limit below nothing",
+		old:  `"hash_function": "sha256"`, new: `"hash_function": "sha256", "rate_limit": -1`,
+		want: "rate_limit",
+	},
+	{
+		name: "a message twice",
+		old:  `"messages": [`,
+		new: `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,` +
+			`"sent_by":"email_api"},`,
+		want: "messages[1]: id",
+	},
+	{
+		name: "a message of no account",
+		old:  `"messages": [`, new: `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`,
+		want: "messages[0]: account_id",
+	},
+	{
+		name: "a bounce without a category",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`,
+		want: "bounce",
+	},
+	{
+		name: "a message of no campaign",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`,
+		want: "campaign_id",
+	},
+	{
+		name: "a message to no contact",
+		old:  `"messages": [`,
+		new:  `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`,
+		want: "contact_id",
+	},
+	{name: "null for an object", old: `"templates": [`, new: `"templates": [null,`, want: "templates[0]"},
+	{name: "null for a contact", old: `"contacts": [`, new: `"contacts": [null,`, want: "contacts[0]"},
+	{
+		name: "null for an event",
+		old: `"events": [
+  {`,
+		new: `"events": [null, {`, want: "events",
+	},
+	{name: "no content", old: `"content": 0`, new: `"content": 99`, want: "content"},
+	{name: "an unknown way of sending", old: `"sent_by": "email_api"`, new: `"sent_by": "pigeon"`, want: "sent_by"},
+	{name: "a delivery out of order", old: `"id": "dlv-1"`, new: `"id": "dlv-7"`, want: "dlv-1"},
+	{name: "a delivery to nowhere", old: `"webhook_id": "1"`, new: `"webhook_id": "77"`, want: "webhook_id"},
 }
 
 // A snapshot with a mistake changes nothing.
@@ -375,83 +454,7 @@ func TestRestoreMistakes(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
 	saved := snapshotOf(t, p.Server)
-	tests := []struct{ name, old, new, want string }{
-		{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
-		{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
-		{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
-		{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
-		{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
-		{
-			name: "a last id that nothing can follow",
-			old:  `"last_id": `, new: `"last_id": 9223372036854775807, "was": `, want: "last_id",
-		},
-		{
-			name: "a last id that is not exact everywhere",
-			old:  `"last_id": `, new: `"last_id": 9007199254740992, "was": `, want: "last_id",
-		},
-		{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
-		{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
-		{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
-		{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
-		{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
-		{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
-		{
-			name: "a webhook of another account",
-			old: `"id": 1,
-     "account_id": 1`,
-			new: `"id": 1, "account_id": 2`, want: "account_id",
-		},
-		{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
-		{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
-		{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
-		{
-			name: "a rate limit below nothing",
-			old:  `"hash_function": "sha256"`, new: `"hash_function": "sha256", "rate_limit": -1`,
-			want: "rate_limit",
-		},
-		{
-			name: "a message twice",
-			old:  `"messages": [`,
-			new: `"messages": [{"id":"m","account_id":1,"sent_by":"email_api"},{"id":"m","account_id":1,` +
-				`"sent_by":"email_api"},`,
-			want: "messages[1]: id",
-		},
-		{
-			name: "a message of no account",
-			old:  `"messages": [`, new: `"messages": [{"id":"m","account_id":9,"sent_by":"email_api"},`,
-			want: "messages[0]: account_id",
-		},
-		{
-			name: "a bounce without a category",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"email_api","status":"bounced"},`,
-			want: "bounce",
-		},
-		{
-			name: "a message of no campaign",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":99},`,
-			want: "campaign_id",
-		},
-		{
-			name: "a message to no contact",
-			old:  `"messages": [`,
-			new:  `"messages": [{"id":"m","account_id":1,"sent_by":"workflow","list_id":3,"contact_id":99},`,
-			want: "contact_id",
-		},
-		{name: "null for an object", old: `"templates": [`, new: `"templates": [null,`, want: "templates[0]"},
-		{name: "null for a contact", old: `"contacts": [`, new: `"contacts": [null,`, want: "contacts[0]"},
-		{
-			name: "null for an event",
-			old: `"events": [
-  {`,
-			new: `"events": [null, {`, want: "events",
-		},
-		{name: "no content", old: `"content": 0`, new: `"content": 99`, want: "content"},
-		{name: "an unknown way of sending", old: `"sent_by": "email_api"`, new: `"sent_by": "pigeon"`, want: "sent_by"},
-		{name: "a delivery out of order", old: `"id": "dlv-1"`, new: `"id": "dlv-7"`, want: "dlv-1"},
-		{name: "a delivery to nowhere", old: `"webhook_id": "1"`, new: `"webhook_id": "77"`, want: "webhook_id"},
-	}
+	tests := restoreMistakes
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			broken := strings.Replace(saved, tt.old, tt.new, 1)
@@ -482,11 +485,14 @@ func TestRestoreMistakes(t *testing.T) {
 func FuzzRestore(f *testing.F) {
 	f.Add(`{"version":2}`)
 	f.Add(
-		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x","contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
+		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x",
+		"contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
 		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
-		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],"secret":"s","hash_function":"sha256"}]}],
+		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],
+			"secret":"s","hash_function":"sha256"}]}],
 		"contents":[{"subject":"x","html":"<p>{{a}}"}],
-		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
+		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,
+			"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
 	)
@@ -494,7 +500,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		srv := mockserver.New(mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 		defer srv.Close()
-		p := platform{srv, t, srv.Token()}
+		p := probe{srv, t, srv.Token()}
 		if srv.Restore(strings.NewReader(in)) != nil {
 			return
 		}
@@ -510,7 +516,7 @@ func FuzzRestore(f *testing.F) {
 			"/_mock/deliveries", "/_mock/events",
 		} {
 			if a := p.do("GET", path, nil); a.status >= 500 {
-				t.Errorf("%s: %d %s", path, a.status, a.text)
+				t.Errorf("%s: %d %s, want no 5xx", path, a.status, a.text)
 			}
 		}
 		if err := srv.Snapshot(io.Discard); err != nil {
@@ -523,7 +529,7 @@ func FuzzRestore(f *testing.F) {
 // half done: every snapshot can be restored.
 func TestSnapshotAmidChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	p := newPlatform(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
 	round, done, idle := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	stop := sync.OnceFunc(func() { close(done) })
 	defer stop()
@@ -553,7 +559,7 @@ func TestSnapshotAmidChanges(t *testing.T) {
 		})
 	}
 	go func() { busy.Wait(); close(idle) }()
-	other := newPlatform(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
+	other := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
 	for i := range 60 {
 		for range 5 {
 			select {
@@ -579,7 +585,7 @@ func TestSnapshotAmidChanges(t *testing.T) {
 	}
 	for _, d := range p.Deliveries() {
 		if d.State != mockserver.DeliveryDelivered {
-			t.Errorf("%s is %s", d.ID, d.State)
+			t.Errorf("%s is %s, want delivered", d.ID, d.State)
 		}
 	}
 }

@@ -38,7 +38,8 @@ func TestVerifyAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkVerify stands beside BenchmarkSHA256, which is what no verification can do without.
+// BenchmarkVerify stands beside BenchmarkSHA256, which is what no verification
+// can do without.
 func BenchmarkVerify(b *testing.B) {
 	body := bytes.Repeat([]byte("x"), 1024)
 	v, signature := newVerifier(b, secret), webhook.Sign(secret, body)
@@ -98,8 +99,8 @@ func BenchmarkVerifyAndParse(b *testing.B) {
 	}
 }
 
-// BenchmarkReceiver stands beside BenchmarkDiscard: the same requests over the same connections to a handler that
-// throws them away.
+// BenchmarkReceiver stands beside BenchmarkDiscard: the same requests over the
+// same connections to a handler that throws them away.
 func BenchmarkReceiver(b *testing.B) {
 	var handled atomic.Int64
 	benchmarkServer(b, webhook.NewHandler(newVerifier(b, secret), func(context.Context, *events.Event) error {
@@ -116,7 +117,8 @@ func BenchmarkDiscard(b *testing.B) {
 	}))
 }
 
-// benchmarkServer sends requests made beforehand over eight connections for each processor, so that the machine is busy.
+// benchmarkServer sends requests made beforehand over eight connections for
+// each processor, so that the machine is busy.
 func benchmarkServer(b *testing.B, h http.Handler) {
 	srv := httptest.NewServer(h)
 	defer srv.Close()
@@ -158,7 +160,8 @@ func exchange(conn net.Conn, answers *bufio.Reader, request []byte) error {
 	}
 }
 
-// rawRequests writes n deliveries as they go over the wire, each of an event of its own.
+// rawRequests writes n deliveries as they go over the wire, each of an event of
+// its own.
 func rawRequests(b *testing.B, n int) (requests [][]byte) {
 	bodies := sixDeliveries(b)
 	for i := range n {

@@ -19,7 +19,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// pipes is a listener in memory: what waits on its connections waits durably, as synctest needs it.
+// pipes is a listener in memory: what waits on its connections waits durably,
+// as synctest needs it.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -39,7 +40,8 @@ func (p pipes) dial() net.Conn {
 	return client
 }
 
-// receiver serves h behind net/http, in a bubble that ends only when every goroutine has: none can be left behind.
+// receiver serves h behind net/http, in a bubble that ends only when every
+// goroutine has: none can be left behind.
 func receiver(t *testing.T, handle func(context.Context, *events.Event) error, test func(p pipes)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +56,8 @@ func receiver(t *testing.T, handle func(context.Context, *events.Event) error, t
 	})
 }
 
-// deliver sends body over a connection of its own and returns the status, or 0 when the connection is cut.
+// deliver sends body over a connection of its own and returns the status, or 0
+// when the connection is cut.
 func deliver(t *testing.T, p pipes, body string) int {
 	t.Helper()
 	conn := p.dial()
@@ -69,7 +72,8 @@ func deliver(t *testing.T, p pipes, body string) int {
 	return resp.StatusCode
 }
 
-// TestFunctionThatDoesNotEndWell: whatever happens to the first attempt, the second handles the event.
+// TestFunctionThatDoesNotEndWell: whatever happens to the first attempt, the
+// second handles the event.
 func TestFunctionThatDoesNotEndWell(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -113,7 +117,8 @@ func TestFunctionThatDoesNotEndWell(t *testing.T) {
 	}
 }
 
-// TestSenderHangsUpWhileHandling: the context of the function ends, and the key is free for the next attempt.
+// TestSenderHangsUpWhileHandling: the context of the function ends, and the key
+// is free for the next attempt.
 func TestSenderHangsUpWhileHandling(t *testing.T) {
 	started, ended := make(chan struct{}, 2), make(chan error, 2)
 	calls := 0
@@ -148,7 +153,8 @@ func TestSenderHangsUpWhileHandling(t *testing.T) {
 	}
 }
 
-// TestSenderHangsUpAfterHandling: the sender never learns of the success, and its next attempt is told without a call.
+// TestSenderHangsUpAfterHandling: the sender never learns of the success, and
+// its next attempt is told without a call.
 func TestSenderHangsUpAfterHandling(t *testing.T) {
 	calls := 0
 	receiver(t, func(ctx context.Context, _ *events.Event) error {
@@ -172,7 +178,8 @@ func TestSenderHangsUpAfterHandling(t *testing.T) {
 	}
 }
 
-// TestBodyThatBreaksOff sends part of a delivery, with and without its length, and hangs up: never an event.
+// TestBodyThatBreaksOff sends part of a delivery, with and without its length,
+// and hangs up: never an event.
 func TestBodyThatBreaksOff(t *testing.T) {
 	signature := webhook.Sign(secret, []byte(eventBody))
 	head := "POST / HTTP/1.1\r\nHost: receiver.test\r\n" + webhook.DefaultSignatureHeader + ": " + signature + "\r\n"
@@ -217,8 +224,8 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// TestCancelledBeforeItIsHandled: nothing was done, so that nothing may be remembered, and nobody has to get up at
-// night for a sender that did not wait.
+// TestCancelledBeforeItIsHandled: nothing was done, so that nothing may be
+// remembered, and nobody has to get up at night for a sender that did not wait.
 func TestCancelledBeforeItIsHandled(t *testing.T) {
 	var log strings.Builder
 	calls := 0

@@ -28,7 +28,8 @@ import (
 
 var floodSize = flag.Int("flood.events", 10_000, "how many events a flood has")
 
-// TestFlood lets eight senders deliver at once, each event until it hears of a success.
+// TestFlood lets eight senders deliver at once, each event until it hears of a
+// success.
 func TestFlood(t *testing.T) {
 	f := newFlood(t, secret)
 	next := make(chan int)
@@ -69,8 +70,9 @@ func (f *flood) attempt(req *http.Request) (success bool) {
 	return w.Code/100 == 2
 }
 
-// TestFloodFromThePlatform lets the platform deliver the events of two webhooks, with and without an id, and try again
-// as it does. Its time is fake, so that the waits between the attempts take none.
+// TestFloodFromThePlatform lets the platform deliver the events of two
+// webhooks, with and without an id, and try again as it does. Its time is fake,
+// so that the waits between the attempts take none.
 func TestFloodFromThePlatform(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perImport, host = 1000, "receiver.test"
@@ -137,9 +139,11 @@ func post(t *testing.T, srv *mockserver.Server, path string, body any) (answer m
 	return answer
 }
 
-// flood is what stands between a sender and an application on a bad day: 30 % of the application's calls fail, a third
-// of them by a panic; 10 % of the connections are cut after handling, so that the sender does not learn of it; and
-// 10 % of the deliveries come twice at the same moment, to two of three receivers that share one store.
+// flood is what stands between a sender and an application on a bad day: 30 %
+// of the application's calls fail, a third of them by a panic; 10 % of the
+// connections are cut after handling, so that the sender does not learn of it;
+// and 10 % of the deliveries come twice at the same moment, to two of three
+// receivers that share one store.
 type flood struct {
 	receivers []http.Handler
 

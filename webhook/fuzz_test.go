@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// FuzzHandler lets a stranger choose everything, and holds the handler against an HMAC made without this package.
+// FuzzHandler lets a stranger choose everything, and holds the handler against
+// an HMAC made without this package.
 func FuzzHandler(f *testing.F) {
 	body := []byte(eventBody)
 	good := webhook.Sign(secret, body)

@@ -15,46 +15,60 @@ import (
 
 // Options change how deliveries are received. The zero value is a good default.
 type Options struct {
-	// SignatureHeader names the header of the signature, DefaultSignatureHeader if empty. Case does not matter.
+	// SignatureHeader names the header of the signature, DefaultSignatureHeader
+	// if empty. Case does not matter.
 	SignatureHeader string
 
-	// MaxBodyBytes bounds the body of a request, 1 MiB (1 << 20) if not positive.
+	// MaxBodyBytes bounds the body of a request, 1 MiB (1 << 20) if not
+	// positive.
 	MaxBodyBytes int64
 
-	// MaxAge refuses events that happened longer ago, and those that do not tell their time. It is off if not positive,
-	// and better left off: a redelivery is legitimate hours later, and replayed deliveries are what Once is for.
-	// An event that was handled before is answered with success, however old it is.
+	// MaxAge refuses events that happened longer ago, and those that do not
+	// tell their time. It is off if not positive, and better left off: a
+	// redelivery is legitimate hours later, and replayed deliveries are what
+	// Once is for. An event that was handled before is answered with success,
+	// however old it is.
 	MaxAge time.Duration
 
-	// Once keeps events from being handled twice; a MemoryOnce with its defaults if nil. Several processes that receive
-	// the same webhook need a store that they share. One that says that it called the function, and has not, or that
-	// calls a failure a success, is noticed: the delivery is answered with 500, and comes again.
+	// Once keeps events from being handled twice; a MemoryOnce with its
+	// defaults if nil. Several processes that receive the same webhook need a
+	// store that they share. One that says that it called the function, and has
+	// not, or that calls a failure a success, is noticed: the delivery is
+	// answered with 500, and comes again.
 	Once Once
 
-	// Key tells events from one another for Once. If Key is nil or returns "", that is the event's id or, for an event
-	// without one, "sha256:" and the SHA-256 of the body in hex: two such events with equal bytes count as one.
-	// Handlers with different purposes that share a store need keys of their own, else each event reaches only one.
+	// Key tells events from one another for Once. If Key is nil or returns "",
+	// that is the event's id or, for an event without one, "sha256:" and the
+	// SHA-256 of the body in hex: two such events with equal bytes count as
+	// one. Handlers with different purposes that share a store need keys of
+	// their own, else each event reaches only one.
 	Key func(event *events.Event, body []byte) string
 
-	// Logger gets one line for each delivery, at debug level, refusals at warn and failures of the function or the store
-	// at error. It never gets a body, a signature or a secret. If nil, it is slog.Default at that moment.
+	// Logger gets one line for each delivery, at debug level, refusals at warn
+	// and failures of the function or the store at error. It never gets a body,
+	// a signature or a secret. If nil, it is slog.Default at that moment.
 	Logger *slog.Logger
 
-	// Observe, if not nil, is called with the outcome of each request before it is answered: for metrics, or to
-	// report panics. It must be safe for concurrent use.
+	// Observe, if not nil, is called with the outcome of each request before it
+	// is answered: for metrics, or to report panics. It must be safe for
+	// concurrent use.
 	Observe func(ctx context.Context, o Outcome)
 }
 
 // Outcome is what became of one request.
 type Outcome struct {
-	// Status is the HTTP status that is answered, or 0 when the function panicked with [http.ErrAbortHandler].
+	// Status is the HTTP status that is answered, or 0 when the function
+	// panicked with [http.ErrAbortHandler].
 	Status int
 	// Event is nil when the request was refused before its event was known.
 	Event *events.Event
-	// Duplicate tells that the event had been handled before, so that the function was not called.
+	// Duplicate tells that the event had been handled before, so that the
+	// function was not called.
 	Duplicate bool
-	// Err is why Status is not a success: ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an *events.ParseError, an error of the function or of the Once, or another reason in words.
+	// Err is why Status is not a success: ErrMissingSignature,
+	// ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an
+	// *events.ParseError, an error of the function or of the Once, or another
+	// reason in words.
 	Err error
 	// Duration is from the call of the handler to its answer.
 	Duration time.Duration
@@ -75,12 +89,14 @@ type handler struct {
 	handle func(context.Context, *events.Event) error
 }
 
-// NewHandler returns a handler that verifies deliveries, decodes them and calls handle for each event, once
-// ("Answers" in the package documentation lists what it answers). It is safe for concurrent use, and so must handle be.
+// NewHandler returns a handler that verifies deliveries, decodes them and calls
+// handle for each event, once ("Answers" in the package documentation lists
+// what it answers). It is safe for concurrent use, and so must handle be.
 //
-// The context of handle is that of the request: it is done when the platform hangs up, which it does after 10 seconds.
-// The event is handled when handle returns nil. If it returns an error or panics, the platform delivers the event again.
-// NewHandler panics if v or handle is nil.
+// The context of handle is that of the request: it is done when the platform
+// hangs up, which it does after 10 seconds. The event is handled when handle
+// returns nil. If it returns an error or panics, the platform delivers the
+// event again. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")
@@ -155,7 +171,8 @@ func status(ran bool, err error) int {
 	return http.StatusInternalServerError
 }
 
-// answer tells the sender why it was refused, but nothing of what went wrong inside.
+// answer tells the sender why it was refused, but nothing of what went wrong
+// inside.
 func answer(w http.ResponseWriter, o Outcome) {
 	text := http.StatusText(o.Status)
 	if refused := (*refusal)(nil); errors.As(o.Err, &refused) {

@@ -21,7 +21,8 @@ var secret = webhook.Secret{Key: "whsec_test"}
 const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
 	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
 
-// errFunction is what the function fails with: a text that must not leave the process.
+// errFunction is what the function fails with: a text that must not leave the
+// process.
 var errFunction = errors.New("password of the database")
 
 func succeed(context.Context, *events.Event) error { return nil }
@@ -59,72 +60,75 @@ func (f storeFunc) Do(ctx context.Context, key string, fn func(context.Context) 
 	return f(ctx, key, fn)
 }
 
-// TestHandlerAnswersTheEvent covers what can go wrong once the event is known. None of it may be answered with success.
+var answers = []struct {
+	name   string
+	handle func(context.Context, *events.Event) error
+	once   storeFunc
+	want   int
+}{
+	{name: "function succeeds", handle: succeed, want: http.StatusNoContent},
+	{name: "function fails", handle: fail, want: http.StatusInternalServerError},
+	{
+		name:   "function panics",
+		handle: func(context.Context, *events.Event) error { panic(errFunction) },
+		want:   http.StatusInternalServerError,
+	},
+	{
+		name:   "function returns ErrInFlight itself",
+		handle: func(context.Context, *events.Event) error { return webhook.ErrInFlight },
+		want:   http.StatusInternalServerError,
+	},
+	{
+		name:   "function returns ErrInvalidSignature itself",
+		handle: func(context.Context, *events.Event) error { return webhook.ErrInvalidSignature },
+		want:   http.StatusInternalServerError,
+	},
+	{
+		name:   "handled before",
+		handle: fail,
+		once: func(context.Context, string, func(context.Context) error) (bool, error) {
+			return false, nil
+		},
+		want: http.StatusNoContent,
+	},
+	{
+		name:   "in flight elsewhere",
+		handle: succeed,
+		once: func(context.Context, string, func(context.Context) error) (bool, error) {
+			return false, fmt.Errorf("row is locked: %w", webhook.ErrInFlight)
+		},
+		want: http.StatusServiceUnavailable,
+	},
+	{
+		name:   "store is down",
+		handle: succeed,
+		once: func(context.Context, string, func(context.Context) error) (bool, error) {
+			return false, errFunction
+		},
+		want: http.StatusInternalServerError,
+	},
+	{
+		name:   "store fails to remember",
+		handle: succeed,
+		once: func(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
+			return true, errors.Join(fn(ctx), errFunction)
+		},
+		want: http.StatusInternalServerError,
+	},
+	{
+		name:   "store panics",
+		handle: succeed,
+		once: func(context.Context, string, func(context.Context) error) (bool, error) {
+			panic(errFunction)
+		},
+		want: http.StatusInternalServerError,
+	},
+}
+
+// TestHandlerAnswersTheEvent covers what can go wrong once the event is known.
+// None of it may be answered with success.
 func TestHandlerAnswersTheEvent(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		handle func(context.Context, *events.Event) error
-		once   storeFunc
-		want   int
-	}{
-		{name: "function succeeds", handle: succeed, want: http.StatusNoContent},
-		{name: "function fails", handle: fail, want: http.StatusInternalServerError},
-		{
-			name:   "function panics",
-			handle: func(context.Context, *events.Event) error { panic(errFunction) },
-			want:   http.StatusInternalServerError,
-		},
-		{
-			name:   "function returns ErrInFlight itself",
-			handle: func(context.Context, *events.Event) error { return webhook.ErrInFlight },
-			want:   http.StatusInternalServerError,
-		},
-		{
-			name:   "function returns ErrInvalidSignature itself",
-			handle: func(context.Context, *events.Event) error { return webhook.ErrInvalidSignature },
-			want:   http.StatusInternalServerError,
-		},
-		{
-			name:   "handled before",
-			handle: fail,
-			once: func(context.Context, string, func(context.Context) error) (bool, error) {
-				return false, nil
-			},
-			want: http.StatusNoContent,
-		},
-		{
-			name:   "in flight elsewhere",
-			handle: succeed,
-			once: func(context.Context, string, func(context.Context) error) (bool, error) {
-				return false, fmt.Errorf("row is locked: %w", webhook.ErrInFlight)
-			},
-			want: http.StatusServiceUnavailable,
-		},
-		{
-			name:   "store is down",
-			handle: succeed,
-			once: func(context.Context, string, func(context.Context) error) (bool, error) {
-				return false, errFunction
-			},
-			want: http.StatusInternalServerError,
-		},
-		{
-			name:   "store fails to remember",
-			handle: succeed,
-			once: func(ctx context.Context, _ string, fn func(context.Context) error) (bool, error) {
-				return true, errors.Join(fn(ctx), errFunction)
-			},
-			want: http.StatusInternalServerError,
-		},
-		{
-			name:   "store panics",
-			handle: succeed,
-			once: func(context.Context, string, func(context.Context) error) (bool, error) {
-				panic(errFunction)
-			},
-			want: http.StatusInternalServerError,
-		},
-	} {
+	for _, tt := range answers {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
 			if tt.once != nil {
@@ -170,123 +174,130 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 	}
 }
 
-// TestHandlerRefuses covers what must never reach the function.
-func TestHandlerRefuses(t *testing.T) {
-	good := webhook.Sign(secret, []byte(eventBody))
-	header := func(values ...string) func(*http.Request) {
-		return func(r *http.Request) {
-			r.Header.Del(webhook.DefaultSignatureHeader)
-			for _, v := range values {
-				r.Header.Add(webhook.DefaultSignatureHeader, v)
-			}
+var goodSignature = webhook.Sign(secret, []byte(eventBody))
+
+// signatures puts other headers in the place of the signature.
+func signatures(values ...string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Del(webhook.DefaultSignatureHeader)
+		for _, v := range values {
+			r.Header.Add(webhook.DefaultSignatureHeader, v)
 		}
 	}
-	method := func(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
-	chunked := func(r *http.Request) { r.ContentLength = -1 }
-	for _, tt := range []struct {
-		name   string
-		body   string
-		change func(*http.Request)
-		want   int
-		reason error
-	}{
-		{name: "GET", body: eventBody, change: method(http.MethodGet), want: http.StatusMethodNotAllowed},
-		{name: "HEAD", body: eventBody, change: method(http.MethodHead), want: http.StatusMethodNotAllowed},
-		{name: "PUT", body: eventBody, change: method(http.MethodPut), want: http.StatusMethodNotAllowed},
-		{
-			name: "missing header",
-			body: eventBody, change: header(), want: http.StatusUnauthorized,
-			reason: webhook.ErrMissingSignature,
+}
+
+func withMethod(m string) func(*http.Request) { return func(r *http.Request) { r.Method = m } }
+
+func chunked(r *http.Request) { r.ContentLength = -1 }
+
+var refusals = []struct {
+	name   string
+	body   string
+	change func(*http.Request)
+	want   int
+	reason error
+}{
+	{name: "GET", body: eventBody, change: withMethod(http.MethodGet), want: http.StatusMethodNotAllowed},
+	{name: "HEAD", body: eventBody, change: withMethod(http.MethodHead), want: http.StatusMethodNotAllowed},
+	{name: "PUT", body: eventBody, change: withMethod(http.MethodPut), want: http.StatusMethodNotAllowed},
+	{
+		name: "missing header",
+		body: eventBody, change: signatures(), want: http.StatusUnauthorized,
+		reason: webhook.ErrMissingSignature,
+	},
+	{
+		name: "empty header",
+		body: eventBody, change: signatures(""), want: http.StatusUnauthorized,
+		reason: webhook.ErrMissingSignature,
+	},
+	{
+		name: "doubled header, both good",
+		body: eventBody, change: signatures(goodSignature, goodSignature), want: http.StatusUnauthorized,
+		reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "doubled header, one good",
+		body: eventBody, change: signatures("x", goodSignature), want: http.StatusUnauthorized,
+		reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "doubled header, one empty",
+		body: eventBody, change: signatures("", goodSignature), want: http.StatusUnauthorized,
+		reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "two signatures in one header",
+		body: eventBody, change: signatures(goodSignature + ", " + goodSignature), want: http.StatusUnauthorized,
+		reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "signature of another body",
+		body: eventBody, change: signatures(webhook.Sign(secret, []byte("{}"))), want: http.StatusUnauthorized,
+		reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "signature of another secret",
+		body: eventBody, change: signatures(webhook.Sign(webhook.Secret{Key: "x"}, []byte(eventBody))),
+		want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name:   "signature of another function",
+		body:   eventBody,
+		change: signatures(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
+		want:   http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+	},
+	{
+		name: "signature in the query alone",
+		body: eventBody,
+		change: func(r *http.Request) {
+			signatures()(r)
+			r.URL.RawQuery = webhook.DefaultSignatureHeader + "=" + goodSignature
 		},
-		{
-			name: "empty header",
-			body: eventBody, change: header(""), want: http.StatusUnauthorized,
-			reason: webhook.ErrMissingSignature,
+		want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature,
+	},
+	{
+		name: "unsigned and no event",
+		body: "}", change: signatures("x"), want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
+	},
+	{name: "signed, empty", want: http.StatusBadRequest},
+	{name: "signed, no body at all", change: func(r *http.Request) { r.Body = nil }, want: http.StatusBadRequest},
+	{name: "signed, not JSON", body: "event=Email.Bounced", want: http.StatusBadRequest},
+	{name: "signed, JSON cut off", body: eventBody[:len(eventBody)-1], want: http.StatusBadRequest},
+	{name: "signed, two values", body: eventBody + eventBody, want: http.StatusBadRequest},
+	{name: "signed, an array", body: "[" + eventBody + "]", want: http.StatusBadRequest},
+	{name: "signed, no event's name", body: `{"id":"e1","data":{}}`, want: http.StatusBadRequest},
+	{name: "too large", body: padded(1<<20 + 1), want: http.StatusRequestEntityTooLarge},
+	{
+		name: "too large by its own account, read no further",
+		body: eventBody,
+		change: func(r *http.Request) {
+			r.ContentLength = 1<<20 + 1
+			r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
 		},
-		{
-			name: "doubled header, both good",
-			body: eventBody, change: header(good, good), want: http.StatusUnauthorized,
-			reason: webhook.ErrInvalidSignature,
+		want: http.StatusRequestEntityTooLarge,
+	},
+	{name: "too large, chunked", body: padded(1<<20 + 1), change: chunked, want: http.StatusRequestEntityTooLarge},
+	{
+		name: "too large for a handler in front",
+		body: eventBody,
+		change: func(r *http.Request) {
+			r.Body = http.MaxBytesReader(nil, r.Body, 10)
 		},
-		{
-			name: "doubled header, one good",
-			body: eventBody, change: header("x", good), want: http.StatusUnauthorized,
-			reason: webhook.ErrInvalidSignature,
+		want: http.StatusRequestEntityTooLarge,
+	},
+	{
+		name: "breaks off",
+		body: eventBody,
+		change: func(r *http.Request) {
+			r.Body = io.NopCloser(io.MultiReader(r.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
 		},
-		{
-			name: "doubled header, one empty",
-			body: eventBody, change: header("", good), want: http.StatusUnauthorized,
-			reason: webhook.ErrInvalidSignature,
-		},
-		{
-			name: "two signatures in one header",
-			body: eventBody, change: header(good + ", " + good), want: http.StatusUnauthorized,
-			reason: webhook.ErrInvalidSignature,
-		},
-		{
-			name: "signature of another body",
-			body: eventBody, change: header(webhook.Sign(secret, []byte("{}"))), want: http.StatusUnauthorized,
-			reason: webhook.ErrInvalidSignature,
-		},
-		{
-			name: "signature of another secret",
-			body: eventBody, change: header(webhook.Sign(webhook.Secret{Key: "x"}, []byte(eventBody))),
-			want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
-		},
-		{
-			name:   "signature of another function",
-			body:   eventBody,
-			change: header(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
-			want:   http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
-		},
-		{
-			name: "signature in the query alone",
-			body: eventBody,
-			change: func(r *http.Request) {
-				header()(r)
-				r.URL.RawQuery = webhook.DefaultSignatureHeader + "=" + good
-			},
-			want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature,
-		},
-		{
-			name: "unsigned and no event",
-			body: "}", change: header("x"), want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
-		},
-		{name: "signed, empty", want: http.StatusBadRequest},
-		{name: "signed, no body at all", change: func(r *http.Request) { r.Body = nil }, want: http.StatusBadRequest},
-		{name: "signed, not JSON", body: "event=Email.Bounced", want: http.StatusBadRequest},
-		{name: "signed, JSON cut off", body: eventBody[:len(eventBody)-1], want: http.StatusBadRequest},
-		{name: "signed, two values", body: eventBody + eventBody, want: http.StatusBadRequest},
-		{name: "signed, an array", body: "[" + eventBody + "]", want: http.StatusBadRequest},
-		{name: "signed, no event's name", body: `{"id":"e1","data":{}}`, want: http.StatusBadRequest},
-		{name: "too large", body: padded(1<<20 + 1), want: http.StatusRequestEntityTooLarge},
-		{
-			name: "too large by its own account, read no further",
-			body: eventBody,
-			change: func(r *http.Request) {
-				r.ContentLength = 1<<20 + 1
-				r.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
-			},
-			want: http.StatusRequestEntityTooLarge,
-		},
-		{name: "too large, chunked", body: padded(1<<20 + 1), change: chunked, want: http.StatusRequestEntityTooLarge},
-		{
-			name: "too large for a handler in front",
-			body: eventBody,
-			change: func(r *http.Request) {
-				r.Body = http.MaxBytesReader(nil, r.Body, 10)
-			},
-			want: http.StatusRequestEntityTooLarge,
-		},
-		{
-			name: "breaks off",
-			body: eventBody,
-			change: func(r *http.Request) {
-				r.Body = io.NopCloser(io.MultiReader(r.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
-			},
-			want: http.StatusBadRequest,
-		},
-	} {
+		want: http.StatusBadRequest,
+	},
+}
+
+// TestHandlerRefuses covers what must never reach the function.
+func TestHandlerRefuses(t *testing.T) {
+	for _, tt := range refusals {
 		t.Run(tt.name, func(t *testing.T) {
 			var outcome webhook.Outcome
 			h := webhook.NewHandler(newVerifier(t, secret), func(context.Context, *events.Event) error {
@@ -311,7 +322,7 @@ func TestHandlerRefuses(t *testing.T) {
 			if (w.Header().Get("Allow") == http.MethodPost) != (tt.want == http.StatusMethodNotAllowed) {
 				t.Errorf("Allow: %q", w.Header().Get("Allow"))
 			}
-			if strings.Contains(outcome.Err.Error()+w.Body.String(), good) {
+			if strings.Contains(outcome.Err.Error()+w.Body.String(), goodSignature) {
 				t.Error("a signature comes out")
 			}
 		})

@@ -21,7 +21,7 @@ func handled(t *testing.T, once Once, key string) (ran bool) {
 
 func TestMemoryOnceForgetsTheOldest(t *testing.T) {
 	m := NewMemoryOnce(MemoryOnceOptions{MaxEntries: 3})
-	for _, key := range []string{"a", "b", "c", "a", "d"} { // the second "a" is a duplicate, which does not make it younger
+	for _, key := range []string{"a", "b", "c", "a", "d"} { // the second "a" does not make it younger
 		handled(t, m, key)
 	}
 	for _, tt := range []struct {
@@ -63,7 +63,8 @@ func TestMemoryOnceForgetsWithAge(t *testing.T) {
 	}
 }
 
-// An event that takes longer than anything is remembered must still not be handled twice at once.
+// An event that takes longer than anything is remembered must still not be
+// handled twice at once.
 func TestMemoryOnceKeepsWhatIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemoryOnce(MemoryOnceOptions{MaxEntries: 1, MaxAge: time.Second})
@@ -97,7 +98,8 @@ func TestMemoryOnceFreesTheKeyOnGoexit(t *testing.T) {
 	}
 }
 
-// The strings of an event are pieces of one copy of its body. The store must not keep the whole for the sake of the id.
+// The strings of an event are pieces of one copy of its body. The store must
+// not keep the whole for the sake of the id.
 func TestMemoryOnceDoesNotKeepBodies(t *testing.T) {
 	const bodies, size = 64, 1 << 20
 	m := NewMemoryOnce(MemoryOnceOptions{})

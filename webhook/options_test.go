@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestReplayedBodyIsHandledOnce: the signature of an old body stays good for ever, so that only Once can tell.
+// TestReplayedBodyIsHandledOnce: the signature of an old body stays good for
+// ever, so that only Once can tell.
 func TestReplayedBodyIsHandledOnce(t *testing.T) {
 	const general = `{"event":"Email.Opened","timestamp":"2026-01-02T03:04:05Z","data":{"email_id":"1"}}`
 	for _, tt := range []struct{ name, body, key string }{
@@ -165,7 +166,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A body that names no event is refused, but what could be read of it is not lost on the application.
+// A body that names no event is refused, but what could be read of it is not
+// lost on the application.
 func TestParseErrorIsObservable(t *testing.T) {
 	var outcome webhook.Outcome
 	h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
@@ -179,7 +181,8 @@ func TestParseErrorIsObservable(t *testing.T) {
 	}
 }
 
-// A signed event is handled, whatever else in its envelope is not as it should be.
+// A signed event is handled, whatever else in its envelope is not as it should
+// be.
 func TestIllTypedEnvelopeIsHandled(t *testing.T) {
 	for _, tt := range []struct {
 		member, key string

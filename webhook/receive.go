@@ -14,7 +14,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// ErrTooOld means that an event is older than [Options].MaxAge allows, or does not tell its time.
+// ErrTooOld means that an event is older than [Options].MaxAge allows, or does
+// not tell its time.
 var ErrTooOld = errors.New("webhook: the event is too old")
 
 var (
@@ -28,7 +29,8 @@ var (
 type Delivery struct {
 	// Event is what the body says.
 	Event *events.Event
-	// Body is the body as it came, byte for byte what the platform has signed. It must not be changed.
+	// Body is the body as it came, byte for byte what the platform has signed.
+	// It must not be changed.
 	Body []byte
 	// Key tells this event from others: see [Options].Key.
 	Key string
@@ -36,8 +38,8 @@ type Delivery struct {
 
 type deliveryKey struct{}
 
-// FromContext returns the verified delivery of a request that came through [NewHandler] or [Middleware].
-// It reports false for any other context.
+// FromContext returns the verified delivery of a request that came through
+// [NewHandler] or [Middleware]. It reports false for any other context.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -73,7 +75,8 @@ type receiver struct {
 	opts     Options
 }
 
-// receive trusts nothing before the signature is verified, and does the cheap checks first.
+// receive trusts nothing before the signature is verified, and does the cheap
+// checks first.
 func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, error) {
 	if r.Method != http.MethodPost {
 		return nil, &refusal{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
@@ -96,7 +99,8 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
 }
 
-// signature insists on one header: with two, the receiver and what stands before it could each take a different one.
+// signature insists on one header: with two, the receiver and what stands
+// before it could each take a different one.
 func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := r.Header.Values(rc.opts.SignatureHeader)
 	switch {
@@ -117,7 +121,8 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	if r.Body == nil {
 		return nil, nil
 	}
-	// ReadFrom sees the end of the body without growing when there is room for bytes.MinRead more.
+	// ReadFrom sees the end of the body without growing when there is room for
+	// bytes.MinRead more.
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // ours, or that of a handler before us
@@ -141,7 +146,8 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// fresh holds the event's own time against the age limit. One that tells no time has the zero time: long ago.
+// fresh holds the event's own time against the age limit. One that tells no
+// time has the zero time: long ago.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 {
 		return nil
@@ -152,11 +158,13 @@ func (rc *receiver) fresh(event *events.Event) error {
 	return nil
 }
 
-// Middleware returns a layer for those who keep their own handler. It refuses what [NewHandler] refuses; for the rest it
-// calls the next handler with the [Delivery] in the request's context (see [FromContext]) and the body to be read again.
-// The next handler answers. Whether the event was handled before is for it to find out too, with a [Once] of its own
-// and Delivery.Key: Middleware panics when it is given [Options].Once, or no Verifier.
-// Its log and Observe get the refusals only.
+// Middleware returns a layer for those who keep their own handler. It refuses
+// what [NewHandler] refuses; for the rest it calls the next handler with the
+// [Delivery] in the request's context (see [FromContext]) and the body to be
+// read again. The next handler answers. Whether the event was handled before is
+// for it to find out too, with a [Once] of its own and Delivery.Key: Middleware
+// panics when it is given [Options].Once, or no Verifier. Its log and Observe
+// get the refusals only.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware cannot use Options.Once, as it does not know when an event counts as handled")

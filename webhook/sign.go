@@ -7,11 +7,13 @@ import (
 	"net/http"
 )
 
-// DefaultSignatureHeader is the header that carries the signature of a delivery (specification, "Authentication").
+// DefaultSignatureHeader is the header that carries the signature of a delivery
+// (specification, "Authentication").
 const DefaultSignatureHeader = "X-Service-Signature"
 
-// Sign returns the signature that the platform sends with body: the HMAC of the body, keyed with the secret, in base64.
-// It is for tests and for servers that play the platform. It panics on a secret that [NewVerifier] refuses.
+// Sign returns the signature that the platform sends with body: the HMAC of the
+// body, keyed with the secret, in base64. It is for tests and for servers that
+// play the platform. It panics on a secret that [NewVerifier] refuses.
 func Sign(secret Secret, body []byte) string {
 	k, err := newKey(secret)
 	if err != nil {
@@ -20,9 +22,10 @@ func Sign(secret Secret, body []byte) string {
 	return k.sign(body)
 }
 
-// NewRequest returns a delivery as the platform makes it: a POST of body to url, signed in DefaultSignatureHeader.
-// A test hands it to a handler's ServeHTTP or sends it with an [http.Client]. It fails on a secret that [NewVerifier]
-// refuses and on a malformed url.
+// NewRequest returns a delivery as the platform makes it: a POST of body to
+// url, signed in DefaultSignatureHeader. A test hands it to a handler's
+// ServeHTTP or sends it with an [http.Client]. It fails on a secret that
+// [NewVerifier] refuses and on a malformed url.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

@@ -14,16 +14,21 @@ import (
 	"sync"
 )
 
-// Reasons why a delivery is refused. Neither says more: no key, no expected signature.
+// Reasons why a delivery is refused. Neither says more: no key, no expected
+// signature.
 var (
-	// ErrMissingSignature means that the delivery has no signature, or an empty one.
+	// ErrMissingSignature means that the delivery has no signature, or an empty
+	// one.
 	ErrMissingSignature = errors.New("webhook: missing signature")
-	// ErrInvalidSignature means that no secret gives the signature that the delivery has.
+	// ErrInvalidSignature means that no secret gives the signature that the
+	// delivery has.
 	ErrInvalidSignature = errors.New("webhook: invalid signature")
 )
 
-// Hash names the function that the HMAC of a body is made with. The platform calls it hash_function and returns it with
-// the webhook (specification, "Authentication"). A receiver takes it from its own configuration, never from a request.
+// Hash names the function that the HMAC of a body is made with. The platform
+// calls it hash_function and returns it with the webhook (specification,
+// "Authentication"). A receiver takes it from its own configuration, never from
+// a request.
 type Hash string
 
 // The functions that the platform signs with. Weaker ones are refused.
@@ -42,11 +47,13 @@ func (h Hash) function() func() hash.Hash {
 	return nil
 }
 
-// Secret is what the platform and the receiver share for one webhook: the secret and hash_function that the platform
-// returns when the webhook is retrieved. It keeps its key to itself when it is printed, logged or marshalled.
+// Secret is what the platform and the receiver share for one webhook: the
+// secret and hash_function that the platform returns when the webhook is
+// retrieved. It keeps its key to itself when it is printed, logged or
+// marshalled.
 type Secret struct {
-	// Key is the webhook's secret, byte for byte as the platform returned it when the webhook was created or retrieved.
-	// It may not be empty or blank.
+	// Key is the webhook's secret, byte for byte as the platform returned it
+	// when the webhook was created or retrieved. It may not be empty or blank.
 	Key string
 	// Hash is the webhook's hash_function: SHA256 when empty, or SHA512.
 	Hash Hash
@@ -56,24 +63,29 @@ func (s Secret) String() string {
 	return fmt.Sprintf("webhook.Secret{Key: redacted, Hash: %q}", string(s.Hash))
 }
 
-// Format implements [fmt.Formatter], so that the key comes out with no verb that go vet accepts.
+// Format implements [fmt.Formatter], so that the key comes out with no verb
+// that go vet accepts.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
 // LogValue implements [slog.LogValuer].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText implements [encoding.TextMarshaler], which encoding/json and others use. There is no way back.
+// MarshalText implements [encoding.TextMarshaler], which encoding/json and
+// others use. There is no way back.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Verifier tells the platform's deliveries from forged ones. It is immutable and safe for concurrent use.
-// The zero value has no secret and refuses everything.
+// Verifier tells the platform's deliveries from forged ones. It is immutable
+// and safe for concurrent use. The zero value has no secret and refuses
+// everything.
 type Verifier struct {
 	keys []*key
 }
 
-// NewVerifier returns a Verifier that accepts what any of the secrets has signed: several while a secret is being
-// replaced, or when several webhooks deliver to one URL. It fails when there is no secret, when a key is empty or blank
-// (with such a key anyone can sign), and when a hash function is not one of SHA256 and SHA512.
+// NewVerifier returns a Verifier that accepts what any of the secrets has
+// signed: several while a secret is being replaced, or when several webhooks
+// deliver to one URL. It fails when there is no secret, when a key is empty or
+// blank (with such a key anyone can sign), and when a hash function is not one
+// of SHA256 and SHA512.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook: no secret: at least one is required")
@@ -89,12 +101,14 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify reports whether signature is that of body, which must be the bytes as they came, not decoded and encoded again.
-// The signature is the standard, padded base64 encoding of the HMAC (specification, "Authentication"); any other way
-// to write the same HMAC is refused. The error is ErrMissingSignature, ErrInvalidSignature or nil.
+// Verify reports whether signature is that of body, which must be the bytes as
+// they came, not decoded and encoded again. The signature is the standard,
+// padded base64 encoding of the HMAC (specification, "Authentication"); any
+// other way to write the same HMAC is refused. The error is
+// ErrMissingSignature, ErrInvalidSignature or nil.
 //
-// The time that Verify takes depends on the length of the body and on which secret fits, not on how much of a wrong
-// signature is right.
+// The time that Verify takes depends on the length of the body and on which
+// secret fits, not on how much of a wrong signature is right.
 func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
@@ -107,13 +121,15 @@ func (v *Verifier) Verify(body []byte, signature string) error {
 	return ErrInvalidSignature
 }
 
-// key holds HMAC states that have already taken in the key, which is half of the work for a short body.
+// key holds HMAC states that have already taken in the key, which is half of
+// the work for a short body.
 type key struct {
 	textLen int // of a signature, in base64
 	states  sync.Pool
 }
 
-// state is what one verification needs, kept together so that it allocates nothing.
+// state is what one verification needs, kept together so that it allocates
+// nothing.
 type state struct {
 	mac  hash.Hash
 	sum  [sha512.Size]byte
@@ -136,7 +152,8 @@ func newKey(s Secret) (*key, error) {
 	}, nil
 }
 
-// signed compares texts: an HMAC has exactly one canonical text, so there is no lenient decoder to fool.
+// signed compares texts: an HMAC has exactly one canonical text, so there is no
+// lenient decoder to fool.
 func (k *key) signed(body []byte, signature string) bool {
 	if len(signature) != k.textLen {
 		return false
@@ -153,7 +170,8 @@ func (k *key) sign(body []byte) string {
 	return string(st.encode(body, k.textLen))
 }
 
-// encode returns the signature of body; it is valid until the state is used again.
+// encode returns the signature of body; it is valid until the state is used
+// again.
 func (st *state) encode(body []byte, textLen int) []byte {
 	st.mac.Reset()
 	st.mac.Write(body)

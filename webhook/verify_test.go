@@ -28,7 +28,8 @@ func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	return v
 }
 
-// TestVectors holds our signatures against those of openssl: see testdata/vectors.sh.
+// TestVectors holds our signatures against those of openssl: see
+// testdata/vectors.sh.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
@@ -101,7 +102,8 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 	flipped := append([]byte(nil), raw...)
 	flipped[7] ^= 1
-	// A body whose signature holds "+" or "/" is needed to tell the two alphabets apart.
+	// A body whose signature holds "+" or "/" is needed to tell the two
+	// alphabets apart.
 	special := body
 	for !strings.ContainsAny(Sign(testSecret, special), "+/") {
 		special = append(special, ' ')
@@ -119,69 +121,52 @@ func TestForgeriesAreRefused(t *testing.T) {
 		name      string
 		body      []byte
 		signature string
-		want      error
 	}{
-		{name: "no signature", body: body, want: ErrMissingSignature},
-		{name: "wrong secret", body: body, signature: Sign(Secret{Key: "whsec_tesu"}, body), want: ErrInvalidSignature},
-		{
-			name: "one bit of the body",
-			body: append([]byte{body[0] ^ 1}, body[1:]...), signature: good, want: ErrInvalidSignature,
-		},
-		{
-			name: "one byte more of the body",
-			body: append(slices.Clip(body), ' '), signature: good, want: ErrInvalidSignature,
-		},
-		{
-			name: "one bit of the signature",
-			body: body, signature: base64.StdEncoding.EncodeToString(flipped), want: ErrInvalidSignature,
-		},
-		{name: "first half of the signature", body: body, signature: good[:len(good)/2], want: ErrInvalidSignature},
-		{name: "hex instead of base64", body: body, signature: hex.EncodeToString(raw), want: ErrInvalidSignature},
-		{name: "raw bytes instead of base64", body: body, signature: string(raw), want: ErrInvalidSignature},
-		{name: "url-safe base64", body: special, signature: urlSafe, want: ErrInvalidSignature},
-		{name: "padding cut", body: body, signature: strings.TrimRight(good, "="), want: ErrInvalidSignature},
-		{name: "padding doubled", body: body, signature: good + "=", want: ErrInvalidSignature},
-		{name: "newline inside", body: body, signature: good[:20] + "\n" + good[20:], want: ErrInvalidSignature},
-		{
-			name: "newline in place of the padding",
-			body: body, signature: strings.TrimRight(good, "=") + "\n", want: ErrInvalidSignature,
-		},
-		{name: "carriage return at the end", body: body, signature: good + "\r", want: ErrInvalidSignature},
-		{name: "space in front", body: body, signature: " " + good, want: ErrInvalidSignature},
-		{name: "other trailing bits", body: body, signature: trailingBits(good), want: ErrInvalidSignature},
-		{name: "prefix of the function", body: body, signature: "sha256=" + good, want: ErrInvalidSignature},
-		{name: "two signatures in one", body: body, signature: good + ", " + good, want: ErrInvalidSignature},
-		{
-			name: "signature of another function",
-			body: body, signature: Sign(Secret{Key: testSecret.Key, Hash: SHA512}, body),
-			want: ErrInvalidSignature,
-		},
-		{name: "hash without the key", body: body, signature: bareHash(body), want: ErrInvalidSignature},
-		{name: "signature with the empty key", body: body, signature: emptyKey(body), want: ErrInvalidSignature},
-		{
-			name: "signature over re-encoded JSON",
-			body: body, signature: Sign(testSecret, reencoded), want: ErrInvalidSignature,
-		},
-		{name: "re-encoded JSON under the old signature", body: reencoded, signature: good, want: ErrInvalidSignature},
+		{name: "wrong secret", body: body, signature: Sign(Secret{Key: "whsec_tesu"}, body)},
+		{name: "one bit of the body", body: append([]byte{body[0] ^ 1}, body[1:]...), signature: good},
+		{name: "one byte more of the body", body: append(slices.Clip(body), ' '), signature: good},
+		{name: "one bit of the signature", body: body, signature: base64.StdEncoding.EncodeToString(flipped)},
+		{name: "first half of the signature", body: body, signature: good[:len(good)/2]},
+		{name: "hex instead of base64", body: body, signature: hex.EncodeToString(raw)},
+		{name: "raw bytes instead of base64", body: body, signature: string(raw)},
+		{name: "url-safe base64", body: special, signature: urlSafe},
+		{name: "padding cut", body: body, signature: strings.TrimRight(good, "=")},
+		{name: "padding doubled", body: body, signature: good + "="},
+		{name: "newline inside", body: body, signature: good[:20] + "\n" + good[20:]},
+		{name: "newline in place of the padding", body: body, signature: strings.TrimRight(good, "=") + "\n"},
+		{name: "carriage return at the end", body: body, signature: good + "\r"},
+		{name: "space in front", body: body, signature: " " + good},
+		{name: "other trailing bits", body: body, signature: trailingBits(good)},
+		{name: "prefix of the function", body: body, signature: "sha256=" + good},
+		{name: "two signatures in one", body: body, signature: good + ", " + good},
+		{name: "signature of another function", body: body, signature: Sign(Secret{Key: testSecret.Key, Hash: SHA512}, body)},
+		{name: "hash without the key", body: body, signature: bareHash(body)},
+		{name: "signature with the empty key", body: body, signature: emptyKey(body)},
+		{name: "signature over re-encoded JSON", body: body, signature: Sign(testSecret, reencoded)},
+		{name: "re-encoded JSON under the old signature", body: reencoded, signature: good},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, Secret{Key: "another"}, testSecret)} {
 				err := v.Verify(tt.body, tt.signature)
-				if !errors.Is(err, tt.want) {
-					t.Fatalf("Verify = %v, want %v", err, tt.want)
+				if !errors.Is(err, ErrInvalidSignature) {
+					t.Fatalf("Verify = %v, want %v", err, ErrInvalidSignature)
 				}
-				if err.Error() != tt.want.Error() {
+				if err.Error() != ErrInvalidSignature.Error() {
 					t.Errorf("the error says more than its reason: %v", err)
 				}
 			}
 		})
+	}
+	if err := newVerifier(t, testSecret).Verify(body, ""); !errors.Is(err, ErrMissingSignature) {
+		t.Errorf("without a signature: %v, want %v", err, ErrMissingSignature)
 	}
 	if err := newVerifier(t, testSecret).Verify(special, Sign(testSecret, special)); err != nil {
 		t.Errorf("the genuine signature is refused: %v", err)
 	}
 }
 
-// trailingBits writes the same bytes with other unused bits in the last character, which a lenient decoder accepts.
+// trailingBits writes the same bytes with other unused bits in the last
+// character, which a lenient decoder accepts.
 func trailingBits(signature string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	last := strings.IndexByte(alphabet, signature[42])

@@ -83,21 +83,23 @@ func writeFile(t *testing.T, text string) string {
 	return file
 }
 
+// answering returns the environment of a server that always gives one answer.
+func answering(t *testing.T, status int, media, body string, length int) func(string) string {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		if length > 0 {
+			w.Header().Set("Content-Length", fmt.Sprint(length))
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(srv.Close)
+	return env(srv.URL, secretToken)
+}
+
 // TestBadInput has one clear line for each thing that can be wrong.
 func TestBadInput(t *testing.T) {
 	embedded := env("", "")
-	answering := func(status int, media, body string, length int) func(string) string {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", media)
-			if length > 0 {
-				w.Header().Set("Content-Length", fmt.Sprint(length))
-			}
-			w.WriteHeader(status)
-			fmt.Fprint(w, body)
-		}))
-		t.Cleanup(srv.Close)
-		return env(srv.URL, secretToken)
-	}
 	mock := mockserver.Start(mockserver.Config{})
 	t.Cleanup(mock.Close)
 
@@ -146,16 +148,16 @@ func TestBadInput(t *testing.T) {
 		"wrong token":        {getenv: env(mock.URL(), secretToken), want: "createList: POST /lists: 401 Unauthorized"},
 		"unreachable server": {getenv: env("http://"+closedAddress(t), secretToken), want: "dial tcp"},
 		"HTML error page": {
-			getenv: answering(http.StatusBadGateway, "text/html", "<html>Bad gateway</html>", 0),
+			getenv: answering(t, http.StatusBadGateway, "text/html", "<html>Bad gateway</html>", 0),
 			want:   "502 Bad Gateway",
 		},
-		"HTML with 200": {getenv: answering(http.StatusOK, "text/html", "<html>Sign in</html>", 0), want: "HTML"},
+		"HTML with 200": {getenv: answering(t, http.StatusOK, "text/html", "<html>Sign in</html>", 0), want: "HTML"},
 		"truncated answer": {
-			getenv: answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 100),
+			getenv: answering(t, http.StatusCreated, "application/json", `{"list_id": 1, "na`, 100),
 			want:   "truncated after 18 bytes",
 		},
 		"cut JSON": {
-			getenv: answering(http.StatusCreated, "application/json", `{"list_id": 1, "na`, 0),
+			getenv: answering(t, http.StatusCreated, "application/json", `{"list_id": 1, "na`, 0),
 			want:   "offset",
 		},
 	}

@@ -197,7 +197,8 @@ func lists(t *testing.T) map[string][]string {
 	t.Helper()
 	_, module, _ := strings.Cut(read(t, "go.mod"), "module ")
 	module, _, _ = strings.Cut(module, "\n")
-	rule := regexp.MustCompile(`list-mode: strict\n +files: \["\$\{config-path\}/([^"]+?)/\*+(?:\.go)?", "!\$test"\]\n +allow:( \[[^\]]*\]|(?:\n +- .*)+)`)
+	rule := regexp.MustCompile(`list-mode: strict\n +files: ` +
+		`\["\$\{config-path\}/([^"]+?)/\*+(?:\.go)?", "!\$test"\]\n +allow:( \[[^\]]*\]|(?:\n +- .*)+)`)
 	entry := regexp.MustCompile(`[^\s,\[\]]+`)
 	out := map[string][]string{}
 	for _, m := range rule.FindAllStringSubmatch(read(t, ".golangci.yaml"), -1) {

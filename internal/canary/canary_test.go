@@ -184,7 +184,9 @@ func TestWatchHears(t *testing.T) {
 		"bytes":               func(w *watch) { w.show("", struct{ Body []byte }{[]byte("x" + canaryToken + "x")}) },
 		"a header in base64":  func(w *watch) { w.listen("", base64.StdEncoding.EncodeToString([]byte(canaryKey))) },
 		"a URL":               func(w *watch) { w.show("", url.UserPassword("u", canaryPassword)) },
-		"a log":               func(w *watch) { w.logger("").Debug("x", "group", slog.GroupValue(slog.String("y", canaryToken))) },
+		"a log": func(w *watch) {
+			w.logger("").Debug("x", "group", slog.GroupValue(slog.String("y", canaryToken)))
+		},
 	} {
 		r := &recorder{TB: t}
 		if leak(newWatch(r)); r.failures == 0 {

@@ -196,11 +196,14 @@ func TestClientFaults(t *testing.T) {
 func TestClientRefusals(t *testing.T) {
 	w := newWatch(t)
 	for name, cfg := range map[string]client.Config{
-		"a password in the URL":      {BaseURL: "http://user:" + canaryPassword + "@example.com", Token: canaryToken},
-		"a URL that is none":         {BaseURL: "https://user:" + canaryPassword + "@exa mple.com:port", Token: canaryToken},
-		"a token in the query":       {BaseURL: "https://example.com/?token=" + canaryToken, Token: canaryToken},
-		"a token of two lines":       {BaseURL: "https://example.com", Token: canaryToken + "\nX-Evil: 1"},
-		"a token and a source of it": {BaseURL: "https://example.com", Token: canaryToken, TokenSource: func(context.Context) (string, error) { return canaryToken, nil }},
+		"a password in the URL": {BaseURL: "http://user:" + canaryPassword + "@example.com", Token: canaryToken},
+		"a URL that is none":    {BaseURL: "https://user:" + canaryPassword + "@exa mple.com:port", Token: canaryToken},
+		"a token in the query":  {BaseURL: "https://example.com/?token=" + canaryToken, Token: canaryToken},
+		"a token of two lines":  {BaseURL: "https://example.com", Token: canaryToken + "\nX-Evil: 1"},
+		"a token and a source of it": {
+			BaseURL: "https://example.com", Token: canaryToken,
+			TokenSource: func(context.Context) (string, error) { return canaryToken, nil },
+		},
 	} {
 		_, err := client.New(cfg)
 		w.showError(name, err)

@@ -87,7 +87,7 @@ func TestPlatformDumps(t *testing.T) {
 	for _, what := range []string{"health", "info", "requests", "outbox", "deliveries", "events", "faults", "state"} {
 		status, text := ask(w, srv, "GET", "/_mock/"+what, canaryToken, "")
 		if status != http.StatusOK || text == "" {
-			t.Errorf("/_mock/%s: %d %q", what, status, text)
+			t.Errorf("/_mock/%s: %d %q, want 200 and a text", what, status, text)
 		}
 		w.listen("/_mock/"+what, text)
 	}

@@ -70,7 +70,9 @@ func TestReceiver(t *testing.T) {
 					panic(d.panic)
 				}
 				return d.handle
-			}, webhook.Options{Logger: w.logger("the receiver"), Observe: func(_ context.Context, o webhook.Outcome) { outcomes = append(outcomes, o) }})
+			}, webhook.Options{Logger: w.logger("the receiver"), Observe: func(_ context.Context, o webhook.Outcome) {
+				outcomes = append(outcomes, o)
+			}})
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
 				signature := webhook.Sign(webhook.Secret{Key: d.signWith}, []byte(d.body))
@@ -82,7 +84,7 @@ func TestReceiver(t *testing.T) {
 			w.listen("the answer", answer.Body.String())
 			w.show("the answer's headers", answer.Header())
 			if len(outcomes) != 1 || w.heard == 0 {
-				t.Fatalf("%d outcomes, %d texts heard", len(outcomes), w.heard)
+				t.Fatalf("%d outcomes, %d texts heard, want one, and some", len(outcomes), w.heard)
 			}
 			o := outcomes[0]
 			o.Event = nil // the application's own

@@ -93,7 +93,8 @@ components:
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "{\n  \"z\": \"1\",\n  \"a\": [\n    1,\n    -2.5,\n    true,\n    null,\n    {}\n  ],\n  \"m\": \"a<b&c\"\n}\n"
+	const want = "{\n  \"z\": \"1\",\n" +
+		"  \"a\": [\n    1,\n    -2.5,\n    true,\n    null,\n    {}\n  ],\n  \"m\": \"a<b&c\"\n}\n"
 	if got := string(doc.events[0].examples[0].body); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

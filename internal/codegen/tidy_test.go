@@ -43,7 +43,8 @@ func TestComments(t *testing.T) {
 
 func TestInlineAliases(t *testing.T) {
 	aliases := map[string]string{}
-	types := "package p\n\n// ID is an id.\ntype ID = int64\n\ntype T struct {\n\tA ID\n\tB Other\n\tC *ID\n}\n\ntype Other = T\n"
+	types := "package p\n\n// ID is an id.\ntype ID = int64\n\n" +
+		"type T struct {\n\tA ID\n\tB Other\n\tC *ID\n}\n\ntype Other = T\n"
 	got, err := inlineAliases([]byte(types), aliases)
 	if want := "package p\n\n\n\ntype T struct {\n\tA int64\n\tB Other\n\tC *int64\n}\n\ntype Other = T\n"; err != nil ||
 		string(got) != want {

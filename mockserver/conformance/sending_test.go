@@ -87,6 +87,9 @@ func TestSendingCampaigns(t *testing.T) {
 		l.get(f("/campaigns/%d", campaign)).is(200, `{"status":"delivered","…":0}`)
 		want(l, "recipients", l.recipients(), ada)
 	}))
+}
+
+func TestWhenCampaignsAreSent(t *testing.T) {
 	t.Run("delivering in between", inLab(func(l *lab) {
 		proves(l, "decision/17/status")
 		list := l.list()

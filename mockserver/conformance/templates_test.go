@@ -43,6 +43,9 @@ func TestTemplates(t *testing.T) {
 			l.Errorf("the content type is %q", kind)
 		}
 	}))
+}
+
+func TestTemplateUpdates(t *testing.T) {
 	t.Run("update", inLab(func(l *lab) {
 		proves(l, "endpoints/templates/update")
 		id := l.post("/templates", design).int("template_id")
@@ -73,6 +76,9 @@ func TestTemplates(t *testing.T) {
 		l.patch(path, `{"content":{"text":null}}`).is(200, `{"content":{"html":"<p>Hi {{name}}</p>"},"…":0}`)
 		l.patch(path, `{"content":{"html":null}}`).problem(422, "value_error", "body.content.html")
 	}))
+}
+
+func TestTemplatesInUse(t *testing.T) {
 	t.Run("delete", inLab(func(l *lab) {
 		proves(l, "endpoints/templates/delete", "decision/36/deleted")
 		path := f("/templates/%d", l.post("/templates", design).int("template_id"))

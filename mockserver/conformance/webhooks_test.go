@@ -26,7 +26,8 @@ func TestWebhooks(t *testing.T) {
 		l.get("/webhooks/"+created.text("webhook_id")).is(
 			200,
 			f(`{"webhook_id":%q,"url":"https://shop.example/hook?a=1","events":["Email.Bounced","Email.Error"],
-				"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":%q,"hash_function":"sha256"}`, created.text("webhook_id"), created.text("secret")),
+				"rate_limit":100,"rate_limit_period":"minute","status":"active","secret":%q,"hash_function":"sha256"}`,
+				created.text("webhook_id"), created.text("secret")),
 		)
 		l.post("/webhooks", `{}`).problem(422, "missing", "body.url").problem(422, "missing", "body.events")
 	}))
@@ -42,7 +43,8 @@ func TestWebhooks(t *testing.T) {
 		l.post("/webhooks/"+b+"/archive", "").ok()
 		l.get("/webhooks").is(200, f(`{"data":[
 				{"webhook_id":%q,"url":"http://hook.test/1","events":["Email.Bounced"],"status":"active"},
-				{"webhook_id":%q,"url":"http://hook.test/2","events":["Email.Error"],"rate_limit":5,"rate_limit_period":"hour","status":"archived"}],
+				{"webhook_id":%q,"url":"http://hook.test/2","events":["Email.Error"],
+				"rate_limit":5,"rate_limit_period":"hour","status":"archived"}],
 				"pagination":{"page":1,"per_page":50}}`, a, b))
 		want(l, "of another account", len(l.as(stranger).get("/webhooks").column("webhook_id")), 0)
 	}))
@@ -79,6 +81,9 @@ func TestWebhooks(t *testing.T) {
 		l.post("/webhooks", f(body, "0", "hour")).problem(422, "value_error", "body.rate_limit")
 		l.post("/webhooks", f(body, "-1", "hour")).problem(422, "value_error", "body.rate_limit")
 	}))
+}
+
+func TestWebhookStates(t *testing.T) {
 	t.Run("archive and unarchive", inLab(func(l *lab) {
 		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "states/webhook/archive",
 			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")

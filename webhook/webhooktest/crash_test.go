@@ -94,7 +94,11 @@ func (s *leased) Do(ctx context.Context, key string, fn func(context.Context) er
 // TestCrashRules proves the suite: the named rules, and no others, must report
 // a store with a fault.
 func TestCrashRules(t *testing.T) {
-	const remembering, failure, down = "crash between handling and remembering", "crash before a failure is known", "store that is down runs nothing"
+	const (
+		remembering = "crash between handling and remembering"
+		failure     = "crash before a failure is known"
+		down        = "store that is down runs nothing"
+	)
 	for _, tt := range []struct {
 		name     string
 		faults   faults

@@ -9,11 +9,13 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// patience is how long a rule may take on a slow database before the store is said to hang.
+// patience is how long a rule may take on a slow database before the store is
+// said to hang.
 const patience = 30 * time.Second
 
-// TestOnce runs the suite, each rule as a subtest on a store of its own from newOnce. The stores may share a database:
-// no two rules use the same key, and neither do two runs. A rule that takes longer than 30 seconds fails.
+// TestOnce runs the suite, each rule as a subtest on a store of its own from
+// newOnce. The stores may share a database: no two rules use the same key, and
+// neither do two runs. A rule that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {

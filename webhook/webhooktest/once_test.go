@@ -13,7 +13,8 @@ func TestMemoryOnce(t *testing.T) {
 	TestOnce(t, func(*testing.T) webhook.Once { return webhook.NewMemoryOnce(webhook.MemoryOnceOptions{}) })
 }
 
-// TestSuiteCatches proves the suite: the named rules must be among those that report a broken store.
+// TestSuiteCatches proves the suite: the named rules must be among those that
+// report a broken store.
 func TestSuiteCatches(t *testing.T) {
 	for _, tt := range brokenStores {
 		t.Run(tt.fault, func(t *testing.T) {
@@ -27,7 +28,8 @@ func TestSuiteCatches(t *testing.T) {
 	}
 }
 
-// failures returns the names of the rules that the store breaks. Its time is fake: a store that hangs takes none.
+// failures returns the names of the rules that the store breaks. Its time is
+// fake: a store that hangs takes none.
 func failures(t *testing.T, do storeFunc) (names []string) {
 	for _, r := range rules {
 		synctest.Test(t, func(t *testing.T) {

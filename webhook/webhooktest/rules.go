@@ -104,7 +104,8 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// keysByteForByte uses texts that databases like to take for one another: by case, by spaces, by wildcards, by length.
+// keysByteForByte uses texts that databases like to take for one another: by
+// case, by spaces, by wildcards, by length.
 func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	long := key + strings.Repeat("x", 200)
@@ -115,8 +116,8 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// keysAreAnyBytes uses what is no text to a database: NUL, and what is not UTF-8.
-// A store that replaces them takes two keys for one.
+// keysAreAnyBytes uses what is no text to a database: NUL, and what is not
+// UTF-8. A store that replaces them takes two keys for one.
 func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	var errs []error
@@ -126,8 +127,8 @@ func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// keysAreOfAnyLength uses keys of 10 kB, more than a page of an index holds. They
-// do not compress, and differ in their last byte only.
+// keysAreOfAnyLength uses keys of 10 kB, more than a page of an index holds.
+// They do not compress, and differ in their last byte only.
 func keysAreOfAnyLength(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	for len(key) < 10_000 {
@@ -150,7 +151,8 @@ func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledFailureFreesTheKey catches the store that frees its keys with the context that has just been cancelled.
+// cancelledFailureFreesTheKey catches the store that frees its keys with the
+// context that has just been cancelled.
 func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	cancelled, cancel := context.WithCancel(ctx)
@@ -164,7 +166,8 @@ func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledSuccessIsKeptOrUndone lets the store choose, as a transaction may be lost, but it must tell the truth.
+// cancelledSuccessIsKeptOrUndone lets the store choose, as a transaction may be
+// lost, but it must tell the truth.
 func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	cancelled, cancel := context.WithCancel(ctx)
@@ -198,7 +201,8 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 	}, true, context.Canceled)
 }
 
-// manyAtOnceSucceedOnce lets the function fail a few times, so that the key goes from hand to hand.
+// manyAtOnceSucceedOnce lets the function fail a few times, so that the key
+// goes from hand to hand.
 func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	const callers, failures = 16, 5
 	key := newKey()
@@ -227,7 +231,8 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// untilHandled does as the platform: it delivers again until it is told that the event was handled.
+// untilHandled does as the platform: it delivers again until it is told that
+// the event was handled.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
 	for ctx.Err() == nil {
 		_, err := once.Do(ctx, key, fn)

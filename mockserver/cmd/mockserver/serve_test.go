@@ -118,7 +118,10 @@ func TestParseMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for args, want := range map[string][]string{
-		"-h":            {"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit how\n", "gap, bucket or calendar (default gap)"},
+		"-h": {
+			"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit how\n",
+			"gap, bucket or calendar (default gap)",
+		},
 		"help":          {"mockserver trigger", "mockserver verify", "-seed file"},
 		"serve --help":  {"mockserver trigger", "-seed file"},
 		"help serve":    {"mockserver trigger", "-seed file"},

@@ -26,7 +26,8 @@ func TestListParameters(t *testing.T) {
 	} {
 		q, err := listQueryOf(request(t, "/?"+query))
 		if want == 0 {
-			if p, ok := err.(*problem.Error); !ok || p.Status != http.StatusUnprocessableEntity || p.Details[0].Loc[1] != "limit" {
+			if p, ok := err.(*problem.Error); !ok || p.Status != http.StatusUnprocessableEntity ||
+				p.Details[0].Loc[1] != "limit" {
 				t.Errorf("%s: %v", query, err)
 			}
 			continue
@@ -156,13 +157,28 @@ func TestForeign(t *testing.T) {
 		header map[string]string
 		want   bool
 	}{
-		"a program":        {http.MethodPost, nil, false},
-		"the console":      {http.MethodPost, map[string]string{"Origin": "http://127.0.0.1:8026", "Sec-Fetch-Site": "same-origin"}, false},
-		"another port":     {http.MethodPost, map[string]string{"Origin": "http://127.0.0.1:9000"}, true},
-		"no origin at all": {http.MethodPost, map[string]string{"Origin": "null"}, true},
-		"a link":           {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, false},
-		"a script":         {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, true},
-		"a form":           {http.MethodPost, map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, true},
+		"a program": {method: http.MethodPost},
+		"the console": {
+			method: http.MethodPost,
+			header: map[string]string{"Origin": "http://127.0.0.1:8026", "Sec-Fetch-Site": "same-origin"},
+		},
+		"another port": {
+			method: http.MethodPost,
+			header: map[string]string{"Origin": "http://127.0.0.1:9000"}, want: true,
+		},
+		"no origin at all": {method: http.MethodPost, header: map[string]string{"Origin": "null"}, want: true},
+		"a link": {
+			method: http.MethodGet,
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+		},
+		"a script": {
+			method: http.MethodGet,
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, want: true,
+		},
+		"a form": {
+			method: http.MethodPost,
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, want: true,
+		},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), row.method, "http://127.0.0.1:8026/_mock/state", nil)
 		for name, value := range row.header {

@@ -73,7 +73,8 @@ func TestStateStandsStill(t *testing.T) {
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		other.Replace([]Webhook{hook}, read)
 		synctest.Wait()
-		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered || got.Attempts[0].Status != http.StatusBadGateway {
+		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered ||
+			got.Attempts[0].Status != http.StatusBadGateway {
 			t.Errorf("after a restore: %d attempts, %+v", tries, got)
 		}
 	})

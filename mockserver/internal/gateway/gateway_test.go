@@ -68,7 +68,8 @@ func TestLogLimits(t *testing.T) {
 	for i := range maxRequestLog/maxRequestBody + 1 {
 		large.add(record.Request{ID: fmt.Sprint(i), Body: body})
 	}
-	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" || len(all[0].Body) != maxRequestBody {
+	if all := large.All(); len(all) != maxRequestLog/maxRequestBody || all[0].ID != "1" ||
+		len(all[0].Body) != maxRequestBody {
 		t.Errorf("%d requests from %s on with %d bytes each", len(all), all[0].ID, len(all[0].Body))
 	}
 	large.Clear()
@@ -93,7 +94,8 @@ func TestLogRecord(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
 	l.add(record.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
-	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.Operation != "listLists" || got.DurationMS != 1500 {
+	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.Operation != "listLists" ||
+		got.DurationMS != 1500 {
 		t.Errorf("the record of an unknown path is %+v", got)
 	}
 	if got := l.Record("2"); got == nil || got.Closest != nil {

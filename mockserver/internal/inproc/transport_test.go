@@ -21,7 +21,8 @@ func TestHandlerTransport(t *testing.T) {
 		"body":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
 		"echo":    func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) },
 		"request": func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.RequestURI+" "+r.PathValue("x")+" "+r.Header.Get("X-Test"))
+			_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.RequestURI+" "+
+				r.PathValue("x")+" "+r.Header.Get("X-Test"))
 		},
 		"no content with a body": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "5")
@@ -50,8 +51,11 @@ func TestHandlerTransport(t *testing.T) {
 			w.(http.Flusher).Flush()
 			_, _ = io.WriteString(w, "two")
 		},
-		"aborted":               func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"aborted before a byte": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); panic(http.ErrAbortHandler) },
+		"aborted": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"aborted before a byte": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(200)
+			panic(http.ErrAbortHandler)
+		},
 		"aborted after flush": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "one ")
 			w.(http.Flusher).Flush()

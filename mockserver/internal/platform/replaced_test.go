@@ -21,9 +21,11 @@ import (
 func oneCampaign(scheduledFor time.Time) string {
 	return fmt.Sprintf(`{"version":2,"last_id":9,"accounts":[{"account_id":1,
 		"lists":[{"id":1,"name":"L","policy_accepted":true,"contacts":[{"id":2,"email":"a@example.org","status":"active"}]}],
-		"campaigns":[{"id":3,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"content":{"subject":"S","text":"T"}}]}],
+		"campaigns":[{"id":3,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,
+			"content":{"subject":"S","text":"T"}}]}],
 		"contents":[{"subject":"S","text":"T"}],
-		"messages":[{"id":"m","account_id":1,"sent_by":"email_api","to":"a@example.org","content":0,"status":"delivered"}]}`, scheduledFor.Unix())
+		"messages":[{"id":"m","account_id":1,"sent_by":"email_api","to":"a@example.org","content":0,"status":"delivered"}]}`,
+		scheduledFor.Unix())
 }
 
 func restored(t *testing.T, state string) *Platform {

@@ -100,10 +100,11 @@ func TestDiagnoseOtherEncoders(t *testing.T) {
 	secret := webhook.Secret{Key: "s"}
 	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)
 	for name, again := range map[string]string{
-		"JSON.stringify":             `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
-		"JSON.stringify, two spaces": "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
-		"json.dumps":                 `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
-		"json.dumps, sorted":         `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
+		"JSON.stringify": `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
+		"JSON.stringify, two spaces": "{\n  \"url\": \"https://x.example/?a=1&b=2\",\n" +
+			"  \"name\": \"José 😀\",\n  \"n\": [\n    1,\n    {}\n  ]\n}",
+		"json.dumps":         `{"url": "https://x.example/?a=1&b=2", "name": "Jos\u00e9 \ud83d\ude00", "n": [1, {}]}`,
+		"json.dumps, sorted": `{"n": [1, {}], "name": "Jos\u00e9 \ud83d\ude00", "url": "https://x.example/?a=1&b=2"}`,
 		"json_encode": `{"url":"https:\/\/x.example\/?a=1&b=2","name":"Jos\u00e9 \ud83d\ude00","n":[1,` +
 			`{}]}`,
 		"json_encode, UNESCAPED_UNICODE":   `{"url":"https:\/\/x.example\/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
