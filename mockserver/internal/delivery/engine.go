@@ -197,8 +197,8 @@ func (d *Engine) run(q *queue) {
 		if next == nil {
 			break
 		}
-		next.State, next.NextAttempt, next.started = record.DeliveryInFlight, time.Time{}, now
-		attempt := record.Attempt{Time: now, Manual: next.manual}
+		next.State, next.NextAttempt, next.Started = record.DeliveryInFlight, time.Time{}, now
+		attempt := record.Attempt{Time: now, Manual: next.Manual}
 		d.tellLocked(next)
 		d.mu.Unlock()
 		d.attempt(next, &attempt)
@@ -226,20 +226,20 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 // settleLocked notes how an attempt went and what comes next.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	x.Attempts = append(x.Attempts, a)
-	x.manual, x.started = false, time.Time{}
-	x.tries++
+	x.Manual, x.Started = false, time.Time{}
+	x.Tries++
 	switch {
 	case a.Status >= 200 && a.Status <= 299:
 		x.State = record.DeliveryDelivered
-		if x.duplicate {
-			x.duplicate, x.State = false, record.DeliveryQueued
+		if x.Duplicate {
+			x.Duplicate, x.State = false, record.DeliveryQueued
 			q.pending = slices.Insert(q.pending, 0, x)
 		}
-	case q.once || x.tries > len(d.schedule):
+	case q.once || x.Tries > len(d.schedule):
 		x.State = record.DeliveryFailed
 	default:
 		x.State = record.DeliveryRetrying
-		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.tries-1]))
+		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))
 	}
 }
 
@@ -261,7 +261,7 @@ func (d *Engine) Redeliver(id string) error {
 	}
 	q.remove(x)
 	x.State = record.DeliveryQueued
-	x.manual, x.tries = true, 0
+	x.Manual, x.Tries = true, 0
 	q.pending = append(q.pending, x)
 	d.startLocked(q)
 	d.tellLocked(x)

@@ -12,12 +12,17 @@ import (
 // delivery is one event on its way to one webhook.
 type delivery struct {
 	record.Delivery
+	todo
 
 	webhookID int64
-	duplicate bool      // deliver it once more
-	tries     int       // since the delivery was made or asked for again
-	manual    bool      // the next attempt was asked for
-	started   time.Time // the attempt under way, if one is
+}
+
+// todo is what there is left to do for a delivery. A snapshot holds all of it.
+type todo struct {
+	Tries     int       `json:"tries"`              // since the delivery was made or asked for again
+	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
+	Manual    bool      `json:"manual,omitzero"`    // the next attempt was asked for
+	Started   time.Time `json:"started,omitzero"`   // the attempt under way, if one is
 }
 
 // queue holds what is to be delivered to one webhook.
@@ -95,7 +100,7 @@ func (q *queue) push(x *delivery, rule *fault.Rule) {
 		q.held = x
 		q.later(x, time.Now().Add(cmp.Or(hit.Delay, fault.DefaultHold)))
 	default:
-		x.duplicate = hit.Action == fault.Duplicate
+		x.Duplicate = hit.Action == fault.Duplicate
 		if hit.Delay > 0 {
 			q.later(x, time.Now().Add(hit.Delay))
 		} else {

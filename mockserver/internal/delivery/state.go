@@ -22,13 +22,10 @@ type State struct {
 // Saved is a delivery with what there is left to do for it.
 type Saved struct {
 	*record.Delivery
-	Attempts  []AttemptWire `json:"attempts"`             // the same with their durations
-	Bytes     []byte        `json:"body_base64,omitzero"` // the body, if it is no text
-	Tries     int           `json:"tries"`
-	Duplicate bool          `json:"duplicate,omitzero"`
-	Manual    bool          `json:"manual,omitzero"`  // the next attempt was asked for
-	Started   time.Time     `json:"started,omitzero"` // the attempt under way
-	Place     int           `json:"place,omitzero"`   // in the webhook's queue, from 1
+	todo
+	Attempts []AttemptWire `json:"attempts"`             // the same with their durations
+	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is no text
+	Place    int           `json:"place,omitzero"`       // in the webhook's queue, from 1
 }
 
 // Check returns the first mistake in a state of webhooks that have these names.
@@ -62,13 +59,10 @@ func (d *Engine) State() State {
 	out := State{Events: slices.Clone(d.journal.events), LastEvent: d.journal.lastEvent}
 	for _, x := range d.journal.deliveries {
 		saved := Saved{
-			Delivery:  new(x.Delivery),
-			Attempts:  onWire(x.Attempts),
-			Tries:     x.tries,
-			Duplicate: x.duplicate,
-			Manual:    x.manual,
-			Started:   x.started,
-			Place:     places[x],
+			Delivery: new(x.Delivery),
+			Attempts: onWire(x.Attempts),
+			todo:     x.todo,
+			Place:    places[x],
 		}
 		if !utf8.Valid(x.Body) {
 			saved.Bytes = x.Body
@@ -107,15 +101,15 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 // delivery is what was saved. Nobody knows how an attempt ended that was under
 // way, but it was made, and counts.
 func (s Saved) delivery() *delivery {
-	out := &delivery{Delivery: *s.Delivery, tries: s.Tries, duplicate: s.Duplicate, manual: s.Manual}
+	out := &delivery{Delivery: *s.Delivery, todo: s.todo}
 	out.Attempts = fromWire(s.Attempts)
 	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is that of no webhook
 	if len(s.Bytes) > 0 {
 		out.Body = s.Bytes
 	}
 	if !s.Started.IsZero() {
-		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: cutShort, Manual: out.manual})
-		out.manual = false
+		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: cutShort, Manual: out.Manual})
+		out.Manual, out.Started = false, time.Time{}
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func (d *Engine) Record(id string) *Record {
 // Those before it was last asked for do not count against the schedule.
 func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
-	most := done - x.tries + 1
+	most := done - x.Tries + 1
 	if q == nil || !q.once {
 		most += len(d.schedule)
 	}
