@@ -101,7 +101,7 @@ func TestPushWithFaults(t *testing.T) {
 	if lost.State != record.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {
 		t.Errorf("the lost one is %s by %q, the next one hit by %q", lost.State, lost.Fault, next.Fault)
 	}
-	if !twice.duplicate || next.duplicate {
+	if !twice.Duplicate || next.Duplicate {
 		t.Error("the wrong one is delivered twice")
 	}
 }
