@@ -131,9 +131,9 @@ func TestPartialUpdate(t *testing.T) {
 		want   string
 	}{
 		"nothing":       {TemplateUpdate{}, `{}`},
-		"empty value":   {TemplateUpdate{Name: Ptr("")}, `{"name":""}`},
+		"empty value":   {TemplateUpdate{Name: new("")}, `{"name":""}`},
 		"null":          {TemplateUpdate{Content: &TemplateContentUpdate{Text: Null[string]()}}, `{"content":{"text":null}}`},
-		"value":         {TemplateUpdate{Content: &TemplateContentUpdate{HTML: Ptr("h"), Text: Value("")}}, `{"content":{"html":"h","text":""}}`},
+		"value":         {TemplateUpdate{Content: &TemplateContentUpdate{HTML: new("h"), Text: Value("")}}, `{"content":{"html":"h","text":""}}`},
 		"remove":        {CustomAttributeUpdate{Name: "a", Value: Null[string]()}, `{"name":"a","value":null}`},
 		"set":           {CustomAttributeUpdate{Name: "a", Value: Value("b")}, `{"name":"a","value":"b"}`},
 		"left out fail": {CustomAttributeUpdate{Name: "a"}, ``},

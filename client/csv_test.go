@@ -10,12 +10,15 @@ import (
 	"testing"
 )
 
+// csvTest is a file, and what comes of it: contacts, then the error.
+type csvTest struct {
+	file string
+	opts CSVOptions
+	want string
+}
+
 func TestImportCSV(t *testing.T) {
-	for name, tc := range map[string]struct {
-		file string
-		opts CSVOptions
-		want string // contacts, then the error
-	}{
+	testCSV(t, map[string]csvTest{
 		"plain":            {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
 		"mark and spaces":  {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
 		"mark and quotes":  {"\ufeff\"email\",\"n\"\n\"a@x\",\"1\"\n", CSVOptions{}, "2:a@x{n=1}[] "},
@@ -38,7 +41,12 @@ func TestImportCSV(t *testing.T) {
 		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; perhaps a quote is not closed"},
 		"skipping":         {"email,n\n,2\na@x,1,7\nb\"@x,5\n\"c@x\",\xff\nd@x,3\n", CSVOptions{BadRow: skipRow}, "6:d@x{n=3}[] "},
 		"bad comma":        {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
-		// A row that is left out is left out whole, or the source ends.
+	})
+}
+
+// A row that is left out is left out whole, or the source ends.
+func TestImportCSVLeavesOutWhole(t *testing.T) {
+	testCSV(t, map[string]csvTest{
 		"note of a bad row":      {"email,n,note\nb\"@x,1,\"two\nevil@x,2,3\nend\"\nc@x,3,4\n", CSVOptions{BadRow: skipRow}, "5:c@x{n=3note=4}[] "},
 		"note behind a space":    {"email,note\nb@x, \"two\nevil@x,2\nend\"\nc@x,3\n", CSVOptions{BadRow: skipRow}, "5:c@x{note=3}[] "},
 		"space behind a quote":   {"email,note\n\"b@x\" ,2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{note=3}[] "},
@@ -48,8 +56,11 @@ func TestImportCSV(t *testing.T) {
 		"bad quotes over lines":  {"email,note\nb@x,\"two\nlines\" x\nevil@x,\"1\"\n", CSVOptions{BadRow: skipRow}, `line 2: extraneous or missing " in quoted-field, and nobody can say where the row ends`},
 		"inches without quotes":  {"email,note\nb@x,5\" pipe\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{note=3}[] "},
 		"too many fields, lines": {"email,note\nb@x,1,\"two\nevil@x,2\"\nc@x,3\n", CSVOptions{BadRow: skipRow}, "4:c@x{note=3}[] "},
+	})
+}
 
-		// Lines.
+func TestImportCSVLines(t *testing.T) {
+	testCSV(t, map[string]csvTest{
 		"CR alone":            {"email,n\ra@x,1\r\rb@x,\"2\r3\"\rc@x,4", CSVOptions{}, "2:a@x{n=1}[] 4:b@x{n=2\n3}[] 6:c@x{n=4}[] "},
 		"CR CR LF":            {"email\r\r\na@x\r\r\n", CSVOptions{}, "3:a@x{}[] "},
 		"CR in an LF file":    {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
@@ -61,8 +72,11 @@ func TestImportCSV(t *testing.T) {
 		"row of 1 MiB":        {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\n", CSVOptions{BadRow: skipRow}, "2:a@x{n=" + strings.Repeat("n", 1<<20-4) + "}[] "},
 		"longer row":          {"email,n\na@x," + strings.Repeat("n", 1<<20-3) + "\nb@x,\n", CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; perhaps a quote is not closed"},
 		"longer first row":    {"email," + strings.Repeat("n", 1<<20), CSVOptions{BadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; perhaps a quote is not closed"},
+	})
+}
 
-		// What spreadsheets write.
+func TestImportCSVOfSpreadsheets(t *testing.T) {
+	testCSV(t, map[string]csvTest{
 		"separator line":      {"sep=;\r\nemail;tags\r\na@x;b\r\n", CSVOptions{}, "3:a@x{}[b] "},
 		"separator in quotes": {"\ufeff\"SEP=|\"\nemail|n\na@x|b\n", CSVOptions{}, "3:a@x{n=b}[] "},
 		"another separator":   {"sep=;\nemail,n\na@x,b;c\n", CSVOptions{Comma: ','}, "3:a@x{n=b;c}[] "},
@@ -77,13 +91,17 @@ func TestImportCSV(t *testing.T) {
 		"long other header":   {strings.Repeat("k", 99) + "\n", CSVOptions{}, `line 1: no column has the header "email", but "` + strings.Repeat("k", 40) + `"`},
 		"header not UTF-8":    {"email,Stra\xdfe\na@x,1\n", CSVOptions{}, "line 1: the header of column 2 is not UTF-8"},
 		"header of two lines": {"email,\"a\nb\"\na@x,\xff\n", CSVOptions{}, `line 3: a\nb: is not UTF-8`},
-	} {
+	})
+}
+
+func testCSV(t *testing.T, tests map[string]csvTest) {
+	t.Helper()
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
 			for c, err := range ImportCSV(strings.NewReader(tc.file), tc.opts) {
 				if err != nil {
-					var bad *CSVError
-					if !errors.As(err, &bad) {
+					if _, ok := errors.AsType[*CSVError](err); !ok {
 						t.Errorf("%T is not a *CSVError", err)
 					}
 					got.WriteString(err.Error())

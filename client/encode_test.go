@@ -82,7 +82,7 @@ func TestBodyThatLooksWrong(t *testing.T) {
 		sent = string(b)
 		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
 	})
-	update := TemplateUpdate{Name: Ptr(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
+	update := TemplateUpdate{Name: new(text), Content: &TemplateContentUpdate{Text: Null[string]()}}
 	if _, err := c.Templates.Update(t.Context(), 1, update); err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func ExampleTemplateUpdate() {
 
 	// The name is set, the text is removed, and the HTML stays as it is.
 	template, err = c.Templates.Update(ctx, template.TemplateID, client.TemplateUpdate{
-		Name:    client.Ptr("Welcome (2026)"),
+		Name:    new("Welcome (2026)"),
 		Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
 	})
 	if err != nil {

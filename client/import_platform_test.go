@@ -141,3 +141,54 @@ func TestImportCancelledOnPlatform(t *testing.T) {
 		}
 	})
 }
+
+// TestImportRespectsPeople imports everybody again, after some have left.
+func TestImportRespectsPeople(t *testing.T) {
+	p := newPlatform(t)
+	defer p.Close()
+	ctx, c := t.Context(), p.clean
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+		t.Fatal(err)
+	}
+	left, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "left@example.com", Tags: []string{"vip"}, Interests: []string{"shoes"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Contacts.Unsubscribe(ctx, list.ListID, left.ID); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := c.Contacts.CreatePending(ctx, list.ListID, client.ContactCreate{Email: "pending@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	everybody := client.ImportAddresses(slices.Values([]string{"new@example.com", "left@example.com", "pending@example.com"}))
+	statuses := func(want ...string) {
+		t.Helper()
+		for i, id := range []int64{left.ID, pending.ID} {
+			got, err := c.Contacts.Get(ctx, list.ListID, id)
+			if err != nil || got.Status != want[i] {
+				t.Errorf("%s is %s, %v; want %s", got.Email, got.Status, err, want[i])
+			}
+			if id == left.ID && (!slices.Equal(got.Tags, left.Tags) || !slices.Equal(got.Interests, left.Interests)) {
+				t.Errorf("tags %v and interests %v are left", got.Tags, got.Interests)
+			}
+		}
+	}
+	report, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{})
+	if err != nil || report.Imported != 1 || report.Updated != 2 {
+		t.Errorf("%v, %+v", err, report)
+	}
+	statuses(client.ContactUnsubscribed, client.ContactPending)
+	if _, err := c.Contacts.CreateNew(ctx, list.ListID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
+		t.Errorf("CreateNew: %v", err)
+	}
+	statuses(client.ContactUnsubscribed, client.ContactPending)
+	if _, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {
+		t.Error(err)
+	}
+	statuses(client.ContactActive, client.ContactActive)
+}

@@ -185,7 +185,7 @@ func templateOperations() []operation {
 		}, nil},
 		{"updateTemplate", func(ctx context.Context, c *client.Client, f *fixture) error {
 			return last(c.Templates.Update(ctx, f.template, client.TemplateUpdate{
-				Name: client.Ptr(f.name()), Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
+				Name: new(f.name()), Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
 			}))
 		}, nil},
 		{"renderTemplate", func(ctx context.Context, c *client.Client, f *fixture) error {
@@ -278,7 +278,7 @@ func campaignOperations() []operation {
 		}, nil},
 		{"updateCampaign", func(ctx context.Context, c *client.Client, f *fixture) error {
 			return last(c.Campaigns.Update(ctx, f.campaign, client.CampaignUpdate{
-				Name: client.Ptr(f.name()), Content: &client.MessageContentUpdate{TemplateID: client.Ptr(f.template)},
+				Name: new(f.name()), Content: &client.MessageContentUpdate{TemplateID: new(f.template)},
 			}))
 		}, nil},
 		{"scheduleCampaign", func(ctx context.Context, c *client.Client, f *fixture) error {

@@ -66,4 +66,6 @@ func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 
 // Ptr returns a pointer to v, for the members of a partial update: a nil
 // pointer leaves a member as it is.
-func Ptr[T any](v T) *T { return &v }
+//
+//go:fix inline
+func Ptr[T any](v T) *T { return new(v) }

@@ -14,7 +14,7 @@ import (
 type wide struct {
 	id   int64
 	tags []string
-	rest [20]int64
+	_    [20]int64
 }
 
 func readWide(c *jsonscan.Cursor) (v wide) {

@@ -126,6 +126,21 @@ func TestTheSameAddressAgain(t *testing.T) {
 			want(l, "contacts", len(l.get(f("/lists/%d/contacts", list)).column("id")), 1)
 		}
 	}))
+	t.Run("one that unsubscribed comes back if it may", inLab(func(l *lab) {
+		proves(l, "decision/12/resubscribe")
+		path := f("/lists/%d/contacts", l.list())
+		create := func(query string) reply { return l.post(path+query, f(`{"email":%q}`, ada)) }
+		id := create("?resubscribe=false").is(201, `{"status":"active","…":0}`).int("id")
+		l.delete(f("%s/%d", path, id)).is(204, "")
+		create("?resubscribe=false").is(201, f(`{"id":%d,"status":"active","…":0}`, id))
+		l.post(f("%s/%d/unsubscribe", path, id), "").is(204, "")
+		create("?resubscribe=false").problem(409, "contact_exists", "body.email")
+		l.delete(f("%s/%d", path, id)).is(204, "")
+		create("?resubscribe=false").problem(409, "contact_exists", "body.email")
+		create("?resubscribe=false&send_double_opt_in=true").problem(409, "contact_exists", "body.email")
+		create("?resubscribe=maybe").problem(422, "value_error", "query.resubscribe")
+		create("?resubscribe=true").is(201, f(`{"id":%d,"status":"active","…":0}`, id))
+	}))
 	t.Run("one that bounced or complained does not", inLab(func(l *lab) {
 		proves(l, "decision/12/bad")
 		for _, status := range []string{"spam", "bounced"} {

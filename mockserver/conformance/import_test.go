@@ -91,8 +91,10 @@ func TestImportTo(t *testing.T) {
 		{was: "active", to: "active", becomes: "active"},
 		{was: "active", to: "unsubscribed", becomes: "unsubscribed"},
 		{was: "active", to: "deleted", becomes: "deleted"},
-		{was: "pending", to: "active", becomes: "active", added: true},
-		{was: "unsubscribed", to: "active", becomes: "active", added: true},
+		{was: "pending", to: "active", becomes: "pending"},
+		{was: "pending", to: "unsubscribed", becomes: "unsubscribed"},
+		{was: "unsubscribed", to: "", becomes: "unsubscribed"},
+		{was: "unsubscribed", to: "active", becomes: "unsubscribed"},
 		{was: "deleted", to: "active", becomes: "active", added: true},
 		{was: "spam", to: "active", becomes: "spam"},
 		{was: "bounced", to: "active", becomes: "bounced"},
@@ -125,4 +127,51 @@ func TestImportTo(t *testing.T) {
 				problem(422, "value_error", "body.import_to")
 		}
 	}))
+}
+
+// What an import to active makes of an address on the list, also of one that was
+// deleted since, and whether it fires Contact.Added.
+func TestImportResubscribes(t *testing.T) {
+	for _, row := range []struct {
+		was, kept, asked string
+	}{
+		{was: "active", kept: "active", asked: "active"},
+		{was: "pending", kept: "pending", asked: "active, added"},
+		{was: "unsubscribed", kept: "unsubscribed", asked: "active, added"},
+		{was: "spam", kept: "spam", asked: "spam"},
+		{was: "bounced", kept: "bounced", asked: "bounced"},
+		{was: "active, deleted", kept: "active, added", asked: "active, added"},
+		{was: "pending, deleted", kept: "deleted", asked: "active, added"},
+		{was: "unsubscribed, deleted", kept: "deleted", asked: "active, added"},
+		{was: "spam, deleted", kept: "deleted", asked: "deleted"},
+		{was: "bounced, deleted", kept: "deleted", asked: "deleted"},
+		{was: "nobody, deleted", kept: "active, added", asked: "active, added"},
+	} {
+		for body, becomes := range map[string]string{``: row.kept, `,"resubscribe":false`: row.kept, `,"resubscribe":true`: row.asked} {
+			t.Run(row.was+body, inLab(func(l *lab) {
+				proves(l, "decision/14/respect", "decision/14/deleted", "decision/14/bad-stays", "decision/14/stay")
+				list := l.list()
+				path := f("/lists/%d/contacts", list)
+				was, deleted := strings.CutSuffix(row.was, ", deleted")
+				if was != "nobody" {
+					l.member(list, ada, was)
+				}
+				entry := f(`{"contacts":[{"email":%q,"tags":["x"],"interests":["i"]}]`, ada)
+				if deleted {
+					l.post(path+"/import", entry+`,"import_to":"deleted"}`).ok()
+				}
+				if was != "nobody" && !deleted {
+					l.post(path+"/import", entry+`}`).ok()
+				}
+				l.listen()
+				l.post(path+"/import", f(`{"contacts":[{"email":%q}]%s}`, ada, body)).is(200, `{"imported":0,"updated":1,"errors":[]}`)
+				status, added := strings.CutSuffix(becomes, ", added")
+				l.get(path).is(200, f(`{"data":[{"status":%q,"tags":["x"],"interests":["i"],"…":0}],"…":0}`, status))
+				if added {
+					l.fires("Contact.Added")
+				}
+				l.fires()
+			}))
+		}
+	}
 }

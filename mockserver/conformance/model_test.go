@@ -31,7 +31,8 @@ type modelList struct {
 type modelContact struct {
 	id            int64
 	email, status string
-	added         int // grows with every addition anywhere
+	before        string // the status that a deleted one had
+	added         int    // grows with every addition anywhere
 }
 
 type modelMessage struct {
@@ -73,8 +74,25 @@ func (m *model) add(l *modelList, email string) *modelContact {
 	return c
 }
 
+// set gives a contact a status.
+func (c *modelContact) set(status string) {
+	c.before = ""
+	if status == "deleted" {
+		c.before = c.status
+	}
+	c.status = status
+}
+
+// was is the status that counts when an address is added again.
+func (c *modelContact) was() string {
+	if c.status == "deleted" {
+		return c.before
+	}
+	return c.status
+}
+
 func (m *model) activate(l *modelList, c *modelContact) {
-	c.status = "active"
+	c.set("active")
 	m.fire("Contact.Added", c.email)
 	if l.workflow && !m.isSuppressed(c.email) {
 		m.send(modelMessage{by: events.SendingTypeWorkflow, to: c.email, contact: c, list: l})
@@ -82,9 +100,10 @@ func (m *model) activate(l *modelList, c *modelContact) {
 }
 
 // create is POST /lists/{list_id}/contacts: the status code and the contact.
-func (m *model) create(l *modelList, email string, optIn bool) (int, *modelContact) {
+func (m *model) create(l *modelList, email string, optIn, resubscribe bool) (int, *modelContact) {
 	c := l.at(email)
-	if optIn && !l.accepted || c != nil && c.status != "unsubscribed" && c.status != "deleted" {
+	if optIn && !l.accepted || c != nil && c.status != "unsubscribed" && c.status != "deleted" ||
+		c != nil && c.was() == "unsubscribed" && !resubscribe {
 		return 409, nil
 	}
 	c = m.add(l, email)
@@ -92,7 +111,7 @@ func (m *model) create(l *modelList, email string, optIn bool) (int, *modelConta
 	case !optIn:
 		m.activate(l, c)
 	default:
-		c.status = "pending"
+		c.set("pending")
 		if !m.isSuppressed(email) {
 			m.send(modelMessage{by: events.SendingTypeWorkflow, to: email, contact: c, list: l, confirmation: true})
 		}
@@ -113,7 +132,7 @@ func (m *model) leave(c *modelContact, status string) int {
 }
 
 func (m *model) remove(c *modelContact, status string) {
-	c.status = status
+	c.set(status)
 	m.fire("Contact.Removed", c.email+" "+status)
 	if status == "unsubscribed" {
 		m.fire("Contact.Unsubscribed", c.email)
@@ -121,7 +140,7 @@ func (m *model) remove(c *modelContact, status string) {
 }
 
 // importOne is one entry of an import. It reports whether the contact is new.
-func (m *model) importOne(l *modelList, email, status string) bool {
+func (m *model) importOne(l *modelList, email, status string, resubscribe bool) bool {
 	c := l.at(email)
 	isNew := c == nil
 	switch {
@@ -131,7 +150,9 @@ func (m *model) importOne(l *modelList, email, status string) bool {
 		m.add(l, email).status = status
 	case c.status == status:
 	case status != "active": // silently
-		c.status = status
+		c.set(status)
+	case c.was() == "spam" || c.was() == "bounced":
+	case (c.was() == "unsubscribed" || c.was() == "pending") && !resubscribe:
 	case c.status == "pending":
 		m.activate(l, c)
 	case c.status == "unsubscribed" || c.status == "deleted":

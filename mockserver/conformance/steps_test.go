@@ -27,9 +27,9 @@ func (t *trial) step(s step) {
 }
 
 func (t *trial) stepCreate(s step) {
-	l, email, optIn := pick(t.lists, s.a), pick(addresses, s.b), s.c%3 == 0
-	want, contact := t.create(l, email, optIn)
-	got, body := t.call("POST", f("/lists/%d/contacts?send_double_opt_in=%t", l.id, optIn), f(`{"email":%q}`, email))
+	l, email, optIn, resubscribe := pick(t.lists, s.a), pick(addresses, s.b), s.c%3 == 0, s.c%5 > 1
+	want, contact := t.create(l, email, optIn, resubscribe)
+	got, body := t.call("POST", f("/lists/%d/contacts?send_double_opt_in=%t&resubscribe=%t", l.id, optIn, resubscribe), f(`{"email":%q}`, email))
 	t.disagree("status", got, want)
 	if contact == nil || t.failure != nil {
 		return
@@ -56,18 +56,18 @@ func (t *trial) stepLeave(s step) {
 }
 
 func (t *trial) stepImport(s step) {
-	l, status := pick(t.lists, s.a), pick([]string{"active", "active", "unsubscribed", "deleted"}, s.c)
+	l, status, resubscribe := pick(t.lists, s.a), pick([]string{"active", "active", "unsubscribed", "deleted"}, s.c), s.c%3 == 0
 	batch := []string{pick(addresses, s.b), pick(addresses, s.b/4), pick(addresses, s.b/16)}
 	imported := 0
 	var entries []string
 	for _, email := range batch {
 		entries = append(entries, f(`{"email":%q}`, email))
-		if t.importOne(l, email, status) {
+		if t.importOne(l, email, status, resubscribe) {
 			imported++
 		}
 	}
 	_, body := t.call("POST", f("/lists/%d/contacts/import", l.id),
-		f(`{"contacts":[%s],"import_to":%q}`, strings.Join(entries, ","), status))
+		f(`{"contacts":[%s],"import_to":%q,"resubscribe":%t}`, strings.Join(entries, ","), status, resubscribe))
 	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]),
 		f("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {

@@ -23,6 +23,7 @@ type contact struct {
 	Added          int64       `json:"added"` // grows with every time that a contact is added anywhere
 	Email          string      `json:"email"`
 	Status         string      `json:"status"`
+	Before         string      `json:"before,omitzero"` // the status that a deleted one had
 	SubscribedOn   int64       `json:"subscribed_on"`
 	Attributes     []attribute `json:"attributes,omitzero"`
 	Tags           []string    `json:"tags,omitzero"`
@@ -53,6 +54,14 @@ func (c *contact) wire() api.Contact {
 		out.CustomAttributes[i] = api.CustomAttribute(a)
 	}
 	return out
+}
+
+// standing is the status that counts when the contact is added again.
+func (c *contact) standing() string {
+	if c.Status == statusDeleted {
+		return c.Before
+	}
+	return c.Status
 }
 
 func (c *contact) lastBounce() string {

@@ -43,7 +43,8 @@ func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequest
 		if err != nil {
 			return nil, err
 		}
-		c, err := t.addContact(l, *r.Body, r.Params.SendDoubleOptIn)
+		resubscribe := r.Params.Resubscribe == nil || *r.Params.Resubscribe
+		c, err := t.addContact(l, *r.Body, r.Params.SendDoubleOptIn, resubscribe)
 		if err != nil {
 			return nil, err
 		}

@@ -81,6 +81,10 @@ func (t *contactTable) at(address string) *contact {
 
 func (t *contactTable) setStatus(c *contact, status string) {
 	t.statuses[c.Status].Remove(c.slot)
+	c.Before = ""
+	if status == statusDeleted {
+		c.Before = c.Status
+	}
 	c.Status = status
 	t.mark(status, c.slot)
 }

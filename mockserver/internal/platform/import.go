@@ -32,7 +32,7 @@ func (p *Platform) ImportContacts(ctx context.Context, r api.ImportContactsReque
 			return nil, err
 		}
 		for _, entry := range entries {
-			if t.importContact(l, entry, status) {
+			if t.importContact(l, entry, status, r.Body.Resubscribe) {
 				out.Imported++
 			} else {
 				out.Updated++
@@ -72,21 +72,23 @@ func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
-// importContact adds or updates one contact and reports whether it is new.
-// Nobody whose status is spam or bounced becomes active by an import. An import
-// that unsubscribes or deletes does so to everybody, and fires nothing.
-func (t *tx) importContact(l *list, entry api.ImportContact, status string) bool {
+// importContact adds or updates one contact and reports whether it is new. An
+// import that unsubscribes or deletes does so to everybody, and fires nothing.
+func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.at(entry.Email)
 	isNew := c == nil
-	if isNew {
-		c = t.newContact(l, entry.Email, statusPending)
+	switch {
+	case isNew && status == statusActive:
+		c = t.newContact(l, entry.Email, statusPending) // until it is activated
+	case isNew:
+		c = t.newContact(l, entry.Email, status)
 	}
 	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
 	switch {
 	case c.Status == status:
 	case status != statusActive:
 		l.contacts.setStatus(c, status)
-	case c.Status == statusSpam || c.Status == statusBounced:
+	case !isNew && !mayBecomeActive(c, resubscribe):
 	default:
 		if !isNew && c.Status != statusPending {
 			c.Added = t.nextID()
@@ -94,4 +96,17 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string) bool
 		t.activate(l, c)
 	}
 	return isNew
+}
+
+// mayBecomeActive reports whether an import may make a contact active that is on
+// the list already: nobody who complained or bounced, and who unsubscribed or has
+// not confirmed yet only if that is asked for.
+func mayBecomeActive(c *contact, resubscribe bool) bool {
+	switch c.standing() {
+	case statusSpam, statusBounced:
+		return false
+	case statusUnsubscribed, statusPending:
+		return resubscribe
+	}
+	return true
 }

@@ -9,8 +9,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/random"
 )
 
-// addContact adds an address to a list, or adds it again.
-func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn bool) (*contact, error) {
+// addContact adds an address to a list, or adds it again; one that had
+// unsubscribed only if resubscribe is set.
+func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe bool) (*contact, error) {
 	if doubleOptIn {
 		if err := l.mayBeSentTo("path", "list_id"); err != nil {
 			return nil, err
@@ -20,6 +21,8 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn bool) (*conta
 	switch {
 	case c == nil:
 		c = t.newContact(l, in.Email, statusPending)
+	case c.standing() == statusUnsubscribed && !resubscribe:
+		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
 		c.Added = t.nextID()
 		l.contacts.setStatus(c, statusPending)
