@@ -24,14 +24,15 @@ func Example() {
 	}
 	defer pool.Close()
 	if _, err := pool.Exec(ctx, pgstore.Schema); err != nil {
-		fmt.Println("no database:", err != nil)
+		fmt.Fprintln(os.Stderr, err) // a program would end here
 	}
 	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "whsec_example"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	http.Handle("/hook", webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
+	mux := http.NewServeMux()
+	mux.Handle("POST /hook", webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
 		tx, ok := pgstore.Tx(ctx)
 		if !ok {
 			return errors.New("no transaction")
@@ -39,4 +40,6 @@ func Example() {
 		_, err := tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
 		return err
 	}, webhook.Options{Once: pgstore.NewOnce(pool)}))
+	fmt.Println("ready")
+	// Output: ready
 }
