@@ -328,7 +328,7 @@ func TestManyWaiters(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if calls := float64(rdb.calls.Load()) / waiters; calls > 6 { // about four, and what a busy machine adds
+	if calls := float64(rdb.calls.Load()) / waiters; calls > 8 { // four on an idle machine; if all asked all the time it would be dozens
 		t.Errorf("%.2f calls a turn", calls)
 	}
 	if turn := time.Since(start) / waiters; turn > 2*gap {

@@ -1,0 +1,45 @@
+package pgstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/emailplatform/contrib/pgstore"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// A receiver that counts bounces, each once, whatever dies when.
+func Example() {
+	ctx := context.Background()
+	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(ctx, pgstore.Schema); err != nil {
+		fmt.Fprintln(os.Stderr, err) // a program would end here
+	}
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "whsec_example"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /hook", webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
+		tx, ok := pgstore.Tx(ctx)
+		if !ok {
+			return errors.New("no transaction")
+		}
+		_, err := tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
+		return err
+	}, webhook.Options{Once: pgstore.NewOnce(pool)}))
+	fmt.Println("ready")
+	// Output: ready
+}

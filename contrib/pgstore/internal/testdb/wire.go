@@ -1,0 +1,40 @@
+package testdb
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+)
+
+// Wire are the connections of a pool, which can be cut like those of a process
+// that dies.
+type Wire struct {
+	mu    sync.Mutex
+	conns []net.Conn
+	dead  bool
+}
+
+// Dial goes into pgconn.Config.DialFunc.
+func (w *Wire) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead {
+		return nil, errors.New("the wire is cut")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err == nil {
+		w.conns = append(w.conns, conn)
+	}
+	return conn, err
+}
+
+// Cut closes all connections, and there are no new ones.
+func (w *Wire) Cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dead = true
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+}

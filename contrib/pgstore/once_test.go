@@ -1,0 +1,305 @@
+package pgstore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/emailplatform/contrib/pgstore"
+	"example.com/emailplatform/contrib/pgstore/internal/testdb"
+	"example.com/emailplatform/webhook"
+	"example.com/emailplatform/webhook/webhooktest"
+)
+
+func TestOnce(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return pgstore.NewOnce(newPool(t, url)) })
+		})
+	}
+}
+
+func TestOnceCrash(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
+				wire := &testdb.Wire{}
+				return pgstore.NewOnce(newPool(t, url, through(wire))), wire.Cut
+			})
+		})
+	}
+}
+
+// table makes a table for what a handler writes.
+func table(t testing.TB, pool *pgxpool.Pool) (name string) {
+	t.Helper()
+	name = "effects_" + strings.ToLower(rand.Text())
+	if _, err := pool.Exec(t.Context(), "CREATE TABLE "+name+" (key text)"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = pool.Exec(context.Background(), "DROP TABLE "+name) }) //nolint:usetesting // t.Context has ended
+	return name
+}
+
+func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
+	t.Helper()
+	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+var errHandler = errors.New("the handler fails")
+
+// TestEffects: what a handler writes with Tx is there exactly when Do says that
+// it has succeeded.
+func TestEffects(t *testing.T) {
+	pool := direct(t)
+	once := pgstore.NewOnce(pool)
+	for _, tt := range []struct {
+		name string
+		end  func(ctx context.Context, tx pgx.Tx) error
+		want int
+		err  error // nil if the handler succeeds; errHandler stands for any
+	}{
+		{"success", func(context.Context, pgx.Tx) error { return nil }, 1, nil},
+		{"failure", func(context.Context, pgx.Tx) error { return errHandler }, 0, errHandler},
+		{"commits by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }, 0, pgstore.ErrTxEnd},
+		{"rolls back by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }, 0, pgstore.ErrTxEnd},
+		{"tries to commit, goes on", func(ctx context.Context, tx pgx.Tx) error { _ = tx.Commit(ctx); return nil }, 1, nil},
+		{"hides an error of SQL", func(ctx context.Context, tx pgx.Tx) error {
+			_, _ = tx.Exec(ctx, "SELECT 1/0")
+			return nil
+		}, 0, errHandler},
+		{"savepoint is rolled back", func(ctx context.Context, tx pgx.Tx) error {
+			save, err := tx.Begin(ctx)
+			if err != nil {
+				return err
+			}
+			_, _ = save.Exec(ctx, "SELECT 1/0")
+			return save.Rollback(ctx)
+		}, 1, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			effects, key := table(t, pool), rand.Text()
+			ran, err := once.Do(t.Context(), key, func(ctx context.Context) error {
+				tx, ok := pgstore.Tx(ctx)
+				if !ok {
+					return errors.New("no transaction")
+				}
+				if _, err := tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key); err != nil {
+					return err
+				}
+				return tt.end(ctx, tx)
+			})
+			if !ran || (err == nil) != (tt.err == nil) || tt.err != nil && tt.err != errHandler && !errors.Is(err, tt.err) {
+				t.Errorf("Do = %v, %v; want true and %v", ran, err, tt.err)
+			}
+			if n := count(t, pool, effects); n != tt.want {
+				t.Errorf("%d effects, want %d", n, tt.want)
+			}
+			again, _ := once.Do(t.Context(), key, func(context.Context) error { return nil })
+			if again != (tt.want == 0) {
+				t.Errorf("handled again: %v", again)
+			}
+		})
+	}
+}
+
+func TestTxOfAnotherContext(t *testing.T) {
+	if tx, ok := pgstore.Tx(t.Context()); ok || tx != nil {
+		t.Error(tx, ok)
+	}
+}
+
+// TestManyProcesses: each of many events comes to several pools at once, in a
+// database whose default is another isolation. One effect each.
+func TestManyProcesses(t *testing.T) {
+	const events, deliveries = 300, 4
+	strict := func(cfg *pgxpool.Config) {
+		cfg.MaxConns = deliveries
+		cfg.ConnConfig.RuntimeParams["default_transaction_isolation"] = "repeatable read"
+	}
+	pool := direct(t)
+	effects := table(t, pool)
+	var called atomic.Int64
+	var wg sync.WaitGroup
+	keys := make([]string, events)
+	for i := range keys {
+		keys[i] = rand.Text()
+	}
+	for range deliveries {
+		once := pgstore.NewOnce(direct(t, strict))
+		wg.Go(func() {
+			for _, key := range keys {
+				deliver(t, once, key, func(ctx context.Context) error {
+					called.Add(1)
+					tx, _ := pgstore.Tx(ctx)
+					_, err := tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key)
+					return err
+				})
+			}
+		})
+	}
+	wg.Wait()
+	if n := count(t, pool, effects); n != events || called.Load() != events {
+		t.Errorf("%d effects of %d calls for %d events", n, called.Load(), events)
+	}
+}
+
+// deliver does as the platform: it delivers until the event was handled.
+func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Context) error) {
+	for {
+		_, err := once.Do(t.Context(), key, fn)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, webhook.ErrInFlight) {
+			t.Error(err)
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestDuplicateDoesNotWait: an INSERT would wait for the other transaction.
+func TestDuplicateDoesNotWait(t *testing.T) {
+	a, b, key := pgstore.NewOnce(direct(t)), pgstore.NewOnce(direct(t)), rand.Text()
+	_, err := a.Do(t.Context(), key, func(ctx context.Context) error {
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if ran, err := b.Do(short, key, func(context.Context) error { return nil }); ran || !errors.Is(err, webhook.ErrInFlight) {
+			t.Errorf("Do = %v, %v; want false and %v", ran, err, webhook.ErrInFlight)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeadProcess: a connection that ends frees the key at once.
+func TestDeadProcess(t *testing.T) {
+	wire := &testdb.Wire{}
+	a, b, key := pgstore.NewOnce(direct(t, through(wire))), pgstore.NewOnce(direct(t)), rand.Text()
+	_, err := a.Do(t.Context(), key, func(context.Context) error {
+		wire.Cut()
+		deliver(t, b, key, func(context.Context) error { return nil })
+		return nil
+	})
+	if err == nil {
+		t.Error("the first one has committed too")
+	}
+}
+
+// TestPoolIsExhausted: a handler that takes a second connection of the same pool
+// waits, but only until its context ends. Then nothing is stuck.
+func TestPoolIsExhausted(t *testing.T) {
+	const conns = 2
+	pool := direct(t, func(cfg *pgxpool.Config) { cfg.MaxConns = conns })
+	once := pgstore.NewOnce(pool)
+	var wg sync.WaitGroup
+	var ready sync.WaitGroup
+	ready.Add(conns)
+	for range conns {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
+				ready.Done()
+				ready.Wait()
+				_, err := pool.Exec(ctx, "SELECT 1")
+				return err
+			})
+			if !ran || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Do = %v, %v", ran, err)
+			}
+		})
+	}
+	wg.Wait()
+	if ran, err := once.Do(t.Context(), rand.Text(), func(context.Context) error { return nil }); !ran || err != nil {
+		t.Errorf("afterwards: %v, %v", ran, err)
+	}
+}
+
+func TestForget(t *testing.T) {
+	for way, url := range testdb.URLs(t) {
+		t.Run(way, func(t *testing.T) {
+			pool := newPool(t, url)
+			once, young := pgstore.NewOnce(pool), rand.Text()
+			if _, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			const old = 12_000
+			if _, err := pool.Exec(t.Context(), `INSERT INTO emailplatform_handled
+				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '8 days' FROM generate_series(1, $1::int)`, old); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := once.Forget(t.Context(), 7*24*time.Hour); err != nil || n < old {
+				t.Errorf("forgot %d, %v; want %d", n, err, old)
+			}
+			var left int
+			err := pool.QueryRow(t.Context(), `SELECT count(*) FROM emailplatform_handled
+				WHERE handled_at BETWEEN now() - interval '9 days' AND now() - interval '7 days'`).Scan(&left)
+			if err != nil || left != 0 {
+				t.Errorf("%d are left, %v", left, err)
+			}
+			if ran, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); ran || err != nil {
+				t.Errorf("a young key was forgotten: %v, %v", ran, err)
+			}
+		})
+	}
+}
+
+func TestForgetTooYoung(t *testing.T) {
+	once := pgstore.NewOnce(direct(t))
+	for _, age := range []time.Duration{-time.Hour, 0, 8*time.Hour - 1} {
+		if _, err := once.Forget(t.Context(), age); err == nil || !strings.Contains(err.Error(), "olderThan") {
+			t.Errorf("%v: %v", age, err)
+		}
+	}
+}
+
+// TestSchemaAtOnce: processes that start together all make the table.
+func TestSchemaAtOnce(t *testing.T) {
+	pool := direct(t)
+	schema := "s" + strings.ToLower(rand.Text())
+	if _, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			conn, err := pgx.Connect(t.Context(), pool.Config().ConnString())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = conn.Close(t.Context()) }()
+			if _, err := conn.Exec(t.Context(), "SET search_path = "+schema); err != nil {
+				t.Error(err)
+			}
+			if _, err := conn.Exec(t.Context(), pgstore.Schema); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestNoDatabase(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	pgstore.NewOnce(nil)
+}
