@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -67,19 +66,17 @@ func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) 
 
 // newExchange assembles the layers that a call passes, from the inside out.
 func newExchange(cfg Config, base string) exchange {
-	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
-	s.buffers.New = func() any { return new(bytes.Buffer) }
 	t := newTokens(cfg.Token, cfg.TokenSource)
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
 
-	x := exchange(s.send)     // one request, one answer
-	x = logged(cfg.Logger, x) // outside of send, so that each request is a record
-	x = t.authorized(x)       // outside of the log, which shows the 401 as well
-	x = l.spaced(x)           // outside of authorized, so that a token is asked for when it is this call's turn
-	x = r.retrying(x)         // each attempt queues, is authorized and logged anew
-	x = encoded(x)            // once for all attempts
-	x = caused(x)             // outside of all that asks whether the context has ended
+	x := exchange(newSender(cfg, base).send) // one request, one answer
+	x = logged(cfg.Logger, x)                // outside of send, so that each request is a record
+	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
+	x = l.spaced(x)                          // outside of authorized, so that a token is asked for when it is this call's turn
+	x = r.retrying(x)                        // each attempt queues, is authorized and logged anew
+	x = encoded(x)                           // once for all attempts
+	x = caused(x)                            // outside of all that asks whether the context has ended
 	x = retriesLogged(cfg.Logger, x)
 	return observed(cfg.Observe, x) // outermost: sees what the caller gets, and all that it took
 }

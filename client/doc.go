@@ -63,9 +63,10 @@
 //
 //	What came back                    Repeatable          Creates or sends
 //	no connection                     again               again
+//	refused unprocessed by HTTP/2     again               again
 //	429                               again               again
 //	503 with Retry-After              again               again
-//	500, 502, 503 or 504              again, maybe done   fails, maybe done
+//	408, 500, 502, 503 or 504         again, maybe done   fails, maybe done
 //	lost before the answer            again, maybe done   fails, maybe done
 //	an answer that cannot be used     again, maybe done   fails, maybe done
 //	another 5xx                       fails, maybe done   fails, maybe done
@@ -77,6 +78,15 @@
 // the resource may be there, but its id is not known. Everything else that fails
 // has certainly done nothing. The failure of a repeatable call can be followed by
 // the same call. After that of another, look first whether it was done.
+//
+// HTTP/2 says of a stream that is refused (REFUSED_STREAM), or above the last one
+// of a GOAWAY, that it was not processed: that is how platforms restart. Over HTTP/2
+// net/http would send such a request again by itself, and others that may have been
+// processed. Here it does not, whatever [Config.HTTPClient] is made of it: each
+// attempt is one request, which [RetryConfig] allows and [Error.Attempts] counts. A
+// request without a body that HTTP/2 gives back counts as lost. Over HTTP/1 net/http
+// sends a request again on a new connection if the platform has closed the old one
+// while it was idle: one with a body only if nothing of it was written yet.
 //
 // A DELETE that finds nothing, after an attempt that maybe was done, has
 // succeeded.

@@ -21,13 +21,14 @@ func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
 	case e.final:
 		return verdict{}
-	case s == 0 && !e.reached: // no connection was made
+	case s == 0 && !e.reached: // no connection was made, or HTTP/2 gave it back
 		return verdict{again: true}
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
 		return verdict{again: true}
-	case 400 <= s && s < 500:
+	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return verdict{}
 	case s < 400, // no answer, or none that can be used
+		s == http.StatusRequestTimeout, // of which a proxy may know only that it got no answer
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return verdict{again: repeatable, maybeDone: true}

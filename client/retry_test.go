@@ -20,10 +20,14 @@ import (
 
 // What came back, by the names that the table in doc.go gives it.
 var ends = map[string][]*Error{
-	"no connection":          {{}},
-	"429":                    {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
-	"503 with Retry-After":   {{StatusCode: 503, reached: true, refused: true}},
-	"500, 502, 503 or 504":   {{StatusCode: 500}, {StatusCode: 502}, {StatusCode: 503}, {StatusCode: 504}, {StatusCode: 500, refused: true}},
+	"no connection":                 {{}},
+	"refused unprocessed by HTTP/2": {{}}, // see TestOnceOverHTTP2
+	"429":                           {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
+	"503 with Retry-After":          {{StatusCode: 503, reached: true, refused: true}},
+	"408, 500, 502, 503 or 504": {
+		{StatusCode: 408}, {StatusCode: 500}, {StatusCode: 502}, {StatusCode: 503}, {StatusCode: 504},
+		{StatusCode: 408, refused: true}, {StatusCode: 500, refused: true},
+	},
 	"lost before the answer": {{reached: true}},
 	"an answer that cannot be used": {
 		{StatusCode: 200, badAnswer: true},
@@ -33,7 +37,7 @@ var ends = map[string][]*Error{
 		{StatusCode: 101, badAnswer: true},
 	},
 	"another 5xx":       {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
-	"401 and other 4xx": {{StatusCode: 400}, {StatusCode: 401}, {StatusCode: 404}, {StatusCode: 408}, {StatusCode: 409}, {StatusCode: 422}},
+	"401 and other 4xx": {{StatusCode: 400}, {StatusCode: 401}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
 }
 
 // TestRetryTable holds judge against the table of the package documentation.
