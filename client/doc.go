@@ -92,8 +92,9 @@
 // succeeded.
 //
 // There are up to [RetryConfig.MaxAttempts] attempts, with pauses of random
-// length in between, or of the length that Retry-After asks for, up to
-// [RetryConfig.MaxRetryAfter]. A pause that would not end before the context's
+// length in between, on top of what Retry-After asks for. If that is more than
+// [RetryConfig.MaxRetryAfter], the call fails at once: its [Error.RetryAfter] says how
+// long the platform asked to wait. A pause that would not end before the context's
 // deadline is not begun: the call fails at once with what came back last. The
 // retries of all calls together are bounded by [RetryConfig.Budget]. A MaxAttempts
 // of 1 turns all of this off.

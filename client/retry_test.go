@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -144,7 +145,7 @@ func TestFaults(t *testing.T) {
 		"redirect":               {plain(status(302, "Location", "/login?session=1")), false, ErrBadAnswer},
 		"redirect with the body": {plain(status(307, "Location", "/elsewhere")), false, ErrBadAnswer},
 		"redirect to nowhere":    {plain(status(301)), false, ErrBadAnswer},
-		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrOutcomeUnknown},
+		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrBadAnswer},
 		"not modified":           {plain(status(304)), false, ErrBadAnswer},
 	} {
 		for _, op := range []string{"read", "update", "delete", "state", "create"} {
@@ -162,6 +163,51 @@ func TestFaults(t *testing.T) {
 					checkFault(t, operations(c)[op](t.Context()), op, passes, int(requests.Load()), tc.refused, tc.is)
 				}
 			})
+		}
+	}
+}
+
+// TestSwitchingProtocols has a platform answer 101 and say nothing more: there
+// is no body that ends.
+func TestSwitchingProtocols(t *testing.T) {
+	gone := make(chan struct{})
+	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn) // until the client goes
+		gone <- struct{}{}
+	})
+	err := operations(c)["create"](t.Context())
+	var e *Error
+	if !errors.As(err, &e) || e.StatusCode != 101 || !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || e.Attempts != 1 {
+		t.Errorf("got %v, want a bad answer", err)
+	}
+	<-gone
+}
+
+// TestRedirectHidesQuery: a query may hold what logs should not, also in a
+// Location that is malformed.
+func TestRedirectHidesQuery(t *testing.T) {
+	for location, want := range map[string]string{
+		"/login?session=1": "to /login", "https://[/x?session=1": "to https://[/x", "%zz?session=1": "to %zz", ":?session=1": "to :",
+	} {
+		var header string
+		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", location)
+			w.WriteHeader(302)
+		})
+		ctx := OnResponse(t.Context(), func(r Response) { header = r.Header.Get("Location") })
+		err := operations(c)["create"](ctx)
+		if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
+			t.Errorf("%s: got %v, want %q", location, err, want)
+		}
+		if header != location {
+			t.Errorf("OnResponse got the Location %q, want %q", header, location)
 		}
 	}
 }
@@ -431,6 +477,22 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+func TestBudgetDoesNotOverflow(t *testing.T) {
+	for _, size := range []int{math.MaxInt, math.MaxInt / 5, math.MaxInt/5 - 1, 1 << 62} {
+		b := newBudget(size)
+		b.succeeded(1)
+		b.succeeded(2)
+		for range 100 {
+			if !b.spend() {
+				t.Fatalf("a budget of %d has nothing left", size)
+			}
+		}
+	}
+	if b := newBudget(math.MinInt); !b.spend() {
+		t.Error("a negative budget is a limit")
+	}
+}
+
 func TestBudgetRecovers(t *testing.T) {
 	b := newBudget(2)
 	for range 2 {
@@ -464,26 +526,30 @@ func TestBudgetRecovers(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
+	const jitter = 600 * time.Millisecond // of two pauses together, at most
 	for name, tc := range map[string]struct {
 		retryAfter string
 		date       string
 		cfg        RetryConfig
 		from, to   time.Duration // of the two pauses together
 	}{
-		"backoff":               {"", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"backoff":               {"", "", RetryConfig{}, 0, jitter},
 		"none":                  {"", "", RetryConfig{BaseDelay: -1}, 0, 0},
 		"long backoff":          {"", "", RetryConfig{BaseDelay: time.Hour, MaxDelay: time.Second}, 0, 2 * time.Second},
-		"seconds":               {"7", "", RetryConfig{}, 14 * time.Second, 14 * time.Second},
-		"more than the cap":     {"86400", "", RetryConfig{}, 2 * time.Minute, 2 * time.Minute},
-		"huge":                  {"99999999999999999999999", "", RetryConfig{}, 2 * time.Minute, 2 * time.Minute},
-		"other cap":             {"86400", "", RetryConfig{MaxRetryAfter: time.Second}, 2 * time.Second, 2 * time.Second},
-		"ignored":               {"86400", "", RetryConfig{MaxRetryAfter: -1}, 0, 600 * time.Millisecond},
-		"negative":              {"-5", "", RetryConfig{}, 0, 600 * time.Millisecond},
-		"garbage":               {"soon", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"seconds":               {"7", "", RetryConfig{}, 14 * time.Second, 14*time.Second + jitter},
+		"no jitter":             {"7", "", RetryConfig{BaseDelay: -1}, 14 * time.Second, 14 * time.Second},
+		"as much as allowed":    {"60", "", RetryConfig{}, 2 * time.Minute, 2*time.Minute + jitter},
+		"more than allowed":     {"61", "", RetryConfig{}, 0, 0},
+		"huge":                  {"99999999999999999999999", "", RetryConfig{}, 0, 0},
+		"other limit":           {"7", "", RetryConfig{MaxRetryAfter: time.Second}, 0, 0},
+		"no limit":              {"86400", "", RetryConfig{MaxRetryAfter: math.MaxInt64, MaxDelay: math.MaxInt64}, 48 * time.Hour, 48*time.Hour + jitter},
+		"ignored":               {"86400", "", RetryConfig{MaxRetryAfter: -1}, 0, jitter},
+		"negative":              {"-5", "", RetryConfig{}, 0, jitter},
+		"garbage":               {"soon", "", RetryConfig{}, 0, jitter},
 		"date":                  {"Sat, 01 Jan 2000 00:00:09 GMT", "", RetryConfig{}, 9 * time.Second, 10 * time.Second},
-		"date of another clock": {"Fri, 20 Nov 2026 10:00:05 GMT", "Fri, 20 Nov 2026 10:00:00 GMT", RetryConfig{}, 10 * time.Second, 10 * time.Second},
-		"old format":            {"Saturday, 01-Jan-00 00:00:09 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{}, 18 * time.Second, 18 * time.Second},
-		"date in the past":      {"Fri, 31 Dec 1999 00:00:00 GMT", "", RetryConfig{}, 0, 600 * time.Millisecond},
+		"date of another clock": {"Fri, 20 Nov 2026 10:00:05 GMT", "Fri, 20 Nov 2026 10:00:00 GMT", RetryConfig{}, 10 * time.Second, 10*time.Second + jitter},
+		"old format":            {"Saturday, 01-Jan-00 00:00:09 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", RetryConfig{}, 18 * time.Second, 18*time.Second + jitter},
+		"date in the past":      {"Fri, 31 Dec 1999 00:00:00 GMT", "", RetryConfig{}, 0, jitter},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // begins at 2000-01-01 00:00:00 UTC
@@ -506,7 +572,7 @@ func TestPauses(t *testing.T) {
 
 // TestJitter wants pauses spread over the whole of their bound.
 func TestJitter(t *testing.T) {
-	r := retrier{RetryConfig: RetryConfig{}.withDefaults()}
+	r := RetryConfig{}.withDefaults()
 	for n := 1; n <= 70; n++ {
 		bound := r.MaxDelay
 		if n < 6 {
@@ -526,6 +592,28 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// TestRetryAfterTooLong: the error says for how long the platform asked to wait.
+func TestRetryAfterTooLong(t *testing.T) {
+	var requests atomic.Int64
+	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(429)
+	})
+	for name, call := range map[string]func(context.Context) error{
+		"create": operations(c)["create"],
+		"lookup": func(ctx context.Context) error { _, err := c.Emails.Get(ctx, "1"); return err },
+	} {
+		requests.Store(0)
+		err := call(t.Context())
+		var e *Error
+		if !errors.As(err, &e) || e.RetryAfter != time.Hour || !errors.Is(err, ErrRateLimited) || requests.Load() != 1 ||
+			!strings.Contains(err.Error(), "not to be tried again for 1h0m0s") {
+			t.Errorf("%s: %v after %d requests, want the hour in the error after one", name, err, requests.Load())
+		}
+	}
+}
+
 func TestNeverPastTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
@@ -536,7 +624,7 @@ func TestNeverPastTheDeadline(t *testing.T) {
 		start := time.Now()
 		_, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"})
 		var e *Error
-		if !errors.As(err, &e) || e.StatusCode != 503 || e.Attempts != 2 || e.RetryAfter != 10*time.Second || time.Since(start) != 10*time.Second {
+		if !errors.As(err, &e) || e.StatusCode != 503 || e.Attempts != 2 || e.RetryAfter != 10*time.Second || time.Since(start) > 10200*time.Millisecond {
 			t.Errorf("%v after %v, want the second 503 at once", err, time.Since(start))
 		}
 		cancelled, stop := context.WithCancel(t.Context())

@@ -18,8 +18,35 @@ import (
 // following one could send a token or a body to another host.
 func withoutRedirects(h *http.Client) *http.Client {
 	c := *h
+	c.Transport = hidesLocation{h.Transport}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &c
+}
+
+// hidesLocation keeps redirects from http.Client, which fails with the text of a
+// Location that it cannot parse.
+type hidesLocation struct{ http.RoundTripper }
+
+// hiddenLocation is a name that no header has.
+const hiddenLocation = "\x00Location"
+
+func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := h.RoundTripper
+	if t == nil {
+		t = http.DefaultTransport
+	}
+	resp, err := t.RoundTrip(r)
+	if err == nil && resp.StatusCode/100 == 3 {
+		renameHeader(resp.Header, "Location", hiddenLocation)
+	}
+	return resp, err
+}
+
+func renameHeader(h http.Header, from, to string) {
+	if v, ok := h[from]; ok {
+		delete(h, from)
+		h[to] = v
+	}
 }
 
 // sender is the innermost layer: it builds, sends and reads.
@@ -64,6 +91,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		return e
 	}
 	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
+	renameHeader(resp.Header, hiddenLocation, "Location")
 	s.http1.Store(resp.ProtoMajor == 1)
 	b := s.buffers.Get().(*bytes.Buffer)
 	defer s.recycle(b)
