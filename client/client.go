@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type Client struct {
 	Webhooks         *Webhooks
 
 	base string
+	http *http.Client
 }
 
 // New returns a client. It sends nothing. The error says which member of cfg
@@ -43,7 +45,8 @@ func New(cfg Config) (*Client, error) {
 	if strings.ContainsFunc(cfg.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("client: UserAgent: want visible ASCII characters and spaces")
 	}
-	x := newExchange(cfg.withDefaults(), base)
+	cfg = cfg.withDefaults()
+	x := newExchange(cfg, base)
 	return &Client{
 		Templates:        &Templates{x},
 		Lists:            &Lists{x},
@@ -55,8 +58,16 @@ func New(cfg Config) (*Client, error) {
 		SuppressedEmails: &SuppressedEmails{x},
 		Webhooks:         &Webhooks{x},
 		base:             base,
+		http:             cfg.HTTPClient,
 	}, nil
 }
+
+// CloseIdleConnections closes the connections that no call uses. The Client can
+// be used on; its next call makes a connection. Without a [Config.HTTPClient] each
+// Client has connections of its own, which close by themselves after 90 s without
+// use: a program that makes many Clients closes them here. An HTTPClient that was
+// given closes its own, those of others that it is shared with too.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "client.Client{%s}", c.base) }

@@ -41,8 +41,10 @@ type Config struct {
 	Account string
 
 	// HTTPClient sends the requests. It is used as it is, except that
-	// redirects are never followed, and it is not changed. Default: one like
-	// http.DefaultClient that keeps up to 32 idle connections to the platform.
+	// redirects are never followed, and it is not changed. Over HTTP/2 its
+	// transport sends no request twice by itself. Default: one of this
+	// Client's own, like http.DefaultClient, that keeps up to 32 idle
+	// connections to the platform; see [Client.CloseIdleConnections].
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout bounds one attempt, from dialing to the last byte of the

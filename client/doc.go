@@ -149,5 +149,10 @@
 // A [Client] and its services are immutable and safe for concurrent use by any
 // number of goroutines, and so are their iterators, each loop being its own. What
 // is passed in is not changed, and not kept after the call. What is returned
-// belongs to the caller. No goroutine outlives the call or loop that started it.
+// belongs to the caller. No goroutine outlives the call or loop that started it,
+// but that of a [TokenSource] which ignores its context.
+//
+// Callbacks that run on other goroutines may panic, or end their goroutine as
+// testing.T.FailNow does: the goroutine of the call then does the same, after it has
+// waited for what was under way.
 package client

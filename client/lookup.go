@@ -29,7 +29,7 @@ func (l lookups) spaced(next exchange) exchange {
 		if c.op != opLookup {
 			return next(ctx, c)
 		}
-		if _, err := l.tokens.get(ctx, ""); err != nil {
+		if _, err := l.tokens.get(ctx, nil); err != nil {
 			return err
 		}
 		asked := time.Now()
