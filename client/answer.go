@@ -27,7 +27,9 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 		if html {
 			e.note = errHTML.Error()
 		}
-	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+	case resp.StatusCode < 200:
+		e.badAnswer, e.cause = true, errNoStatus
+	case resp.StatusCode >= 300:
 		e.badAnswer, e.cause = true, errRedirect
 		if to := resp.Header.Get("Location"); to != "" {
 			e.note = "to " + redact(withoutQuery(to), c.token)

@@ -5,63 +5,144 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 )
 
-// TokenSource returns an access token. It is asked before the first request,
-// with that request's context, and again when the platform answered 401. In
-// between the client keeps the token. It is never asked twice at a time; those
-// who wait for a token share what it returned.
+// TokenSource returns an access token. It is asked before the first request, and
+// again when the platform answered 401; in between the client keeps the token. It
+// is never asked twice at a time: those who wait for a token share what it
+// returned, its error or its panic too, and calls that were under way when it was
+// asked do not have it asked again about the same token.
+//
+// It runs on a goroutine of its own, with the values of the context of a call
+// that waits. Its context ends when no call waits any more; a source that ignores
+// that holds up no call beyond its own context, but the next ones wait for it.
 type TokenSource func(ctx context.Context) (string, error)
+
+// grant is what the source gave when it was last asked.
+type grant struct {
+	token string
+	err   error // why it is still the token from before
+}
 
 // tokens keeps the access token of a client.
 type tokens struct {
-	source  TokenSource
-	current atomic.Pointer[string]
-	first   atomic.Pointer[string] // the first that there was; it stands for the user
-	turn    chan struct{}          // holds one value while nobody asks the source
+	source  TokenSource // nil if the token is fixed
+	current atomic.Pointer[grant]
+	first   atomic.Pointer[string] // the first token that there was; it stands for the user
+
+	mu     sync.Mutex
+	asking *asking // nil while nobody asks
+}
+
+// asking is the source being asked, for all who wait.
+type asking struct {
+	cancel  context.CancelFunc
+	waiting int           // how many there are
+	left    bool          // whether there were none at some time
+	done    chan struct{} // closed when the rest is there
+	given   grant
+	crash   crash
 }
 
 func newTokens(fixed string, source TokenSource) *tokens {
-	t := &tokens{source: source, turn: make(chan struct{}, 1)}
-	t.turn <- struct{}{}
+	t := &tokens{source: source}
 	if source == nil {
-		t.source = func(context.Context) (string, error) { return fixed, nil }
+		t.keep(&grant{token: fixed})
 	}
 	return t
 }
 
-// get returns a token other than rejected if there is one.
-func (t *tokens) get(ctx context.Context, rejected string) (string, error) {
-	if token := t.load(); token != rejected {
-		return token, nil
-	}
-	select {
-	case <-t.turn:
-		defer func() { t.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-	if token := t.load(); token != rejected { // another call has asked meanwhile
-		return token, nil
-	}
-	token, err := t.source(ctx)
-	if err != nil {
-		return "", fmt.Errorf("token source: %w", err)
-	}
-	if err := checkToken(token); err != nil {
-		return "", fmt.Errorf("token source: %w", err)
-	}
-	t.first.CompareAndSwap(nil, &token)
-	t.current.Store(&token)
-	return token, nil
+func (t *tokens) keep(g *grant) {
+	t.first.CompareAndSwap(nil, &g.token)
+	t.current.Store(g)
 }
 
-func (t *tokens) load() string {
-	if p := t.current.Load(); p != nil {
-		return *p
+// get returns a token. If that of an earlier grant was rejected, it returns a
+// later grant, which may be of the same token, unless the token is fixed.
+func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
+	for {
+		g := t.current.Load()
+		switch {
+		case g != nil && rejected == nil, g != nil && t.source == nil:
+			return g, nil
+		case g != rejected:
+			return g, g.err
+		}
+		a := t.join(ctx, g)
+		if a == nil {
+			continue // somebody has asked meanwhile
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			t.leave(a)
+			return nil, ctx.Err()
+		}
+		a.crash.raise()
+		if a.given.err == nil || !a.left { // else it may have failed because nobody waited any more
+			return &a.given, a.given.err
+		}
 	}
-	return ""
+}
+
+// join has the caller wait for the source. It returns nil if there is a later
+// grant than g already.
+func (t *tokens) join(ctx context.Context, g *grant) *asking {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current.Load() != g {
+		return nil
+	}
+	if t.asking == nil {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		a := &asking{cancel: cancel, done: make(chan struct{})}
+		t.asking = a
+		go run(func() { a.given = t.ask(ctx) }, func(c crash) {
+			a.crash = c
+			t.finish(a)
+		})
+	}
+	t.asking.waiting++
+	return t.asking
+}
+
+func (t *tokens) ask(ctx context.Context) grant {
+	token, err := t.source(ctx)
+	if err == nil {
+		err = checkToken(token)
+	}
+	if err != nil {
+		return grant{err: fmt.Errorf("token source: %w", err)}
+	}
+	return grant{token: token}
+}
+
+// finish keeps what the source gave. If it gave nothing, the token from before
+// is as good as any.
+func (t *tokens) finish(a *asking) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer close(a.done)
+	a.cancel()
+	t.asking = nil
+	before := t.current.Load()
+	switch {
+	case a.given.token != "":
+		t.keep(&a.given)
+	case before != nil && a.given.err != nil && !a.left:
+		t.keep(&grant{token: before.token, err: a.given.err})
+	}
+}
+
+func (t *tokens) leave(a *asking) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a.waiting--; a.waiting == 0 {
+		a.left = true
+		a.cancel()
+	}
 }
 
 // checkToken refuses what cannot stand in an Authorization header. It does not
@@ -82,23 +163,23 @@ func checkToken(token string) error {
 // more; a 401 does nothing, so the request can be sent again whatever it is.
 func (t *tokens) authorized(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
-		token, err := t.get(ctx, "")
+		g, err := t.get(ctx, nil)
 		if err != nil {
 			return err
 		}
-		c.token = token
+		c.token = g.token
 		err = next(ctx, c)
 		e, ok := ownError(err)
 		if !ok || e.StatusCode != http.StatusUnauthorized {
 			return err
 		}
-		if token, err = t.get(ctx, c.token); err != nil {
+		if g, err = t.get(ctx, g); err != nil {
 			return e.joined(redactError(err, c.token))
 		}
-		if token == c.token {
+		if g.token == c.token {
 			return e
 		}
-		c.token = token
+		c.token = g.token
 		c.retries(ctx, e, 0)
 		return next(ctx, c)
 	}

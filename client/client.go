@@ -1,10 +1,10 @@
 package client
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 )
 
@@ -22,6 +22,7 @@ type Client struct {
 	Webhooks         *Webhooks
 
 	base string
+	http *http.Client
 }
 
 // New returns a client. It sends nothing. The error says which member of cfg
@@ -44,7 +45,8 @@ func New(cfg Config) (*Client, error) {
 	if strings.ContainsFunc(cfg.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("client: UserAgent: want visible ASCII characters and spaces")
 	}
-	x := newExchange(cfg.withDefaults(), base)
+	cfg = cfg.withDefaults()
+	x := newExchange(cfg, base)
 	return &Client{
 		Templates:        &Templates{x},
 		Lists:            &Lists{x},
@@ -56,8 +58,16 @@ func New(cfg Config) (*Client, error) {
 		SuppressedEmails: &SuppressedEmails{x},
 		Webhooks:         &Webhooks{x},
 		base:             base,
+		http:             cfg.HTTPClient,
 	}, nil
 }
+
+// CloseIdleConnections closes the connections that no call uses. The Client can
+// be used on; its next call makes a connection. Without a [Config.HTTPClient] each
+// Client has connections of its own, which close by themselves after 90 s without
+// use: a program that makes many Clients closes them here. An HTTPClient that was
+// given closes its own, those of others that it is shared with too.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "client.Client{%s}", c.base) }
@@ -67,19 +77,17 @@ func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) 
 
 // newExchange assembles the layers that a call passes, from the inside out.
 func newExchange(cfg Config, base string) exchange {
-	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
-	s.buffers.New = func() any { return new(bytes.Buffer) }
 	t := newTokens(cfg.Token, cfg.TokenSource)
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
 
-	x := exchange(s.send)     // one request, one answer
-	x = logged(cfg.Logger, x) // outside of send, so that each request is a record
-	x = t.authorized(x)       // outside of the log, which shows the 401 as well
-	x = l.spaced(x)           // outside of authorized, so that a token is asked for when it is this call's turn
-	x = r.retrying(x)         // each attempt queues, is authorized and logged anew
-	x = encoded(x)            // once for all attempts
-	x = caused(x)             // outside of all that asks whether the context has ended
+	x := exchange(newSender(cfg, base).send) // one request, one answer
+	x = logged(cfg.Logger, x)                // outside of send, so that each request is a record
+	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
+	x = l.spaced(x)                          // outside of authorized, so that a token is asked for when it is this call's turn
+	x = r.retrying(x)                        // each attempt queues, is authorized and logged anew
+	x = encoded(x)                           // once for all attempts
+	x = caused(x)                            // outside of all that asks whether the context has ended
 	x = retriesLogged(cfg.Logger, x)
 	return observed(cfg.Observe, x) // outermost: sees what the caller gets, and all that it took
 }

@@ -9,10 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -427,6 +429,42 @@ func TestTokenHidden(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestCloseIdleConnections counts the connections of the default HTTPClient and
+// of one that was given.
+func TestCloseIdleConnections(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		var open atomic.Int64
+		closed := make(chan struct{}, 10)
+		srv := httptest.NewUnstartedServer(answer(200, "application/json", `{"template_id":1}`))
+		srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			switch s {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Add(-1)
+				closed <- struct{}{}
+			}
+		}
+		srv.Start()
+		cfg := Config{BaseURL: srv.URL, Token: testToken}
+		if own {
+			cfg.HTTPClient = &http.Client{Transport: &http.Transport{}}
+		}
+		c, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // it can be used on
+			if _, err := c.Templates.Get(t.Context(), 1); err != nil || open.Load() != 1 {
+				t.Errorf("got %v with %d connections, want 1", err, open.Load())
+			}
+			c.CloseIdleConnections()
+			<-closed
+		}
+		srv.Close()
+	}
+}
 
 func TestHTTPClientIsNotChanged(t *testing.T) {
 	hc := &http.Client{}

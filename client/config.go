@@ -41,8 +41,10 @@ type Config struct {
 	Account string
 
 	// HTTPClient sends the requests. It is used as it is, except that
-	// redirects are never followed, and it is not changed. Default: one like
-	// http.DefaultClient that keeps up to 32 idle connections to the platform.
+	// redirects are never followed, and it is not changed. Over HTTP/2 its
+	// transport sends no request twice by itself. Default: one of this
+	// Client's own, like http.DefaultClient, that keeps up to 32 idle
+	// connections to the platform; see [Client.CloseIdleConnections].
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout bounds one attempt, from dialing to the last byte of the
@@ -161,8 +163,9 @@ type RetryConfig struct {
 	// MaxDelay is the longest pause that the client itself chooses. Default 5 s.
 	MaxDelay time.Duration
 
-	// MaxRetryAfter is how much of a Retry-After is waited at most. Default
-	// 60 s; negative ignores Retry-After.
+	// MaxRetryAfter is the longest Retry-After that is waited. A call that is
+	// asked to wait for longer fails at once, and its error says for how long.
+	// Default 60 s; negative ignores Retry-After.
 	MaxRetryAfter time.Duration
 
 	// Budget is how many retries in excess of the successes all calls of the
@@ -176,8 +179,8 @@ type RetryConfig struct {
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
 	r.BaseDelay = orDefault(r.BaseDelay, 200*time.Millisecond)
-	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64-1) // rand.N gets one more
-	r.MaxRetryAfter = orDefault(r.MaxRetryAfter, 60*time.Second)
+	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both together are a pause
+	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
 	r.Budget = orDefault(r.Budget, 100)
 	return r
 }

@@ -63,9 +63,10 @@
 //
 //	What came back                    Repeatable          Creates or sends
 //	no connection                     again               again
+//	refused unprocessed by HTTP/2     again               again
 //	429                               again               again
 //	503 with Retry-After              again               again
-//	500, 502, 503 or 504              again, maybe done   fails, maybe done
+//	408, 500, 502, 503 or 504         again, maybe done   fails, maybe done
 //	lost before the answer            again, maybe done   fails, maybe done
 //	an answer that cannot be used     again, maybe done   fails, maybe done
 //	another 5xx                       fails, maybe done   fails, maybe done
@@ -78,12 +79,22 @@
 // has certainly done nothing. The failure of a repeatable call can be followed by
 // the same call. After that of another, look first whether it was done.
 //
+// HTTP/2 says of a stream that is refused (REFUSED_STREAM), or above the last one
+// of a GOAWAY, that it was not processed: that is how platforms restart. Over HTTP/2
+// net/http would send such a request again by itself, and others that may have been
+// processed. Here it does not, whatever [Config.HTTPClient] is made of it: each
+// attempt is one request, which [RetryConfig] allows and [Error.Attempts] counts. A
+// request without a body that HTTP/2 gives back counts as lost. Over HTTP/1 net/http
+// sends a request again on a new connection if the platform has closed the old one
+// while it was idle: one with a body only if nothing of it was written yet.
+//
 // A DELETE that finds nothing, after an attempt that maybe was done, has
 // succeeded.
 //
 // There are up to [RetryConfig.MaxAttempts] attempts, with pauses of random
-// length in between, or of the length that Retry-After asks for, up to
-// [RetryConfig.MaxRetryAfter]. A pause that would not end before the context's
+// length in between, on top of what Retry-After asks for. If that is more than
+// [RetryConfig.MaxRetryAfter], the call fails at once: its [Error.RetryAfter] says how
+// long the platform asked to wait. A pause that would not end before the context's
 // deadline is not begun: the call fails at once with what came back last. The
 // retries of all calls together are bounded by [RetryConfig.Budget]. A MaxAttempts
 // of 1 turns all of this off.
@@ -138,5 +149,10 @@
 // A [Client] and its services are immutable and safe for concurrent use by any
 // number of goroutines, and so are their iterators, each loop being its own. What
 // is passed in is not changed, and not kept after the call. What is returned
-// belongs to the caller. No goroutine outlives the call or loop that started it.
+// belongs to the caller. No goroutine outlives the call or loop that started it,
+// but that of a [TokenSource] which ignores its context.
+//
+// Callbacks that run on other goroutines may panic, or end their goroutine as
+// testing.T.FailNow does: the goroutine of the call then does the same, after it has
+// waited for what was under way.
 package client

@@ -29,6 +29,7 @@ var (
 	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
 	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrBadAnswer
 	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrBadAnswer
+	errNoStatus          = errors.New("a status that ends no request")                   // below 200; always an ErrBadAnswer
 	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
 	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrBadAnswer
 	errRefusal           = errors.New("a refusal with the status of a success")          // always an ErrBadAnswer
@@ -181,6 +182,13 @@ func (e *Error) LogValue() slog.Value {
 		attrs = append(attrs, slog.Bool("outcome_unknown", true))
 	}
 	return slog.GroupValue(attrs...)
+}
+
+// later returns e with a text that says how long the platform asked to wait.
+func (e *Error) later() *Error {
+	late := *e
+	late.note = strings.TrimPrefix(fmt.Sprintf("%s: not to be tried again for %v", e.note, e.RetryAfter), ": ")
+	return &late
 }
 
 // joined returns e, or a copy with err added to what failed underneath: e itself

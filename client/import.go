@@ -102,6 +102,7 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 	defer im.wg.Wait() // also if the source panics
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
+	im.crash.raise()
 	if sourceErr != nil {
 		sourceErr = fmt.Errorf("source, after %d contacts: %w", im.report.Read, sourceErr)
 	}
@@ -148,6 +149,7 @@ type importer struct {
 	failed   int
 	first    error // of the first batch that failed
 	stopped  error // why no further batch is to be sent
+	crash    crash // of a callback
 }
 
 // batch is a part of the source, of which one request sends what is not left out.
@@ -262,17 +264,36 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 		return false
 	}
 	im.wg.Go(func() {
-		var result ImportResult
-		var err error
-		if len(b.contacts) > 0 {
-			result, err = im.send(b.contacts)
-		}
-		im.finish(b, result, err)
 		number := b.number
-		im.spare <- b // before another batch may be started, or there were more of them than places
-		im.release(number)
+		run(func() { im.sendBatch(b) }, func(c crash) {
+			im.crashed(c)
+			im.release(number)
+		})
 	})
 	return true
+}
+
+func (im *importer) sendBatch(b *batch) {
+	var result ImportResult
+	var err error
+	if len(b.contacts) > 0 {
+		result, err = im.send(b.contacts)
+	}
+	im.finish(b, result, err)
+	im.spare <- b // before another batch may be started, or there were more of them than places
+}
+
+// crashed has the import end as the first callback that crashed did.
+func (im *importer) crashed(c crash) {
+	if c.none() {
+		return
+	}
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	if im.crash.none() {
+		im.crash = c
+	}
+	im.stopped = errAbandoned
 }
 
 // finish takes down what became of a batch.

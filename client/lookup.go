@@ -29,7 +29,7 @@ func (l lookups) spaced(next exchange) exchange {
 		if c.op != opLookup {
 			return next(ctx, c)
 		}
-		if _, err := l.tokens.get(ctx, ""); err != nil {
+		if _, err := l.tokens.get(ctx, nil); err != nil {
 			return err
 		}
 		asked := time.Now()
@@ -48,7 +48,13 @@ func (l lookups) spaced(next exchange) exchange {
 				return err
 			}
 			e.final = true // what there is to wait is waited here
-			atLeast = min(max(e.RetryAfter, lookupGap), max(l.retry.MaxRetryAfter, lookupGap))
+			atLeast = lookupGap
+			if e.RetryAfter > 0 { // to others who use this token as well
+				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)
+			}
+			if l.retry.tooLong(e.RetryAfter) {
+				return e.later()
+			}
 			if l.retry.MaxAttempts == 1 || n == maxRefusals || endsWithin(ctx, atLeast) {
 				return e
 			}

@@ -20,6 +20,12 @@ type observations struct {
 	end   []Observation
 }
 
+func (o *observations) retries() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.retry)
+}
+
 type observedKey struct{}
 
 func (o *observations) observe(ctx context.Context, op string) (context.Context, Observer) {

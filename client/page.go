@@ -44,7 +44,7 @@ func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jso
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do(ctx, x, list(n), read) }}
-		defer q.wg.Wait()
+		defer q.end()
 		defer cancel()
 		w := walk[T]{skipped: it.first - 1}
 		for n := it.first; ; n++ {
@@ -95,8 +95,9 @@ type prefetch[P any] struct {
 }
 
 type fetched[P any] struct {
-	page P
-	err  error
+	page  P
+	err   error
+	crash crash
 }
 
 // take returns the next page.
@@ -110,6 +111,10 @@ func (q *prefetch[P]) take() (P, error) {
 	}
 	f := <-q.queue[0]
 	q.queue = q.queue[1:]
+	if !f.crash.none() {
+		q.queue = nil // one is enough
+		f.crash.raise()
+	}
 	return f.page, f.err
 }
 
@@ -118,9 +123,20 @@ func (q *prefetch[P]) ask() {
 	q.next++
 	q.queue = append(q.queue, answer)
 	q.wg.Go(func() {
-		page, err := q.get(n)
-		answer <- fetched[P]{page, err}
+		var f fetched[P]
+		run(func() { f.page, f.err = q.get(n) }, func(c crash) {
+			f.crash = c
+			answer <- f
+		})
 	})
+}
+
+// end waits for what is under way.
+func (q *prefetch[P]) end() {
+	q.wg.Wait()
+	for _, answer := range q.queue {
+		(<-answer).crash.raise()
+	}
 }
 
 // walk decides, page by page, whether there are more, and notices a platform

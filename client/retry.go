@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"math"
 	"math/big"
 	"net/http"
 	"sync"
@@ -21,13 +22,14 @@ func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
 	case e.final:
 		return verdict{}
-	case s == 0 && !e.reached: // no connection was made
+	case s == 0 && !e.reached: // no connection was made, or HTTP/2 gave it back
 		return verdict{again: true}
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
 		return verdict{again: true}
-	case 400 <= s && s < 500:
+	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return verdict{}
 	case s < 400, // no answer, or none that can be used
+		s == http.StatusRequestTimeout, // of which a proxy may know only that it got no answer
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return verdict{again: repeatable, maybeDone: true}
@@ -69,6 +71,9 @@ func (p retrier) retrying(next exchange) exchange {
 // prepare waits until attempt n+1 may be made. If it may not, it returns e, and
 // why the context has ended, if it has.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
+	if p.tooLong(e.RetryAfter) {
+		return e.later()
+	}
 	d := p.delay(n, e.RetryAfter)
 	if endsWithin(ctx, d) || !p.budget.spend() {
 		return e.joined(ctx.Err())
@@ -80,23 +85,33 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// delay returns how long to wait after attempt n: a random part of a bound
-// that doubles each time, but not less than the platform asked for.
-func (p retrier) delay(n int, retryAfter time.Duration) time.Duration {
-	bound := min(p.BaseDelay<<(n-1), p.MaxDelay)
-	if p.BaseDelay > p.MaxDelay>>(n-1) { // so that the shift cannot overflow
-		bound = p.MaxDelay
-	}
-	var d time.Duration
-	if bound > 0 {
-		d = jitter(bound)
-	}
-	return max(d, min(retryAfter, p.MaxRetryAfter))
+// tooLong reports whether the platform asks to wait for longer than MaxRetryAfter.
+// Sending earlier would only add to its load.
+func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
+	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }
 
-// jitter returns a random time from 0 up to bound. Nothing depends on it being
+// delay returns how long to wait after attempt n: what the platform asked for,
+// and jitter, so that not all who were asked the same come back at once.
+func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
+	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
+}
+
+// jitter returns a random part of a bound that doubles with each attempt.
+func (r RetryConfig) jitter(n int) time.Duration {
+	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
+	if r.BaseDelay > r.MaxDelay>>(n-1) { // so that the shift cannot overflow
+		bound = r.MaxDelay
+	}
+	if bound <= 0 {
+		return 0
+	}
+	return randomUpTo(bound)
+}
+
+// randomUpTo returns a random time from 0 up to bound. Nothing depends on it being
 // hard to guess: it is of crypto/rand because testing/cryptotest can repeat that.
-func jitter(bound time.Duration) time.Duration {
+func randomUpTo(bound time.Duration) time.Duration {
 	n, _ := rand.Int(rand.Reader, big.NewInt(int64(bound)+1)) // never fails
 	return time.Duration(n.Int64())
 }
@@ -110,7 +125,8 @@ type budget struct {
 }
 
 func newBudget(retries int) *budget {
-	return &budget{left: 5 * retries, max: 5 * retries, unlimited: retries < 0}
+	most := 5 * min(max(retries, 0), math.MaxInt/5-1) // one more can be added without an overflow
+	return &budget{left: most, max: most, unlimited: retries < 0}
 }
 
 // spend takes what one retry costs, and reports whether there was enough.

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,8 +18,35 @@ import (
 // following one could send a token or a body to another host.
 func withoutRedirects(h *http.Client) *http.Client {
 	c := *h
+	c.Transport = hidesLocation{h.Transport}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &c
+}
+
+// hidesLocation keeps redirects from http.Client, which fails with the text of a
+// Location that it cannot parse.
+type hidesLocation struct{ http.RoundTripper }
+
+// hiddenLocation is a name that no header has.
+const hiddenLocation = "\x00Location"
+
+func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := h.RoundTripper
+	if t == nil {
+		t = http.DefaultTransport
+	}
+	resp, err := t.RoundTrip(r)
+	if err == nil && resp.StatusCode/100 == 3 {
+		renameHeader(resp.Header, "Location", hiddenLocation)
+	}
+	return resp, err
+}
+
+func renameHeader(h http.Header, from, to string) {
+	if v, ok := h[from]; ok {
+		delete(h, from)
+		h[to] = v
+	}
 }
 
 // sender is the innermost layer: it builds, sends and reads.
@@ -30,17 +56,22 @@ type sender struct {
 	timeout   time.Duration
 	limit     int64
 	userAgent string
-	buffers   sync.Pool // of *bytes.Buffer, for answers
+	http1     atomic.Bool // the last answer came by HTTP/1
+	buffers   sync.Pool   // of *bytes.Buffer, for answers
+}
+
+func newSender(cfg Config, base string) *sender {
+	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
+	s.http1.Store(strings.HasPrefix(base, "http:")) // most likely
+	s.buffers.New = func() any { return new(bytes.Buffer) }
+	return s
 }
 
 func (s *sender) send(ctx context.Context, c *call) error {
-	var conn connTrace
-	attempt, cancel := conn.watch(ctx), context.CancelFunc(func() {})
-	if s.timeout > 0 {
-		attempt, cancel = context.WithTimeout(attempt, s.timeout)
-	}
+	attempt, cancel := s.bounded(ctx)
 	defer cancel()
-	req, err := s.newRequest(attempt, c)
+	o := &once{stop: cancel}
+	req, err := s.newRequest(o.watch(attempt), c)
 	if err != nil {
 		return err
 	}
@@ -49,19 +80,32 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	started := time.Now()
 	resp, err := s.http.Do(req)
 	if err != nil {
-		e := c.newError(withoutURL(err))
-		e.reached = conn.mayHaveSent(err)
-		if attempt.Err() != nil && ctx.Err() == nil {
+		if o.h2.Load() {
+			s.http1.Store(false)
+		}
+		e := c.newError(o.reason(withoutURL(err)))
+		e.reached = o.mayHaveSent(err)
+		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no answer within %v", s.timeout)
 		}
 		return e
 	}
 	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
+	renameHeader(resp.Header, hiddenLocation, "Location")
+	s.http1.Store(resp.ProtoMajor == 1)
 	b := s.buffers.Get().(*bytes.Buffer)
 	defer s.recycle(b)
 	err = s.read(b, resp)
 	report(ctx, c, resp, b.Bytes(), time.Since(started))
 	return c.take(resp, b.Bytes(), err)
+}
+
+// bounded returns the context of one attempt.
+func (s *sender) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout > 0 {
+		return context.WithTimeout(ctx, s.timeout)
+	}
+	return context.WithCancel(ctx)
 }
 
 // maxRecycled is how large a buffer may be to be used again.
@@ -81,7 +125,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	}
 	var body io.Reader
 	if c.payload != nil {
-		body = bytes.NewReader(c.payload) // of which net/http can make a fresh one (GetBody)
+		body = bytes.NewReader(c.payload)
 	}
 	req, err := http.NewRequestWithContext(ctx, c.method, address, body)
 	if err != nil {
@@ -89,6 +133,9 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	}
 	if c.payload != nil {
 		req.Header.Set("Content-Type", "application/json")
+		if !s.http1.Load() {
+			req.GetBody = nil // of which HTTP/1 makes a fresh body if nothing was written; see once
+		}
 	}
 	req.Header.Set("Accept", "application/json")
 	if c.html {
@@ -102,6 +149,9 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 // read reads the whole body into b, or what there is of it and returns why it
 // is not whole.
 func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
+	if resp.StatusCode < 200 {
+		return nil // the connection itself, which never ends
+	}
 	if resp.ContentLength > s.limit {
 		return fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
 	}
@@ -122,30 +172,4 @@ func withoutURL(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// isDialError reports whether err says that no connection was made.
-func isDialError(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
-}
-
-// connTrace learns whether a request got a connection. Without one, no byte of
-// it has left, which is the only proof that a failed request did nothing.
-type connTrace struct{ asked, got atomic.Bool }
-
-func (t *connTrace) watch(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { t.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { t.got.Store(true) },
-	})
-}
-
-// mayHaveSent reports whether bytes may have left before err. A transport that
-// is not traced leaves only its error to go by.
-func (t *connTrace) mayHaveSent(err error) bool {
-	if t.asked.Load() {
-		return t.got.Load()
-	}
-	return !isDialError(err)
 }

@@ -1,0 +1,282 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTokenSource(t *testing.T) {
+	type key struct{}
+	var asked, requests atomic.Int64
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.Header.Get("Authorization") != "Bearer token-2" {
+			w.WriteHeader(401)
+			return
+		}
+		answer(200, "application/json", `{"template_id":1}`)(w, r)
+	}, func(cfg *Config) {
+		cfg.Token = ""
+		cfg.Retry.MaxAttempts = 1
+		cfg.TokenSource = func(ctx context.Context) (string, error) {
+			if ctx.Value(key{}) == nil {
+				t.Error("asked without the context")
+			}
+			return fmt.Sprintf("token-%d", asked.Add(1)), nil
+		}
+	})
+	ctx := context.WithValue(t.Context(), key{}, 1)
+	if _, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() != 2 || requests.Load() != 2 {
+		t.Errorf("asked %d times for %d requests, want 2 and 2", asked.Load(), requests.Load())
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := c.Templates.Get(ctx, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if asked.Load() != 2 {
+		t.Errorf("asked %d times, want the token to be kept", asked.Load())
+	}
+}
+
+func TestTokenRefused(t *testing.T) {
+	broken := errors.New("the vault is sealed")
+	for name, tc := range map[string]struct {
+		tokens   []string
+		want     error
+		requests int64
+	}{
+		"fixed":               {nil, ErrUnauthorized, 1},
+		"the same again":      {[]string{"a", "a"}, ErrUnauthorized, 1},
+		"refused twice":       {[]string{"a", "b"}, ErrUnauthorized, 2},
+		"source fails":        {[]string{""}, broken, 0},
+		"source fails later":  {[]string{"a", ""}, broken, 1},
+		"source is malformed": {[]string{"a b"}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var requests, asked atomic.Int64
+			c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
+				requests.Add(1)
+				w.WriteHeader(401)
+			}, func(cfg *Config) {
+				if tc.tokens != nil {
+					cfg.Token = ""
+					cfg.TokenSource = func(context.Context) (string, error) {
+						if token := tc.tokens[asked.Add(1)-1]; token != "" {
+							return token, nil
+						}
+						return "", broken
+					}
+				}
+			})
+			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || requests.Load() != tc.requests || errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("%v after %d requests, want %v after %d", err, requests.Load(), tc.want, tc.requests)
+			}
+		})
+	}
+}
+
+// TestTokenSourceUsesAClient has a token source fail with the error of another
+// call, which must not be taken for this one's.
+func TestTokenSourceUsesAClient(t *testing.T) {
+	inner := &Error{Op: "login", StatusCode: 503, Attempts: 7}
+	asked := 0
+	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") }, func(cfg *Config) {
+		cfg.Token = ""
+		cfg.TokenSource = func(context.Context) (string, error) {
+			asked++
+			return "", inner
+		}
+	})
+	err := operations(c)["create"](t.Context())
+	var e *Error
+	if !errors.As(err, &e) || e.Op != "createTemplate" || e.Attempts != 0 || asked != 1 || inner.Attempts != 7 || !errors.Is(err, inner) {
+		t.Errorf("%v after asking %d times; %+v", err, asked, inner)
+	}
+}
+
+// TestTokenSharedByWaiters has one caller give up while the source is asked: it
+// must not take the others with it.
+func TestTokenSharedByWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		tokens := newTokens("", func(ctx context.Context) (string, error) {
+			asked.Add(1)
+			select {
+			case <-time.After(time.Second):
+				return "t", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := tokens.get(ctx, nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("the one that gave up: %v", err)
+			}
+		})
+		synctest.Wait()
+		for range 5 {
+			wg.Go(func() {
+				if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" {
+					t.Errorf("one that waited: %+v, %v", g, err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if asked.Load() != 1 {
+			t.Errorf("asked %d times, want once", asked.Load())
+		}
+	})
+}
+
+// TestTokenSourceFailsForAll has 100 calls wait for a source that fails, first
+// for their first token, then after a 401.
+func TestTokenSourceFailsForAll(t *testing.T) {
+	broken := errors.New("the vault is sealed")
+	for name, tc := range map[string]struct {
+		tokens []string // what the source gives first
+		is     error
+		asked  int
+	}{
+		"at once":     {nil, broken, 1},
+		"after a 401": {[]string{"a"}, broken, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+				time.Sleep(time.Second)
+				return respond(401, ""), nil
+			}, func(cfg *Config) {
+				cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+					time.Sleep(time.Second)
+					if asked++; asked <= len(tc.tokens) {
+						return tc.tokens[asked-1], nil
+					}
+					return "", broken
+				}
+			})
+			var wg sync.WaitGroup
+			for i := range 100 {
+				wg.Go(func() {
+					time.Sleep(time.Duration(i) * 10 * time.Millisecond) // so that their 401s come one after the other
+					if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, tc.is) {
+						t.Errorf("%s: got %v, want %v", name, err, tc.is)
+					}
+				})
+			}
+			wg.Wait()
+			if asked != tc.asked {
+				t.Errorf("%s: asked %d times, want %d", name, asked, tc.asked)
+			}
+		})
+	}
+}
+
+// TestTokenSourceKeepsRejected has 100 calls under way be rejected, while the
+// source has no other token to give.
+func TestTokenSourceKeepsRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return respond(401, ""), nil
+		}, func(cfg *Config) {
+			cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+				asked++
+				return "a", nil
+			}
+		})
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * 5 * time.Millisecond)
+				if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, ErrUnauthorized) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if asked != 2 { // for the first token, and after the first 401
+			t.Errorf("asked %d times, want 2", asked)
+		}
+		if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, ErrUnauthorized) || asked != 3 {
+			t.Errorf("a later call: %v, asked %d times, want once more", err, asked)
+		}
+	})
+}
+
+// TestTokenSourceIgnoresContext holds nobody up beyond the deadline, is not asked
+// twice at a time, and what it gives in the end is used.
+func TestTokenSourceIgnoresContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			return respond(200, `{"template_id":1}`), nil
+		}, func(cfg *Config) {
+			cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+				asked++
+				time.Sleep(time.Minute)
+				return "t", nil
+			}
+		})
+		start := time.Now()
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := c.Templates.Get(ctx, 1)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrOutcomeUnknown) {
+				t.Errorf("got %v, want a deadline", err)
+			}
+		}
+		if d := time.Since(start); d != 2*time.Second {
+			t.Errorf("two calls took %v, want a second each", d)
+		}
+		_, err := c.Templates.Get(t.Context(), 1)
+		if d := time.Since(start); err != nil || d != time.Minute || asked != 1 {
+			t.Errorf("got %v after %v, asked %d times", err, d, asked)
+		}
+	})
+}
+
+// TestTokenSourceAbandoned has a source give up because nobody waits: who comes
+// meanwhile does not get that error.
+func TestTokenSourceAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		tokens := newTokens("", func(ctx context.Context) (string, error) {
+			if asked++; asked == 1 {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				return "", ctx.Err()
+			}
+			return "t", nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := tokens.get(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the one that gave up: %v", err)
+		}
+		if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" || asked != 2 {
+			t.Errorf("the next: %+v, %v, asked %d times", g, err, asked)
+		}
+	})
+}

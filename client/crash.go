@@ -1,0 +1,35 @@
+package client
+
+import "runtime"
+
+// crash is how a function ended that did not return. The zero crash is none.
+type crash struct {
+	panicked any
+	exited   bool // by runtime.Goexit
+}
+
+func (c crash) none() bool { return c.panicked == nil && !c.exited }
+
+// run runs f, on a goroutine that was made for it, and then done with how f
+// crashed, if it did, so that it can be raised where the caller is.
+func run(f func(), done func(crash)) {
+	c := crash{exited: true}
+	defer func() {
+		if v := recover(); v != nil {
+			c = crash{panicked: v}
+		}
+		done(c)
+	}()
+	f()
+	c = crash{}
+}
+
+// raise ends the goroutine that calls it as the other one ended.
+func (c crash) raise() {
+	switch {
+	case c.panicked != nil:
+		panic(c.panicked)
+	case c.exited:
+		runtime.Goexit()
+	}
+}

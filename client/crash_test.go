@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// ending runs f on a goroutine of its own, and returns what it panicked with and
+// whether it returned.
+func ending(f func()) (panicked any, returned bool) {
+	done := make(chan struct{})
+	go run(func() {
+		f()
+		returned = true
+	}, func(c crash) {
+		panicked = c.panicked
+		close(done)
+	})
+	<-done
+	return panicked, returned
+}
+
+// TestCallbacksCrash: a panic in a callback, and runtime.Goexit, which t.FailNow
+// calls, end the call, whichever goroutine the callback runs on, and nothing is
+// left behind.
+func TestCallbacksCrash(t *testing.T) {
+	ways := map[string]func(){"panic": func() { panic("stop") }, "Goexit": runtime.Goexit}
+	for name, call := range crashing() {
+		for way, crash := range ways {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					panicked, returned := ending(func() { call(t, crash) })
+					if want := map[string]any{"panic": "stop"}[way]; panicked != want || returned {
+						t.Errorf("the call panicked with %v and returned: %v, want %v and no", panicked, returned, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// crashing are calls with a callback that crashes.
+func crashing() map[string]func(t *testing.T, crash func()) {
+	pages := func(t *testing.T) *Client {
+		return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			page := r.URL.Query().Get("page")
+			return respond(200, `{"data":[{"list_id":`+page+`,"name":"n"}],"pagination":{"page":`+page+`,"per_page":1,"count":100}}`), nil
+		})
+	}
+	imports := func(t *testing.T, opts ImportOptions) {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return respond(200, `{"imported":1}`), nil
+		})
+		opts.BatchSize, opts.Concurrency = 1, 3
+		_, _ = c.Contacts.Import(t.Context(), 1, numbered(100, 0), opts)
+	}
+	return map[string]func(t *testing.T, crash func()){
+		"token source": func(t *testing.T, crash func()) {
+			c := newBubbleClient(t, nil, func(cfg *Config) {
+				cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) { crash(); return "", nil }
+			})
+			_, _ = c.Templates.Get(t.Context(), 1)
+		},
+		"OnResponse": func(t *testing.T, crash func()) {
+			_, _ = pages(t).Lists.List(OnResponse(t.Context(), func(Response) { crash() }), ListListsParams{Page: 1})
+		},
+		"OnResponse under Lookahead": func(t *testing.T, crash func()) {
+			var n atomic.Int64
+			ctx := OnResponse(t.Context(), func(Response) {
+				if n.Add(1) > 1 {
+					crash()
+				}
+			})
+			for _, err := range pages(t).Lists.All(ctx, ListListsParams{}, Lookahead(1)) {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		"Progress": func(t *testing.T, crash func()) {
+			imports(t, ImportOptions{Progress: func(ImportProgress) { crash() }})
+		},
+		"Checkpoint": func(t *testing.T, crash func()) {
+			imports(t, ImportOptions{Checkpoint: func(int64) error { crash(); return nil }})
+		},
+		"OnResponse under Import": func(t *testing.T, crash func()) {
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, `{"imported":1}`), nil })
+			_, _ = c.Contacts.Import(OnResponse(t.Context(), func(Response) { crash() }), 1, numbered(100, 0), ImportOptions{BatchSize: 1})
+		},
+	}
+}
+
+// TestLookaheadLeft has a loop end while a page that nobody asks for any more
+// makes a callback panic.
+func TestLookaheadLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Int64
+		ctx := OnResponse(t.Context(), func(Response) {
+			if n.Add(1) == 3 {
+				panic("stop")
+			}
+		})
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+			page := r.URL.Query().Get("page")
+			if page == "3" {
+				time.Sleep(time.Second) // in spite of the context
+			}
+			return respond(200, `{"data":[{"list_id":`+page+`,"name":"n"}],"pagination":{"page":`+page+`,"per_page":1,"count":100}}`), nil
+		})
+		seen := 0
+		panicked, returned := ending(func() {
+			for _, err := range c.Lists.All(ctx, ListListsParams{}, Lookahead(1)) {
+				if seen++; err != nil || seen == 2 {
+					break
+				}
+			}
+		})
+		if seen != 2 || panicked != "stop" || returned {
+			t.Errorf("after %d items: panicked with %v, returned: %v", seen, panicked, returned)
+		}
+	})
+}

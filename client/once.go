@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http/httptrace"
+	"net/textproto"
+	"regexp"
+	"strings"
+	"sync/atomic"
+)
+
+// once watches over one request: that it is sent once, and whether it was sent
+// at all.
+//
+// Over HTTP/2 net/http and x/net/http2 send a request again by themselves after
+// a stream was refused or reset and after GOAWAY, without a limit that helps and
+// below all retries, even if the platform has acted. A request without a body is
+// stopped when it is given a connection for the second time: the transport looks
+// at its context before it writes. One with a body has no GetBody, so that the
+// transport gives up, and its error says why.
+//
+// Over HTTP/1 they send a body again only when nothing of the request was written
+// yet, on a connection that had been idle. That is safe, and needs GetBody. So a
+// request has it if the platform was last seen to speak HTTP/1; is it HTTP/2 after
+// all, the request is stopped like one without a body.
+type once struct {
+	stop       context.CancelFunc
+	asked, got atomic.Bool // a connection
+	h2         atomic.Bool
+	written    atomic.Bool // over HTTP/2, and there is no answer yet
+	stopped    atomic.Bool
+}
+
+func (o *once) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { o.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) {
+			o.got.Store(true)
+			if o.written.Load() {
+				o.stopped.Store(true)
+				o.stop()
+			}
+		},
+		WroteHeaderField: func(name string, _ []string) {
+			if strings.HasPrefix(name, ":") { // only HTTP/2 has such
+				o.h2.Store(true)
+				o.written.Store(true)
+			}
+		},
+		// A transport around the transport may well send something else first,
+		// and a 1xx is no answer.
+		GotFirstResponseByte: func() { o.written.Store(false) },
+		Got1xxResponse: func(int, textproto.MIMEHeader) error {
+			o.written.Store(o.h2.Load())
+			return nil
+		},
+	})
+}
+
+// errNotTwice is what became of a request that was stopped.
+var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
+
+// Texts of net/http and x/net/http2, whose errors are of no exported type. A
+// text that changes makes an outcome unknown that was known.
+var (
+	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
+	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
+		`stream error: stream ID \d+; REFUSED_STREAM; received from peer`,
+		`http2: Transport received Server's graceful shutdown GOAWAY`, // with a last stream below this one
+		`http2: Transport received GOAWAY from server ErrCode:[\w ]+`, // the same
+		`http2: client conn (?:not usable|could not be established)`,  // before there was a stream
+		`net/http: cannot rewind body after connection loss`,          // the same; without GetBody
+	}, "|") + `)$`)
+)
+
+// reason returns err, or what is behind it.
+func (o *once) reason(err error) error {
+	if o.stopped.Load() {
+		return errNotTwice
+	}
+	if m := cannotRetry.FindStringSubmatch(err.Error()); m != nil {
+		return errors.New(m[1])
+	}
+	return err
+}
+
+// mayHaveSent reports whether the platform may have processed a request that
+// failed with err. Without a connection no byte of it has left; a request that
+// HTTP/2 says was refused, or was above the last that was processed, was not
+// either. Everything else may have arrived. A transport that is not traced
+// leaves only its error to go by.
+func (o *once) mayHaveSent(err error) bool {
+	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
+		if notProcessed.MatchString(o.reason(e).Error()) {
+			return false
+		}
+	}
+	if o.asked.Load() {
+		return o.got.Load()
+	}
+	return !isDialError(err)
+}
+
+// isDialError reports whether err says that no connection was made.
+func isDialError(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}

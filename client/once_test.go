@@ -1,0 +1,265 @@
+package client
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+)
+
+// loss is a way in which the platform loses a request or an answer.
+type loss struct {
+	name    string
+	lose    func(c h2Conn, stream uint32)
+	certain bool // HTTP/2 says that the request was not processed
+}
+
+// losses are all error codes, before and after the beginning of an answer, and
+// GOAWAY.
+func losses() []loss {
+	all := []loss{{"closed", func(c h2Conn, _ uint32) { _ = c.Close() }, false}}
+	for i, name := range errorCodes {
+		code := uint32(i)
+		reset := func(c h2Conn, stream uint32) { c.reset(stream, code) }
+		all = append(all,
+			loss{"RST_STREAM " + name, reset, name == "REFUSED_STREAM"},
+			loss{"GOAWAY below the stream, " + name, func(c h2Conn, stream uint32) { c.goAway(stream-1, code) }, true},
+		)
+		if name != "NO_ERROR" && name != "PROTOCOL_ERROR" && name != "REFUSED_STREAM" {
+			continue
+		}
+		all = append(all,
+			loss{"103, RST_STREAM " + name, func(c h2Conn, stream uint32) {
+				c.headers(stream, 103)
+				c.reset(stream, code)
+			}, name == "REFUSED_STREAM"},
+			loss{"200, RST_STREAM " + name, func(c h2Conn, stream uint32) {
+				c.headers(stream, 200)
+				c.frame(frameData, 0, stream, []byte(`{"template_id":`))
+				c.reset(stream, code)
+			}, false},
+			loss{"GOAWAY with the stream, closed, " + name, func(c h2Conn, stream uint32) {
+				c.goAway(stream, code)
+				_ = c.Close()
+			}, false},
+		)
+	}
+	return all
+}
+
+// transports are ways to send over HTTP/2.
+var transports = map[string]func(http.RoundTripper) http.RoundTripper{
+	"net/http": func(t http.RoundTripper) http.RoundTripper { return t },
+	"wrapped": func(t http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := t.RoundTrip(r.Clone(r.Context()))
+			if err != nil {
+				err = fmt.Errorf("wrapped: %w", err)
+			}
+			return resp, err
+		})
+	},
+}
+
+// TestOnceOverHTTP2: net/http sends a request again by itself, and without a
+// limit, after most of these.
+func TestOnceOverHTTP2(t *testing.T) {
+	p := newH2Platform(t)
+	for name, wrap := range transports {
+		for _, warm := range []int{0, 1} { // requests that are answered first, on the same connection
+			for i, l := range losses() {
+				if name == "wrapped" && i > 10 {
+					break
+				}
+				t.Run(fmt.Sprintf("%s, %s after %d answers", name, l.name, warm), func(t *testing.T) {
+					for op := range operations(nil) {
+						loseOverHTTP2(t, p, l, op, wrap, 1, warm)
+						loseOverHTTP2(t, p, l, op, wrap, 3, warm)
+					}
+				})
+			}
+		}
+	}
+}
+
+// loseOverHTTP2 has the operation op meet l for good.
+func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, attempts, warm int) {
+	t.Helper()
+	p.lost(warm, l.lose)
+	hc := p.client(t)
+	defer hc.CloseIdleConnections()
+	c, err := New(Config{
+		BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: wrap(hc.Transport)},
+		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range warm {
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = operations(c)[op](t.Context())
+	want := attempts
+	if op == "create" && !l.certain {
+		want = 1
+	}
+	if got := p.arrived(); got != want {
+		t.Errorf("%s with %d attempts arrived %d times, want %d", op, attempts, got, want)
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.Attempts != want {
+		t.Errorf("%s with %d attempts: %v, want an error after %d", op, attempts, err, want)
+	}
+	unknown, hasBody := errors.Is(err, ErrOutcomeUnknown), op == "create" || op == "update"
+	if l.certain && hasBody && unknown || !l.certain && op != "read" && !unknown {
+		t.Errorf("%s with %d attempts: %v, want the outcome to be known: %v", op, attempts, err, l.certain)
+	}
+}
+
+// TestOnceOverHTTP1 cuts the answer at every byte, on a fresh connection and on
+// one that was used before.
+func TestOnceOverHTTP1(t *testing.T) {
+	const body = `{"template_id":1}`
+	full := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	for _, warm := range []int{0, 1} {
+		for cut := range len(full) {
+			for _, attempts := range []int{1, 3} {
+				for op := range operations(nil) {
+					loseOverHTTP1(t, full, cut, op, attempts, warm)
+				}
+			}
+		}
+	}
+}
+
+func loseOverHTTP1(t *testing.T, full string, cut int, op string, attempts int, warm int) {
+	t.Helper()
+	base, requests := newHTTP1Platform(t, full, cut, warm)
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	c, err := New(Config{
+		BaseURL: base, Token: testToken, HTTPClient: &http.Client{Transport: tr},
+		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range warm {
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = operations(c)[op](t.Context())
+	want := attempts
+	switch {
+	case op == "create":
+		want = 1
+	case op == "read" && warm > 0 && cut == 0:
+		want++ // net/http takes it for a connection that was closed while idle, and a GET for harmless
+	}
+	if got := int(requests.Load()) - warm; got != want {
+		t.Errorf("%s with %d attempts, cut at byte %d after %d answers, arrived %d times, want %d", op, attempts, cut, warm, got, want)
+	}
+	if err == nil || errors.Is(err, ErrOutcomeUnknown) != (op != "read") {
+		t.Errorf("%s, cut at byte %d: %v", op, cut, err)
+	}
+}
+
+// newHTTP1Platform answers the first warm requests in full, and all others up
+// to the byte cut.
+func newHTTP1Platform(t *testing.T, full string, cut int, warm int) (base string, requests *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	requests = new(atomic.Int64)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				for r := bufio.NewReader(conn); ; {
+					req, err := http.ReadRequest(r)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, req.Body)
+					if requests.Add(1) > int64(warm) {
+						_, _ = io.WriteString(conn, full[:cut])
+						return
+					}
+					_, _ = io.WriteString(conn, full)
+				}
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String(), requests
+}
+
+// TestOnceRefused: what HTTP/2 says was not processed is sent again by the
+// client itself, and counted.
+func TestOnceRefused(t *testing.T) {
+	p := newH2Platform(t)
+	for _, l := range losses() {
+		if !l.certain {
+			continue
+		}
+		p.lost(0, func(c h2Conn, stream uint32) {
+			if p.arrived() == 1 {
+				l.lose(c, stream)
+				return
+			}
+			c.answer(stream, `{"template_id":7}`)
+		})
+		var o observations
+		c, err := New(Config{
+			BaseURL: p.base, Token: testToken, HTTPClient: p.client(t),
+			Retry: RetryConfig{BaseDelay: -1}, Observe: o.observe,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		template, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		if err != nil || template.TemplateID != 7 || p.arrived() != 2 || o.end[0].Attempts != 2 {
+			t.Errorf("%s: got %d, %v after %d requests, want 7 after 2; observed %+v", l.name, template.TemplateID, err, p.arrived(), o.end)
+		}
+	}
+}
+
+// TestOnceKeepsOtherRequests has a transport around the transport send something
+// else with the context of the call.
+func TestOnceKeepsOtherRequests(t *testing.T) {
+	p := newH2Platform(t)
+	p.lost(10, nil)
+	tr := p.client(t).Transport
+	around := roundTrip(func(r *http.Request) (*http.Response, error) {
+		login, err := http.NewRequestWithContext(r.Context(), http.MethodGet, p.base+"/login", nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := tr.RoundTrip(login)
+		if err != nil {
+			return nil, err
+		}
+		_ = resp.Body.Close()
+		return tr.RoundTrip(r)
+	})
+	c, err := New(Config{BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: around}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
+		t.Errorf("got %v, %d requests in all, want the other one and the create", err, p.arrived()+10)
+	}
+}
