@@ -1,0 +1,175 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/internal/respell"
+	"example.com/emailplatform/mockserver"
+)
+
+// check returns the table for the platform in memory, changed by change.
+func table(t *testing.T, write bool, change func(*mockserver.Server, http.RoundTripper) http.RoundTripper) (string, *mockserver.Server) {
+	t.Helper()
+	demo, email, err := startDemo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(demo.Close)
+	transport := change(demo, demo.Transport())
+	p, err := newPlatform(options{demo.URL(), demo.Token(), email, write}, &http.Client{Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := p.report(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), demo
+}
+
+func asItIs(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return next }
+
+// row returns the line of the table that begins with what it says.
+func row(t *testing.T, table, says string) string {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		if _, rest, ok := strings.Cut(line, says); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	t.Fatalf("no row %q in\n%s", says, table)
+	return ""
+}
+
+func TestWithoutFlags(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), &out, options{}); err != nil || !strings.Contains(out.String(), " hold, 0 differ, 0 were not tried.") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// TestReadsOnly: without -write nothing but GET is sent.
+func TestReadsOnly(t *testing.T) {
+	var methods []string
+	out, _ := table(t, false, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper {
+		return observed(func(r *http.Request) { methods = append(methods, r.Method) }, next)
+	})
+	if len(methods) < 20 || slices.ContainsFunc(methods, func(m string) bool { return m != http.MethodGet }) {
+		t.Errorf("sent %v", methods)
+	}
+	if strings.Contains(out, "differs") || strings.Contains(out, "What stays") || !strings.Contains(row(t, out, "deleting a contact is 204"), "not tried: -write is not set") {
+		t.Error(out)
+	}
+}
+
+type observer struct {
+	see  func(*http.Request)
+	next http.RoundTripper
+}
+
+func observed(see func(*http.Request), next http.RoundTripper) http.RoundTripper {
+	return observer{see, next}
+}
+
+func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
+	o.see(r)
+	return o.next.RoundTrip(r)
+}
+
+// TestLeavesAList: what was made is gone, but for the list.
+func TestLeavesAList(t *testing.T) {
+	out, demo := table(t, true, asItIs)
+	if strings.Contains(out, "differs") || strings.Count(out, "What stays") != 1 || !strings.Contains(out, "What stays: the list ") {
+		t.Error(out)
+	}
+	if n := len(demo.Outbox()); n != 1 { // the demonstration's own
+		t.Errorf("%d emails were sent", n)
+	}
+}
+
+// TestNamesTheSpelling: a platform that spells its answers otherwise is read, and
+// each row says how it spells.
+func TestNamesTheSpelling(t *testing.T) {
+	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return respell.Transport(next) })
+	for says, want := range map[string]string{
+		"creating a list is 201 with the list":         `differs: it is in "data", "id" in place of "list_id"; read all the same`,
+		"a webhook is a bare object with webhook_id":   `differs: it is in "data", "id" in place of "webhook_id"; "secret" in "signature"; "hash_function" in "signature"; read all the same`,
+		"the items of GET /tags have name":             `differs: "tag" in place of "name"; read all the same`,
+		"a submitted email is a bare object with id":   `differs: "email_id" in place of "id"; "subject" in "content"; "submitted_on" in "submitted_time"; read all the same`,
+		"deleting a template is 204":                   "differs: 200 in place of 204; read all the same",
+		"deleting a template that is gone is 404":      "holds",
+		"a page past the end is empty":                 "holds",
+		"contacts of a list have id, email and status": "holds",
+	} {
+		if got := row(t, out, says); got != want {
+			t.Errorf("%s\n got %s\nwant %s", says, got, want)
+		}
+	}
+	if strings.Contains(out, "cannot use") {
+		t.Error(out)
+	}
+}
+
+// TestChangesNothingOfOthers has what is made fail: nothing else may be changed in
+// its place.
+func TestChangesNothingOfOthers(t *testing.T) {
+	var sent []string
+	out, _ := table(t, true, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
+		for _, operation := range []string{"createList", "createContact", "createTemplate"} {
+			if err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return observed(func(r *http.Request) {
+			if r.Method != http.MethodGet {
+				sent = append(sent, r.Method+" "+r.URL.Path)
+			}
+		}, next)
+	})
+	if !slices.Equal(sent, []string{"POST /lists", "POST /templates"}) {
+		t.Errorf("sent %v", sent)
+	}
+	if !strings.Contains(row(t, out, "creating a list is 201 with the list"), "500 in place of 201") ||
+		!strings.Contains(row(t, out, "deleting a template is 204"), "not tried") || strings.Contains(out, "What stays") {
+		t.Error(out)
+	}
+}
+
+// TestAnotherPlatform has answers that cannot be used: each row says so.
+func TestAnotherPlatform(t *testing.T) {
+	out, _ := table(t, false, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
+		for _, operation := range []string{"listTags", "renderTemplate"} {
+			if err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultNotJSON}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return next
+	})
+	if got := row(t, out, "the items of GET /tags have name"); !strings.Contains(got, "differs") || !strings.Contains(got, "the client cannot use it") {
+		t.Error(got)
+	}
+}
+
+func TestCannotBeAsked(t *testing.T) {
+	demo, _, err := startDemo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, token := demo.URL(), demo.Token()
+	for name, o := range map[string]options{
+		"no token":    {baseURL: address},
+		"wrong token": {baseURL: address, token: "wrong"},
+		"plain http":  {baseURL: "http://platform.example", token: token},
+	} {
+		if err := run(t.Context(), new(strings.Builder), o); err == nil || strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	demo.Close()
+	if err := run(t.Context(), new(strings.Builder), options{baseURL: address, token: token}); err == nil {
+		t.Error("nobody is there, and no error")
+	}
+}
