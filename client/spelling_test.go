@@ -101,6 +101,14 @@ func realContacts() []realAnswer {
 		{"unsubscribeContact", 200, `{"id":9,"object":"contact","unsubscribed":true}`, func(ctx context.Context, c *Client) (any, error) {
 			return nil, c.Contacts.Unsubscribe(ctx, 3, 9)
 		}, nil},
+		{
+			"importContacts", 201,
+			`{"import_id":"i-1","id":[9],"object":"import","imported":true,"data":[` + data + `],"errors":[{"loc":["body","contacts",1,"email"],"msg":"no address","code":8001}]}`,
+			func(ctx context.Context, c *Client) (any, error) {
+				return c.Contacts.ImportBatch(ctx, 3, ContactImport{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b"}}})
+			},
+			ImportResult{Accepted: 1, Errors: []ImportError{{Index: 1, Loc: Location{"body", "contacts", "1", "email"}, Msg: "no address", Type: "8001"}}},
+		},
 		{"tagContacts", 200, `{"object":"contact","tagged":true,"data":[9]}`, func(ctx context.Context, c *Client) (any, error) {
 			return nil, c.Contacts.Tag(ctx, 3, ContactTagging{ContactIDs: []int64{9}, Tags: []string{"vip"}})
 		}, nil},
@@ -206,7 +214,7 @@ func TestReadsRealAnswers(t *testing.T) {
 		})
 		missing = slices.DeleteFunc(missing, func(id string) bool { return id == a.op })
 	}
-	if !slices.Equal(missing, []string{"importContacts"}) { // whose answer has tests of its own
+	if len(missing) > 0 {
 		t.Errorf("no answer to %v", missing)
 	}
 }

@@ -79,12 +79,15 @@ func setsState(r *http.Request) bool {
 // members respells the members of the answer to r.
 func members(r *http.Request, v map[string]any) map[string]any {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	items, isPage := v["data"].([]any)
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/import"), v["data"] == nil && !isResource(v):
 		return v
-	case isItems(v["data"]):
-		for _, one := range v["data"].([]any) {
-			item(path[0], one.(map[string]any))
+	case isPage:
+		for _, one := range items {
+			if one, ok := one.(map[string]any); ok {
+				item(path[0], one)
+			}
 		}
 		return v
 	case path[0] == "v2" && r.Method == http.MethodGet:
@@ -115,17 +118,6 @@ func ids() []string {
 
 func isResource(v map[string]any) bool {
 	return slices.ContainsFunc(ids(), func(id string) bool { _, ok := v[id]; return ok })
-}
-
-// isItems reports whether v is an array of objects.
-func isItems(v any) bool {
-	items, ok := v.([]any)
-	for _, item := range items {
-		if _, isObject := item.(map[string]any); !isObject {
-			return false
-		}
-	}
-	return ok
 }
 
 // item respells one resource. kind is where it comes from: that of a tag
