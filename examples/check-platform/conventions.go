@@ -18,11 +18,11 @@ func conventions() []check {
 	}
 	return []check{
 		{"7", "an unknown id is 404", false, func(ctx context.Context, p *platform) verdict {
-			a := p.ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
+			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
 			return a.refused(http.StatusNotFound, "")
 		}},
 		{"6", "an error has details of loc, msg and type", false, func(ctx context.Context, p *platform) verdict {
-			a := p.ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
+			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
 			details, _ := a.object()["detail"].([]any)
 			if len(details) == 0 {
 				return verdict{differs, `no array "detail" in ` + shorten(a.text)}
@@ -31,11 +31,11 @@ func conventions() []check {
 			return answer{}.differ(unless(detail["loc"] != nil, "no loc"), unless(detail["msg"] != nil, "no msg"), unless(detail["type"] != nil, "no type"))
 		}},
 		{"6", "an answer names itself by X-Request-Id", false, func(ctx context.Context, p *platform) verdict {
-			a := p.ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
+			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
 			return answer{}.differ(unless(a.header.Get("X-Request-Id") != "", "it does not"))
 		}},
 		{"7", "an unknown token is 401 with WWW-Authenticate: Bearer", false, func(ctx context.Context, p *platform) verdict {
-			a := p.ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.nobody) })
+			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.nobody) })
 			if v := a.refused(http.StatusUnauthorized, ""); v.outcome != holds {
 				return v
 			}

@@ -107,7 +107,7 @@ func newPlatform(o options, h *http.Client) (*platform, error) {
 
 // report asks for everything and writes the table.
 func (p *platform) report(ctx context.Context, out io.Writer) error {
-	if first := p.ask(ctx, func(ctx context.Context) error {
+	if first := ask(ctx, func(ctx context.Context) error {
 		_, err := p.c.Lists.List(ctx, client.ListListsParams{PerPage: 1})
 		return err
 	}); first.status == 0 || first.status == http.StatusUnauthorized {

@@ -21,7 +21,7 @@ func readings() []check {
 func pages() []check {
 	lists := func(params client.ListListsParams) func(context.Context, *platform) answer {
 		return func(ctx context.Context, p *platform) answer {
-			return p.ask(ctx, func(ctx context.Context) error {
+			return ask(ctx, func(ctx context.Context) error {
 				_, err := p.c.Lists.List(ctx, params)
 				return err
 			})
@@ -77,7 +77,7 @@ func items(decision, kind, id string, list func(context.Context, *platform) (n i
 	says := fmt.Sprintf("the items of GET /%s have %s", kind, id)
 	return check{decision, says, false, func(ctx context.Context, p *platform) verdict {
 		n := 0
-		a := p.ask(ctx, func(ctx context.Context) (err error) {
+		a := ask(ctx, func(ctx context.Context) (err error) {
 			n, err = list(ctx, p)
 			return err
 		})
@@ -148,7 +148,7 @@ func resource(decision, kind, id string, known func(*platform) bool, get func(co
 		if !known(p) {
 			return verdict{notTried, "there is none"}
 		}
-		a := p.ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
+		a := ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
 		found := []string{a.code(200), spelling(a.object(), id)}
 		for _, m := range more {
 			found = append(found, m(a))
@@ -171,7 +171,7 @@ func resources() []check {
 			if p.template == 0 {
 				return verdict{notTried, "there is no template"}
 			}
-			a := p.ask(ctx, func(ctx context.Context) error {
+			a := ask(ctx, func(ctx context.Context) error {
 				_, err := p.c.Templates.Render(ctx, p.template)
 				return err
 			})
@@ -208,41 +208,41 @@ func has(name, instead string) func(answer) string {
 
 // contacts asks for those of the list.
 func contacts() []check {
-	ask := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, answer) {
-		var page client.ContactPage
-		a := p.ask(ctx, func(ctx context.Context) (err error) {
-			page, err = p.c.Contacts.List(ctx, p.list, params)
+	page := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, answer) {
+		var found client.ContactPage
+		a := ask(ctx, func(ctx context.Context) (err error) {
+			found, err = p.c.Contacts.List(ctx, p.list, params)
 			return err
 		})
-		return page, a
+		return found, a
 	}
 	return []check{
 		{"11", "contacts of a list have id, email and status", false, func(ctx context.Context, p *platform) verdict {
-			page, a := ask(ctx, p, client.ListContactsParams{})
-			if a.err == nil && len(page.Data) == 0 {
+			found, a := page(ctx, p, client.ListContactsParams{})
+			if a.err == nil && len(found.Data) == 0 {
 				return verdict{notTried, "there are none on the first list"}
 			}
-			if p.contact == 0 && len(page.Data) > 0 {
-				p.contact = page.Data[0].ID
+			if p.contact == 0 && len(found.Data) > 0 {
+				p.contact = found.Data[0].ID
 			}
 			first, _ := a.items()
 			item, _ := slices.Concat(first, []any{nil})[0].(map[string]any)
 			return a.differ(a.code(200), spelling(item, "id"), unless(item["email"] != nil, "no email"), unless(item["status"] != nil, "no status"))
 		}},
 		{"5", "contacts are sorted by sort=email:desc", false, func(ctx context.Context, p *platform) verdict {
-			page, a := ask(ctx, p, client.ListContactsParams{Sort: "email:desc"})
-			sorted := slices.IsSortedFunc(page.Data, func(a, b client.Contact) int {
+			found, a := page(ctx, p, client.ListContactsParams{Sort: "email:desc"})
+			sorted := slices.IsSortedFunc(found.Data, func(a, b client.Contact) int {
 				return strings.Compare(strings.ToLower(b.Email), strings.ToLower(a.Email))
 			})
 			return a.differ(a.code(200), unless(sorted, "in another order"))
 		}},
 		{"5", "contacts are filtered by filter=status:active", false, func(ctx context.Context, p *platform) verdict {
-			page, a := ask(ctx, p, client.ListContactsParams{Filter: "status:" + client.ContactActive})
-			i := slices.IndexFunc(page.Data, func(c client.Contact) bool { return c.Status != client.ContactActive })
+			found, a := page(ctx, p, client.ListContactsParams{Filter: "status:" + client.ContactActive})
+			i := slices.IndexFunc(found.Data, func(c client.Contact) bool { return c.Status != client.ContactActive })
 			return a.differ(a.code(200), unless(i < 0, "others come too"))
 		}},
 		{"5", "another field to sort by is 422", false, func(ctx context.Context, p *platform) verdict {
-			_, a := ask(ctx, p, client.ListContactsParams{Sort: "shoe_size:asc"})
+			_, a := page(ctx, p, client.ListContactsParams{Sort: "shoe_size:asc"})
 			return a.refused(http.StatusUnprocessableEntity, "")
 		}},
 		resource("11", "contact", "id", func(p *platform) bool { return p.contact != 0 }, func(ctx context.Context, p *platform) error {
@@ -264,7 +264,7 @@ func lookups() []check {
 			if p.email == "" {
 				return verdict{notTried, "-email is not set"}
 			}
-			a := p.ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
+			a := ask(ctx, func(ctx context.Context) error { return get(ctx, p) })
 			v := a.refused(http.StatusTooManyRequests, "")
 			if v.outcome == holds && a.header.Get("Retry-After") == "" {
 				return verdict{differs, "429 without Retry-After"}

@@ -17,7 +17,7 @@ func creations() []check {
 	return []check{
 		{"2", "creating a list is 201 with the list", true, func(ctx context.Context, p *platform) verdict {
 			name := "check-platform " + time.Now().UTC().Format(time.DateTime)
-			a := p.ask(ctx, func(ctx context.Context) error {
+			a := ask(ctx, func(ctx context.Context) error {
 				list, err := p.c.Lists.Create(ctx, client.ListCreate{Name: name})
 				p.own.list, p.list = list.ListID, list.ListID
 				return err
@@ -35,7 +35,7 @@ func creations() []check {
 				return verdict{notTried, "there is no list"}
 			}
 			var contact client.Contact
-			a := p.ask(ctx, func(ctx context.Context) (err error) {
+			a := ask(ctx, func(ctx context.Context) (err error) {
 				contact, err = p.c.Contacts.Create(ctx, p.own.list, client.ContactCreate{Email: address})
 				return err
 			})
@@ -46,7 +46,7 @@ func creations() []check {
 			if p.own.contact == 0 {
 				return verdict{notTried, "there is no contact"}
 			}
-			a := p.ask(ctx, func(ctx context.Context) error {
+			a := ask(ctx, func(ctx context.Context) error {
 				_, err := p.c.Contacts.Create(ctx, p.own.list, client.ContactCreate{Email: address})
 				return err
 			})
@@ -60,7 +60,7 @@ func creations() []check {
 		}},
 		{"16", "updating a contact is 200 with the contact, and sets an attribute", true, updates},
 		{"9", "creating a template is 201 with the template", true, func(ctx context.Context, p *platform) verdict {
-			a := p.ask(ctx, func(ctx context.Context) error {
+			a := ask(ctx, func(ctx context.Context) error {
 				template, err := p.c.Templates.Create(ctx, client.TemplateCreate{Name: "check-platform", Content: client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello"}})
 				p.own.template, p.template = template.TemplateID, template.TemplateID
 				return err
@@ -77,7 +77,7 @@ func imports(ctx context.Context, p *platform) verdict {
 		return verdict{notTried, "there is no contact"}
 	}
 	var result client.ImportResult
-	a := p.ask(ctx, func(ctx context.Context) (err error) {
+	a := ask(ctx, func(ctx context.Context) (err error) {
 		result, err = p.c.Contacts.ImportBatch(ctx, p.own.list, client.ContactImport{Contacts: []client.ImportContact{{Email: address}, {Email: "nobody"}}})
 		return err
 	})
@@ -96,7 +96,7 @@ func updates(ctx context.Context, p *platform) verdict {
 		return verdict{notTried, "there is no contact"}
 	}
 	var contact client.Contact
-	a := p.ask(ctx, func(ctx context.Context) (err error) {
+	a := ask(ctx, func(ctx context.Context) (err error) {
 		contact, err = p.c.Contacts.Update(ctx, p.own.list, p.own.contact, client.ContactUpdate{
 			CustomAttributes: []client.CustomAttributeUpdate{{Name: "name", Value: client.Value("Check")}},
 		})
@@ -111,8 +111,8 @@ func partialUpdate(ctx context.Context, p *platform) verdict {
 		return verdict{notTried, "there is no template"}
 	}
 	var template client.Template
-	a := p.ask(ctx, func(ctx context.Context) (err error) {
-		template, err = p.c.Templates.Update(ctx, p.own.template, client.TemplateUpdate{Name: client.Ptr("check-platform, renamed")})
+	a := ask(ctx, func(ctx context.Context) (err error) {
+		template, err = p.c.Templates.Update(ctx, p.own.template, client.TemplateUpdate{Name: new("check-platform, renamed")})
 		return err
 	})
 	return a.differ(a.code(200), spelling(a.object(), "template_id"), unless(template.Content.Text == "Hello", "the content is gone"))
@@ -144,7 +144,7 @@ func (p *platform) once(ctx context.Context, possible bool, call func(context.Co
 	if !possible {
 		return verdict{notTried, "what it needs was not made"}
 	}
-	a := p.ask(ctx, call)
+	a := ask(ctx, call)
 	return a.differ(a.code(204))
 }
 
@@ -160,7 +160,7 @@ func (p *platform) removed(ctx context.Context, possible bool, what string, call
 	if !possible {
 		return p.once(ctx, false, call)
 	}
-	a := p.ask(ctx, call)
+	a := ask(ctx, call)
 	if a.err != nil {
 		p.stays = append(p.stays, what)
 	}
@@ -171,5 +171,5 @@ func (p *platform) gone(ctx context.Context, possible bool, call func(context.Co
 	if !possible {
 		return p.once(ctx, false, call)
 	}
-	return p.ask(ctx, call).refused(http.StatusNotFound, "")
+	return ask(ctx, call).refused(http.StatusNotFound, "")
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oasdiff/yaml3"
+	yaml "github.com/oasdiff/yaml3"
 )
 
 // answers says how the types of answers may be spelled beside the way that the
@@ -32,7 +32,7 @@ type spelling struct {
 
 // readAnswers reads x-answers of the overlay at path.
 func readAnswers(path string) (*answers, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // of this folder
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -171,14 +171,13 @@ func (r reader) finish() {
 // variable returns the name of the variable for an alias, such as
 // otherAudienceListID.
 func variable(alias string) string {
-	name := "other"
-	for _, word := range strings.FieldsFunc(alias, func(r rune) bool { return r == '/' || r == '_' }) {
-		if word == "id" {
-			word = "ID"
+	words := strings.FieldsFunc(alias, func(r rune) bool { return r == '/' || r == '_' })
+	for i, word := range words {
+		if words[i] = strings.ToUpper(word[:1]) + word[1:]; word == "id" {
+			words[i] = "ID"
 		}
-		name += strings.ToUpper(word[:1]) + word[1:]
 	}
-	return name
+	return "other" + strings.Join(words, "")
 }
 
 // zero returns the zero value of a t that is no struct.

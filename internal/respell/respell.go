@@ -29,7 +29,7 @@ func Transport(next http.RoundTripper) http.RoundTripper {
 		_ = resp.Body.Close()
 		if err != nil { // the rest never came
 			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
-			return resp, nil
+			return resp, nil //nolint:nilerr // the body says it
 		}
 		if respelled := answer(r, resp, body); respelled != nil {
 			body, resp.Header = respelled, resp.Header.Clone()
