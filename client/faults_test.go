@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var seeds = flag.Int("seeds", 300, "how many random fault plans TestSeeds goes through; a tenth with -short")
+var seeds = flag.Int("seeds", 200, "how many random fault plans TestSeeds goes through; a tenth with -short")
 
 // fault is something that happens to a request.
 type fault struct {

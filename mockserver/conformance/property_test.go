@@ -21,7 +21,7 @@ import (
 
 var (
 	modelSeed      = flag.Uint64("model.seed", 0, "the first `seed` of the random sequences; 0 takes a new one")
-	modelSequences = flag.Int("model.sequences", 2000, "how many random sequences are compared with the model")
+	modelSequences = flag.Int("model.sequences", 1000, "how many random sequences are compared with the model")
 )
 
 // step is one random act. Its numbers choose among what there is when it is
@@ -50,7 +50,7 @@ func TestModel(t *testing.T) {
 	}
 	n := *modelSequences
 	if testing.Short() || raceDetector {
-		n /= 4
+		n /= 2
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
