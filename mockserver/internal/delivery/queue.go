@@ -12,13 +12,13 @@ import (
 // delivery is one event on its way to one webhook.
 type delivery struct {
 	record.Delivery
-	todo
+	progress
 
 	webhookID int64
 }
 
-// todo is what there is left to do for a delivery. A snapshot holds all of it.
-type todo struct {
+// progress is what there is left to do for a delivery. A snapshot holds all of it.
+type progress struct {
 	Tries     int       `json:"tries"`              // since the delivery was made or asked for again
 	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
 	Manual    bool      `json:"manual,omitzero"`    // the next attempt was asked for

@@ -22,7 +22,7 @@ type State struct {
 // Saved is a delivery with what there is left to do for it.
 type Saved struct {
 	*record.Delivery
-	todo
+	progress
 	Attempts []AttemptWire `json:"attempts"`             // the same with their durations
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is no text
 	Place    int           `json:"place,omitzero"`       // in the webhook's queue, from 1
@@ -61,7 +61,7 @@ func (d *Engine) State() State {
 		saved := Saved{
 			Delivery: new(x.Delivery),
 			Attempts: onWire(x.Attempts),
-			todo:     x.todo,
+			progress: x.progress,
 			Place:    places[x],
 		}
 		if !utf8.Valid(x.Body) {
@@ -101,7 +101,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 // delivery is what was saved. Nobody knows how an attempt ended that was under
 // way, but it was made, and counts.
 func (s Saved) delivery() *delivery {
-	out := &delivery{Delivery: *s.Delivery, todo: s.todo}
+	out := &delivery{Delivery: *s.Delivery, progress: s.progress}
 	out.Attempts = fromWire(s.Attempts)
 	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is that of no webhook
 	if len(s.Bytes) > 0 {
