@@ -1,0 +1,89 @@
+package emailotel
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/emailplatform/client"
+)
+
+// opLookup is the only operation that has a queue.
+const opLookup = "getEmail"
+
+// Observe goes into [client.Config.Observe]: a span for each call, with an event
+// for each retry, and the metrics of calls.
+func (t *Telemetry) Observe(ctx context.Context, op string) (context.Context, client.Observer) {
+	operation := attribute.String("emailplatform.operation", op)
+	// Internal, which is the default kind: the client's spans are those of otelhttp below it.
+	ctx, span := t.tracer.Start(ctx, "emailplatform "+op, trace.WithAttributes(operation))
+	return ctx, client.Observer{
+		Retry: func(o client.Observation) {
+			span.AddEvent("emailplatform.retry", trace.WithAttributes(append(result(o),
+				attribute.Int("emailplatform.attempts", o.Attempts),
+				attribute.Float64("emailplatform.pause", o.Pause.Seconds()))...))
+		},
+		End: func(o client.Observation) {
+			defer span.End()
+			t.count(ctx, o, operation)
+			span.SetAttributes(result(o)...)
+			span.SetAttributes(attribute.Int("emailplatform.attempts", o.Attempts))
+			if op == opLookup {
+				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
+			}
+			if o.Err != nil {
+				span.SetStatus(codes.Error, errorType(o.Err)) // not the text, which may hold an address
+			}
+		},
+	}
+}
+
+// result is what is known of the last answer.
+func result(o client.Observation) (set []attribute.KeyValue) {
+	if o.StatusCode != 0 {
+		set = append(set, semconv.HTTPResponseStatusCode(o.StatusCode))
+	}
+	if o.RequestID != "" {
+		set = append(set, attribute.String("emailplatform.request_id", o.RequestID))
+	}
+	if o.Err != nil {
+		set = append(set, semconv.ErrorTypeKey.String(errorType(o.Err)))
+	}
+	return set
+}
+
+func (t *Telemetry) count(ctx context.Context, o client.Observation, operation attribute.KeyValue) {
+	set := []attribute.KeyValue{operation}
+	if o.Err != nil {
+		set = append(set, semconv.ErrorTypeKey.String(errorType(o.Err)))
+	}
+	attributes := metric.WithAttributes(set...)
+	t.calls.Record(ctx, o.Duration.Seconds(), attributes)
+	t.requests.Add(ctx, int64(o.Attempts), attributes)
+	if o.Op == opLookup {
+		t.queued.Record(ctx, o.Queued.Seconds())
+	}
+}
+
+// errorType is one of a few words, never the text of an error.
+func errorType(err error) string {
+	var e *client.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.As(err, &e) && e.StatusCode != 0:
+		return strconv.Itoa(e.StatusCode)
+	}
+	return other
+}
+
+// other is what the conventions call what has no name.
+const other = "_OTHER"

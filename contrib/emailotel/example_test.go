@@ -1,0 +1,57 @@
+package emailotel_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/emailotel"
+	"example.com/emailplatform/mockserver"
+)
+
+// A client whose calls and requests are spans, without an address in any.
+func Example() {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	spans := tracetest.NewInMemoryExporter() // a program has an exporter of OTLP here
+	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
+
+	telemetry, err := emailotel.New(emailotel.Options{TracerProvider: provider})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := client.New(client.Config{
+		BaseURL: srv.URL(),
+		Token:   srv.Token(),
+		Observe: telemetry.Observe,
+		HTTPClient: &http.Client{Transport: emailotel.Transport(nil, func(rt http.RoundTripper) http.RoundTripper {
+			return otelhttp.NewTransport(rt, otelhttp.WithTracerProvider(provider))
+		})},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := c.SuppressedEmails.Add(context.Background(), "ada@example.org"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := c.SuppressedEmails.Remove(context.Background(), "ada@example.org"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range spans.GetSpans() {
+		fmt.Println(s.Name)
+	}
+	// Output:
+	// HTTP POST
+	// emailplatform addSuppressedEmail
+	// HTTP DELETE
+	// emailplatform removeSuppressedEmail
+}

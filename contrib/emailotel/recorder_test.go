@@ -1,0 +1,145 @@
+package emailotel_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/emailotel"
+	"example.com/emailplatform/mockserver"
+)
+
+// recorder keeps all spans and metrics in memory.
+type recorder struct {
+	*emailotel.Telemetry
+	t      testing.TB
+	spans  *tracetest.InMemoryExporter
+	tracer *trace.TracerProvider
+	meter  *metric.MeterProvider
+	reader *metric.ManualReader
+}
+
+func record(t testing.TB) *recorder {
+	t.Helper()
+	r := &recorder{t: t, spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
+	r.tracer = trace.NewTracerProvider(trace.WithSyncer(r.spans))
+	r.meter = metric.NewMeterProvider(metric.WithReader(r.reader))
+	tel, err := emailotel.New(emailotel.Options{TracerProvider: r.tracer, MeterProvider: r.meter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Telemetry = tel
+	return r
+}
+
+func (r *recorder) wire(rt http.RoundTripper) http.RoundTripper {
+	return otelhttp.NewTransport(rt, otelhttp.WithTracerProvider(r.tracer), otelhttp.WithMeterProvider(r.meter))
+}
+
+// client returns a client of srv that is watched.
+func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *client.Client {
+	r.t.Helper()
+	c, err := client.New(client.Config{
+		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.Observe, LookupLimiter: client.NoLookupLimit{},
+		HTTPClient: &http.Client{Transport: emailotel.Transport(base, r.wire)},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// span returns the only span of that name.
+func (r *recorder) span(name string) tracetest.SpanStub {
+	r.t.Helper()
+	var found []tracetest.SpanStub
+	for _, s := range r.spans.GetSpans() {
+		if s.Name == name {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		r.t.Fatalf("%d spans %q, want 1; there are %q", len(found), name, r.names())
+	}
+	return found[0]
+}
+
+func (r *recorder) names() (names []string) {
+	for _, s := range r.spans.GetSpans() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// attributes are those of a span that are not otelhttp's, as text.
+func attributes(set []attribute.KeyValue) map[string]string {
+	m := map[string]string{}
+	for _, a := range set {
+		m[string(a.Key)] = a.Value.String()
+	}
+	return m
+}
+
+// metrics returns the count or sum of each of our series, as "name{attributes}".
+func (r *recorder) metrics() map[string]uint64 {
+	r.t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := r.reader.Collect(r.t.Context(), &all); err != nil {
+		r.t.Fatal(err)
+	}
+	series := map[string]uint64{}
+	for _, s := range all.ScopeMetrics {
+		if s.Scope.Name != "example.com/emailplatform/contrib/emailotel" {
+			continue
+		}
+		for _, m := range s.Metrics {
+			switch d := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				for _, p := range d.DataPoints {
+					series[m.Name+"{"+p.Attributes.Encoded(attribute.DefaultEncoder())+"}"] = p.Count
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range d.DataPoints {
+					series[m.Name+"{"+p.Attributes.Encoded(attribute.DefaultEncoder())+"}"] = uint64(p.Value)
+				}
+			default:
+				r.t.Errorf("metric %s is a %T", m.Name, d)
+			}
+		}
+	}
+	return series
+}
+
+// everything is all that was recorded, as text to search in.
+func (r *recorder) everything() string {
+	r.t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := r.reader.Collect(r.t.Context(), &all); err != nil {
+		r.t.Fatal(err)
+	}
+	metrics, err := json.Marshal(all)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text := string(metrics)
+	for _, s := range r.spans.GetSpans() {
+		text += fmt.Sprintf("\n%s %s %s", s.Name, s.Status.Description, s.Status.Code)
+		for _, a := range slices.Concat(s.Attributes, s.Resource.Attributes()) {
+			text += fmt.Sprintf(" %s=%s", a.Key, a.Value.String())
+		}
+		for _, e := range s.Events {
+			text += fmt.Sprintf(" %s %v", e.Name, attributes(e.Attributes))
+		}
+	}
+	return text
+}

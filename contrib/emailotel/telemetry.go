@@ -1,0 +1,58 @@
+package emailotel
+
+import (
+	"errors"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const scope = "example.com/emailplatform/contrib/emailotel"
+
+// Options say where spans and metrics go. The zero value takes the global
+// providers.
+type Options struct {
+	// TracerProvider is otel.GetTracerProvider() if nil.
+	TracerProvider trace.TracerProvider
+	// MeterProvider is otel.GetMeterProvider() if nil.
+	MeterProvider metric.MeterProvider
+}
+
+// Telemetry is what [New] returns. It is safe for concurrent use.
+type Telemetry struct {
+	tracer     trace.Tracer
+	calls      metric.Float64Histogram
+	queued     metric.Float64Histogram
+	requests   metric.Int64Counter
+	deliveries metric.Float64Histogram
+	processed  metric.Float64Histogram
+}
+
+// New makes the instruments. It fails only if the meter provider refuses one.
+func New(o Options) (*Telemetry, error) {
+	if o.TracerProvider == nil {
+		o.TracerProvider = otel.GetTracerProvider()
+	}
+	if o.MeterProvider == nil {
+		o.MeterProvider = otel.GetMeterProvider()
+	}
+	t := &Telemetry{tracer: o.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL))}
+	m := o.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL))
+	var errs []error
+	seconds := func(name, what string) metric.Float64Histogram {
+		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(what),
+			metric.WithExplicitBucketBoundaries(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60))
+		errs = append(errs, err)
+		return h
+	}
+	t.calls = seconds("emailplatform.client.call.duration", "Duration of calls, with their retries and pauses.")
+	t.queued = seconds("emailplatform.client.lookup.queue.duration", "How long lookups waited for their turn.")
+	t.deliveries = seconds("emailplatform.webhook.delivery.duration", "Duration of deliveries, by outcome.")
+	t.processed = seconds("messaging.process.duration", "Duration of the handling of events.") // a name of the conventions
+	requests, err := m.Int64Counter("emailplatform.client.requests", metric.WithUnit("{request}"),
+		metric.WithDescription("Requests sent, retries included."))
+	t.requests = requests
+	return t, errors.Join(append(errs, err)...)
+}

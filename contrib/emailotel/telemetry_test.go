@@ -1,0 +1,341 @@
+package emailotel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/emailotel"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+const (
+	address = "ada@example.org"
+	secret  = "whsec_9f2c71d04b"
+	opened  = `{"id":"11111111-2222-4333-8444-555555555555","event":"Email.Opened","timestamp":1767225600,"data":{"email_address":"ada@example.org"}}`
+)
+
+// once loses the first request.
+type once struct {
+	lost bool
+	next http.RoundTripper
+}
+
+func (o *once) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !o.lost {
+		o.lost = true
+		return nil, errors.New("connection reset")
+	}
+	return o.next.RoundTrip(r)
+}
+
+// TestCall: a call that is tried again is one span with two of the wire below it.
+func TestCall(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	r := record(t)
+	c := r.client(srv, &once{next: http.DefaultTransport})
+	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "nightly")
+	if _, err := c.Lists.List(ctx, client.ListListsParams{}); err != nil {
+		t.Fatal(err)
+	}
+	parent.End()
+	s := r.span("emailplatform listLists")
+	if s.Parent.SpanID() != parent.SpanContext().SpanID() || s.SpanKind != trace.SpanKindInternal {
+		t.Errorf("parent %s, kind %s", s.Parent.SpanID(), s.SpanKind)
+	}
+	got := attributes(s.Attributes)
+	if got["emailplatform.operation"] != "listLists" || got["emailplatform.attempts"] != "2" || got["http.response.status_code"] != "200" || got["emailplatform.request_id"] == "" || got["error.type"] != "" {
+		t.Errorf("attributes %v", got)
+	}
+	if len(s.Events) != 1 || s.Events[0].Name != "emailplatform.retry" || attributes(s.Events[0].Attributes)["error.type"] != "_OTHER" {
+		t.Errorf("events %v", s.Events)
+	}
+	below := 0
+	for _, w := range r.spans.GetSpans() {
+		if w.Parent.SpanID() == s.SpanContext.SpanID() && w.SpanKind == trace.SpanKindClient {
+			below++
+		}
+	}
+	if below != 2 {
+		t.Errorf("%d spans of the wire, want 2: %q", below, r.names())
+	}
+	want := map[string]uint64{
+		"emailplatform.client.call.duration{emailplatform.operation=listLists}": 1,
+		"emailplatform.client.requests{emailplatform.operation=listLists}":      2,
+	}
+	if got := r.metrics(); !maps.Equal(got, want) {
+		t.Errorf("metrics %v, want %v", got, want)
+	}
+}
+
+// TestLookup also tells how long it queued, and what kind of error there was.
+func TestLookup(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	r := record(t)
+	_, err := r.client(srv, nil).Emails.Get(t.Context(), "00000000-0000-4000-8000-000000000000")
+	if !errors.Is(err, client.ErrNotFound) {
+		t.Fatal(err)
+	}
+	s := r.span("emailplatform getEmail")
+	got := attributes(s.Attributes)
+	if _, ok := got["emailplatform.lookup.queued"]; !ok || got["error.type"] != "404" || s.Status.Code != codes.Error || s.Status.Description != "404" {
+		t.Errorf("attributes %v, status %v", got, s.Status)
+	}
+	want := map[string]uint64{
+		"emailplatform.client.call.duration{emailplatform.operation=getEmail,error.type=404}": 1,
+		"emailplatform.client.requests{emailplatform.operation=getEmail,error.type=404}":      1,
+		"emailplatform.client.lookup.queue.duration{}":                                        1,
+	}
+	if got := r.metrics(); !maps.Equal(got, want) {
+		t.Errorf("metrics %v, want %v", got, want)
+	}
+}
+
+func TestErrorTypes(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, stop := context.WithTimeout(t.Context(), 0)
+	defer stop()
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	for want, ctx := range map[string]context.Context{"canceled": cancelled, "timeout": late} {
+		r := record(t)
+		_, _ = r.client(srv, nil).Lists.List(ctx, client.ListListsParams{})
+		if got := attributes(r.span("emailplatform listLists").Attributes)["error.type"]; got != want {
+			t.Errorf("%s is told as %q", want, got)
+		}
+	}
+}
+
+// TestImport: each batch is a span below the caller's.
+func TestImport(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	r := record(t)
+	c := r.client(srv, nil)
+	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "l"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "import")
+	r.spans.Reset()
+	_, err = c.Contacts.Import(ctx, list.ListID, func(yield func(client.ImportContact, error) bool) {
+		for i := range 2500 {
+			if !yield(client.ImportContact{Email: fmt.Sprintf("a%d@example.org", i)}, nil) {
+				return
+			}
+		}
+	}, client.ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := 0
+	for _, s := range r.spans.GetSpans() {
+		if s.Name == "emailplatform importContacts" && s.Parent.SpanID() == parent.SpanContext().SpanID() {
+			batches++
+		}
+	}
+	if batches != 3 {
+		t.Errorf("%d batches, want 3: %q", batches, r.names())
+	}
+}
+
+// receive delivers body to a receiver that is watched, and returns the status.
+func (r *recorder) receive(handle emailotel.Handler, body string, change ...func(*http.Request)) int {
+	r.t.Helper()
+	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.serve(webhook.NewHandler(v, r.Handle(handle), webhook.Options{Observe: r.Outcome, Logger: slog.New(slog.DiscardHandler)}), body, change...)
+}
+
+func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
+	r.t.Helper()
+	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", webhook.Secret{Key: secret}, []byte(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, c := range change {
+		c(req)
+	}
+	w := httptest.NewRecorder()
+	otelhttp.NewHandler(h, "webhook", otelhttp.WithTracerProvider(r.tracer), otelhttp.WithMeterProvider(r.meter),
+		otelhttp.WithSpanNameFormatter(func(name string, _ *http.Request) string { return name })).ServeHTTP(w, req)
+	return w.Code
+}
+
+func TestDelivery(t *testing.T) {
+	r := record(t)
+	if status := r.receive(func(context.Context, *events.Event) error { return nil }, opened); status != http.StatusNoContent {
+		t.Fatal(status)
+	}
+	s := r.span("process Email.Opened")
+	server := r.span("webhook")
+	if s.SpanKind != trace.SpanKindConsumer || s.Parent.SpanID() != server.SpanContext.SpanID() {
+		t.Errorf("kind %s, parent %s", s.SpanKind, s.Parent.SpanID())
+	}
+	got := attributes(s.Attributes)
+	want := map[string]string{
+		"messaging.system": "emailplatform", "messaging.operation.name": "process", "messaging.operation.type": "process",
+		"messaging.destination.name": "Email.Opened", "messaging.message.id": "11111111-2222-4333-8444-555555555555",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("attributes %v, want %v", got, want)
+	}
+	if got := attributes(server.Attributes); got["emailplatform.webhook.outcome"] != "handled" || got["emailplatform.event.name"] != "Email.Opened" {
+		t.Errorf("attributes of the request %v", got)
+	}
+	series := map[string]uint64{
+		"emailplatform.webhook.delivery.duration{emailplatform.event.name=Email.Opened,emailplatform.webhook.outcome=handled,http.response.status_code=204}": 1,
+		"messaging.process.duration{messaging.destination.name=Email.Opened,messaging.operation.name=process,messaging.system=emailplatform}":                1,
+	}
+	if got := r.metrics(); !maps.Equal(got, series) {
+		t.Errorf("metrics %v, want %v", got, series)
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	succeed := func(context.Context, *events.Event) error { return nil }
+	fail := func(context.Context, *events.Event) error { return errors.New(address) }
+	for _, tt := range []struct {
+		outcome string
+		handle  emailotel.Handler
+		body    string
+		change  func(*http.Request)
+	}{
+		{"handled", succeed, opened, nil},
+		{"failed", fail, opened, nil},
+		{"failed", func(context.Context, *events.Event) error { panic(address) }, opened, nil},
+		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Set(webhook.DefaultSignatureHeader, "forged") }},
+		{"unverified", succeed, opened, func(r *http.Request) { r.Header.Del(webhook.DefaultSignatureHeader) }},
+		{"refused", succeed, `{"no":"event"}`, nil},
+		{"refused", succeed, opened, func(r *http.Request) { r.Method = http.MethodGet }},
+	} {
+		t.Run(tt.outcome, func(t *testing.T) {
+			r := record(t)
+			if tt.change == nil {
+				tt.change = func(*http.Request) {}
+			}
+			r.receive(tt.handle, tt.body, tt.change)
+			if got := attributes(r.span("webhook").Attributes)["emailplatform.webhook.outcome"]; got != tt.outcome {
+				t.Errorf("outcome %q, want %q", got, tt.outcome)
+			}
+			if strings.Contains(r.everything(), address) {
+				t.Errorf("an address is told:\n%s", r.everything())
+			}
+		})
+	}
+}
+
+func TestDuplicateAndInFlight(t *testing.T) {
+	r := record(t)
+	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h http.Handler
+	again := true
+	h = webhook.NewHandler(v, r.Handle(func(context.Context, *events.Event) error {
+		if again {
+			again = false
+			r.serve(h, opened)
+		}
+		return nil
+	}), webhook.Options{Observe: r.Outcome, Logger: slog.New(slog.DiscardHandler)})
+	r.serve(h, opened)
+	r.serve(h, opened)
+	var outcomes []string
+	for _, s := range r.spans.GetSpans() {
+		if s.Name == "webhook" {
+			outcomes = append(outcomes, attributes(s.Attributes)["emailplatform.webhook.outcome"])
+		}
+	}
+	if want := []string{"in_flight", "handled", "duplicate"}; !slices.Equal(outcomes, want) {
+		t.Errorf("outcomes %q, want %q", outcomes, want)
+	}
+}
+
+func TestPanic(t *testing.T) {
+	r := record(t)
+	func() {
+		defer func() { _ = recover() }()
+		_ = r.Handle(func(context.Context, *events.Event) error { panic("boom") })(t.Context(), &events.Event{Name: "Email.Opened"})
+	}()
+	s := r.span("process Email.Opened")
+	if attributes(s.Attributes)["error.type"] != "panic" || s.Status.Code != codes.Error {
+		t.Errorf("%v, %v", s.Attributes, s.Status)
+	}
+}
+
+// TestUnknownEvents: their names are bounded, and so are ids.
+func TestUnknownEvents(t *testing.T) {
+	r := record(t)
+	for i := range 100 {
+		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: fmt.Sprint("Email.New", i), ID: strings.Repeat("x", 65)})
+	}
+	for _, s := range r.spans.GetSpans() {
+		if got := attributes(s.Attributes); s.Name != "process _OTHER" || got["messaging.destination.name"] != "_OTHER" || got["messaging.message.id"] != "" {
+			t.Fatalf("%s %v", s.Name, got)
+		}
+	}
+	if got := r.metrics(); len(got) != 1 {
+		t.Errorf("%d series: %v", len(got), got)
+	}
+}
+
+// TestKnownEvents: every event of the platform has its own name.
+func TestKnownEvents(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	r := record(t)
+	for _, name := range []string{
+		"Contact.Added", "Contact.Unsubscribed", "Contact.Removed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Email.ReportedAsSpam",
+		"Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "SuppressedEmail.Added", "Campaign.Sent", "Campaign.Scheduled",
+	} {
+		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: name})
+		r.span("process " + name)
+	}
+}
+
+// TestHandleLater: a worker's trace is its own, and linked to the receipt.
+func TestHandleLater(t *testing.T) {
+	r := record(t)
+	_, receipt := r.tracer.Tracer("app").Start(t.Context(), "POST")
+	receipt.End()
+	ctx, worker := r.tracer.Tracer("app").Start(t.Context(), "job")
+	defer worker.End()
+	if err := r.HandleLater(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}); err != nil {
+		t.Fatal(err)
+	}
+	s := r.span("process Email.Opened")
+	if s.Parent.IsValid() || len(s.Links) != 1 || s.Links[0].SpanContext.SpanID() != receipt.SpanContext().SpanID() {
+		t.Errorf("parent %v, links %v", s.Parent, s.Links)
+	}
+}
+
+// TestGlobalProviders: the zero Options are those of the whole program.
+func TestGlobalProviders(t *testing.T) {
+	tel, err := emailotel.New(emailotel.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, o := tel.Observe(t.Context(), "listLists")
+	o.End(client.Observation{})
+}

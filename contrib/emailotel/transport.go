@@ -1,0 +1,96 @@
+package emailotel
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// redacted is what the conventions want in the place of what must not be told.
+const redacted = "REDACTED"
+
+type urlKey struct{}
+
+// Transport returns a transport that instrument, such as otelhttp.NewTransport,
+// watches without seeing an address: what stands for one in the path and all
+// values of the query but those of page, per_page, sort and with_count are
+// REDACTED in the URLs that it sees, and user and password are gone. base, which
+// is http.DefaultTransport if nil, gets each request as it is.
+//
+// Headers are not changed: instrument must not record Authorization.
+func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return hide{instrument(restore{base})}
+}
+
+type hide struct{ next http.RoundTripper }
+
+// RoundTrip hides the URL from those behind it.
+func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
+	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
+	hidden.URL = redact(r.URL)
+	resp, err := t.next.RoundTrip(hidden)
+	if resp != nil {
+		resp.Request = r
+	}
+	return resp, err
+}
+
+// CloseIdleConnections lets [http.Client.CloseIdleConnections] through, if the
+// instrument does.
+func (t hide) CloseIdleConnections() { closeIdle(t.next) }
+
+type restore struct{ next http.RoundTripper }
+
+// RoundTrip shows the URL again.
+func (t restore) RoundTrip(r *http.Request) (*http.Response, error) {
+	if u, ok := r.Context().Value(urlKey{}).(*url.URL); ok {
+		r = r.WithContext(r.Context()) // a copy: a RoundTripper changes nothing that is not its own
+		r.URL = u
+	}
+	return t.next.RoundTrip(r)
+}
+
+func (t restore) CloseIdleConnections() { closeIdle(t.next) }
+
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// redact keeps what tells an operation from others, and nobody from anybody.
+func redact(u *url.URL) *url.URL {
+	if u == nil {
+		return nil
+	}
+	segments := strings.Split(u.EscapedPath(), "/")
+	for i, s := range segments {
+		plain, err := url.PathUnescape(s)
+		address := i > 0 && segments[i-1] == "suppressed-emails" && s != ""
+		if address || err != nil || strings.Contains(plain, "@") {
+			segments[i] = redacted
+		}
+	}
+	path := strings.Join(segments, "/")
+	clean := &url.URL{Scheme: u.Scheme, Host: u.Host, RawPath: path, RawQuery: redactQuery(u)}
+	clean.Path, _ = url.PathUnescape(path) // each segment can be: see above
+	return clean
+}
+
+func redactQuery(u *url.URL) string {
+	query := u.Query()
+	for name, values := range query {
+		switch name {
+		case "page", "per_page", "sort", "with_count":
+		default:
+			for i := range values {
+				values[i] = redacted
+			}
+		}
+	}
+	return query.Encode()
+}

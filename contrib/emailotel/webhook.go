@@ -1,0 +1,109 @@
+package emailotel
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// Handler is a function of [webhook.NewHandler].
+type Handler = func(context.Context, *events.Event) error
+
+// Handle goes around the function of [webhook.NewHandler]: a consumer's span of
+// the handling, below that of the request, and its duration.
+func (t *Telemetry) Handle(fn Handler) Handler {
+	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
+}
+
+// HandleLater is [Telemetry.Handle] for a worker that takes events from a queue:
+// a trace of its own, linked to that of the receipt. Keep the span context of
+// the receipt, trace.SpanContextFromContext(ctx), with the event.
+func (t *Telemetry) HandleLater(receipt trace.SpanContext, fn Handler) Handler {
+	return func(ctx context.Context, e *events.Event) error {
+		return t.process(ctx, e, fn, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: receipt}))
+	}
+}
+
+func (t *Telemetry) process(ctx context.Context, e *events.Event, fn Handler, opts ...trace.SpanStartOption) (err error) {
+	name := eventName(e.Name)
+	set := []attribute.KeyValue{
+		semconv.MessagingSystemKey.String("emailplatform"),
+		semconv.MessagingOperationName("process"),
+		semconv.MessagingDestinationName(name),
+	}
+	opts = append(opts, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(set...),
+		trace.WithAttributes(semconv.MessagingOperationTypeProcess))
+	if e.ID != "" && len(e.ID) <= maxID {
+		opts = append(opts, trace.WithAttributes(semconv.MessagingMessageID(e.ID)))
+	}
+	ctx, span := t.tracer.Start(ctx, "process "+name, opts...)
+	start := time.Now()
+	failure := "panic" // unless fn returns
+	defer func() {
+		if failure != "" {
+			set = append(set, semconv.ErrorTypeKey.String(failure))
+			span.SetAttributes(semconv.ErrorTypeKey.String(failure))
+			span.SetStatus(codes.Error, failure)
+		}
+		t.processed.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(set...))
+		span.End()
+	}()
+	err = fn(ctx, e)
+	failure = ""
+	if err != nil {
+		failure = errorType(err)
+	}
+	return err
+}
+
+// maxID is more than any id of the platform has: they are UUIDs.
+const maxID = 64
+
+// eventName bounds the number of names: the platform may have more of them.
+func eventName(name string) string {
+	switch name {
+	case events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
+		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailReportedAsSpam,
+		events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameEmailRejected, events.NameEmailError,
+		events.NameSuppressedEmailAdded, events.NameCampaignSent, events.NameCampaignScheduled:
+		return name
+	}
+	return other
+}
+
+// Outcome goes into [webhook.Options.Observe]: the duration of each delivery by
+// outcome, and the outcome on the span of the request, if otelhttp made one.
+func (t *Telemetry) Outcome(ctx context.Context, o webhook.Outcome) {
+	set := []attribute.KeyValue{attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status)}
+	if o.Event != nil {
+		set = append(set, attribute.String("emailplatform.event.name", eventName(o.Event.Name)))
+	}
+	trace.SpanFromContext(ctx).SetAttributes(set...)
+	t.deliveries.Record(ctx, o.Duration.Seconds(), metric.WithAttributes(set...))
+}
+
+func outcome(o webhook.Outcome) string {
+	switch {
+	case o.Duplicate:
+		return "duplicate"
+	case o.Err == nil:
+		return "handled"
+	case errors.Is(o.Err, webhook.ErrInFlight):
+		return "in_flight"
+	case errors.Is(o.Err, webhook.ErrInvalidSignature), errors.Is(o.Err, webhook.ErrMissingSignature):
+		return "unverified"
+	case o.Status >= http.StatusInternalServerError || o.Status == 0:
+		return "failed"
+	}
+	return "refused"
+}
