@@ -28,7 +28,7 @@ func creations() []check {
 			return a.differ(a.code(201), spelling(a.object(), "list_id"))
 		}},
 		{"36", "accepting a policy twice is 204 both times", true, func(ctx context.Context, p *platform) verdict {
-			return p.twice(ctx, p.own.list != 0, func(ctx context.Context) error { return p.c.Lists.AcceptPolicy(ctx, p.own.list) })
+			return twice(ctx, p.own.list != 0, func(ctx context.Context) error { return p.c.Lists.AcceptPolicy(ctx, p.own.list) })
 		}},
 		{"11", "creating a contact is 201 with the contact, which is active", true, func(ctx context.Context, p *platform) verdict {
 			if p.own.list == 0 {
@@ -54,7 +54,7 @@ func creations() []check {
 		}},
 		{"14", "an import counts, and reports a bad entry by its index", true, imports},
 		{"15", "tagging is 204", true, func(ctx context.Context, p *platform) verdict {
-			return p.once(ctx, p.own.contact != 0, func(ctx context.Context) error {
+			return once(ctx, p.own.contact != 0, func(ctx context.Context) error {
 				return p.c.Contacts.Tag(ctx, p.own.list, client.ContactTagging{ContactIDs: []int64{p.own.contact}, Tags: []string{"check-platform"}})
 			})
 		}},
@@ -122,25 +122,25 @@ func partialUpdate(ctx context.Context, p *platform) verdict {
 func removals() []check {
 	return []check{
 		{"36", "unsubscribing twice is 204 both times", true, func(ctx context.Context, p *platform) verdict {
-			return p.twice(ctx, p.own.contact != 0, func(ctx context.Context) error { return p.c.Contacts.Unsubscribe(ctx, p.own.list, p.own.contact) })
+			return twice(ctx, p.own.contact != 0, func(ctx context.Context) error { return p.c.Contacts.Unsubscribe(ctx, p.own.list, p.own.contact) })
 		}},
 		{"2", "deleting a contact is 204", true, func(ctx context.Context, p *platform) verdict {
 			return p.removed(ctx, p.own.contact != 0, fmt.Sprintf("the contact %d", p.own.contact), func(ctx context.Context) error { return p.c.Contacts.Delete(ctx, p.own.list, p.own.contact) })
 		}},
 		{"36", "deleting a contact that is gone is 404", true, func(ctx context.Context, p *platform) verdict {
-			return p.gone(ctx, p.own.contact != 0, func(ctx context.Context) error { return p.c.Contacts.Delete(ctx, p.own.list, p.own.contact) })
+			return gone(ctx, p.own.contact != 0, func(ctx context.Context) error { return p.c.Contacts.Delete(ctx, p.own.list, p.own.contact) })
 		}},
 		{"2", "deleting a template is 204", true, func(ctx context.Context, p *platform) verdict {
 			return p.removed(ctx, p.own.template != 0, fmt.Sprintf("the template %d", p.own.template), func(ctx context.Context) error { return p.c.Templates.Delete(ctx, p.own.template) })
 		}},
 		{"36", "deleting a template that is gone is 404", true, func(ctx context.Context, p *platform) verdict {
-			return p.gone(ctx, p.own.template != 0, func(ctx context.Context) error { return p.c.Templates.Delete(ctx, p.own.template) })
+			return gone(ctx, p.own.template != 0, func(ctx context.Context) error { return p.c.Templates.Delete(ctx, p.own.template) })
 		}},
 	}
 }
 
 // once makes a call that is answered by a status alone, if it is possible.
-func (p *platform) once(ctx context.Context, possible bool, call func(context.Context) error) verdict {
+func once(ctx context.Context, possible bool, call func(context.Context) error) verdict {
 	if !possible {
 		return verdict{notTried, "what it needs was not made"}
 	}
@@ -148,17 +148,17 @@ func (p *platform) once(ctx context.Context, possible bool, call func(context.Co
 	return a.differ(a.code(204))
 }
 
-func (p *platform) twice(ctx context.Context, possible bool, call func(context.Context) error) verdict {
-	if v := p.once(ctx, possible, call); v.outcome != holds {
+func twice(ctx context.Context, possible bool, call func(context.Context) error) verdict {
+	if v := once(ctx, possible, call); v.outcome != holds {
 		return v
 	}
-	return p.once(ctx, possible, call)
+	return once(ctx, possible, call)
 }
 
 // removed is once, and takes down what stays.
 func (p *platform) removed(ctx context.Context, possible bool, what string, call func(context.Context) error) verdict {
 	if !possible {
-		return p.once(ctx, false, call)
+		return once(ctx, false, call)
 	}
 	a := ask(ctx, call)
 	if a.err != nil {
@@ -167,9 +167,9 @@ func (p *platform) removed(ctx context.Context, possible bool, what string, call
 	return a.differ(a.code(204))
 }
 
-func (p *platform) gone(ctx context.Context, possible bool, call func(context.Context) error) verdict {
+func gone(ctx context.Context, possible bool, call func(context.Context) error) verdict {
 	if !possible {
-		return p.once(ctx, false, call)
+		return once(ctx, false, call)
 	}
 	return ask(ctx, call).refused(http.StatusNotFound, "")
 }

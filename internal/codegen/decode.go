@@ -83,7 +83,8 @@ func decode(dir string, answers *answers) ([]byte, error) {
 	return format.Source(append([]byte(head), g.out.Bytes()...))
 }
 
-// checkAnswers fails if the answers name a type that nothing reads.
+// checkAnswers fails if the answers name a type that nothing reads, or do not say
+// what one promises that is a whole answer.
 func (g *generator) checkAnswers() {
 	if g.answers == nil {
 		return
@@ -91,6 +92,11 @@ func (g *generator) checkAnswers() {
 	for _, name := range slices.Sorted(maps.Keys(g.answers.Schemas)) {
 		if !g.seen[name] {
 			g.fail("x-answers: nothing reads a %s", name)
+		}
+	}
+	for _, name := range g.need {
+		if g.named[name] && g.answers.of(name).Promised == "" {
+			g.fail("x-answers: which member does a %s promise?", name)
 		}
 	}
 }

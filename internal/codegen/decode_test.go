@@ -68,7 +68,7 @@ func TestDecodeOptional(t *testing.T) {
 		"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tB *int64 `json:\"b,omitzero\"`\n}\n",
 		"hand.go":      "package sample\n\nvar read = readT\n",
 	})
-	got, err := decode(".", &answers{})
+	got, err := decode(".", &answers{Schemas: map[string]*spelling{"T": {Promised: "a"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +134,7 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 		want         string
 	}{
 		{"an unknown type", "U", spelling{Promised: "a"}, "x-answers: nothing reads a U"},
+		{"no promise", "T", spelling{Aliases: map[string]string{"id": "a"}}, "x-answers: which member does a T promise?"},
 		{"an unknown promise", "T", spelling{Promised: "b"}, `x-answers: T has no member "b"`},
 		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-answers: T has no member "b"`},
 		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-answers: T has a member "a", which is no alias`},
@@ -145,7 +146,7 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 				"types.gen.go": "package sample\n\ntype T struct {\n\tA int64 `json:\"a\"`\n\tC int64 `json:\"c\"`\n}\n",
 				"hand.go":      "package sample\n\nvar read = readT\n",
 			})
-			answers := &answers{Envelope: "data", Schemas: map[string]*spelling{row.schema: &row.spelling}}
+			answers := &answers{Envelope: "data", Schemas: map[string]*spelling{"T": {Promised: "a"}, row.schema: &row.spelling}}
 			if _, err := decode(".", answers); err == nil || err.Error() != row.want {
 				t.Errorf("error is %v", err)
 			}
