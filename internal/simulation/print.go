@@ -16,14 +16,14 @@ func goText(v any) string {
 
 func write(b *strings.Builder, v reflect.Value) {
 	if d, ok := v.Interface().(time.Duration); ok {
-		fmt.Fprintf(b, "%d * time.Microsecond", d.Microseconds())
+		b.WriteString(goDuration(d))
 		return
 	}
 	switch v.Kind() {
 	case reflect.Interface:
 		write(b, v.Elem())
 	case reflect.Struct:
-		b.WriteString(typeName(v.Type()) + "{")
+		b.WriteString(v.Type().String() + "{")
 		comma := ""
 		for i := range v.NumField() {
 			if f := v.Field(i); !f.IsZero() {
@@ -34,7 +34,7 @@ func write(b *strings.Builder, v reflect.Value) {
 		}
 		b.WriteString("}")
 	case reflect.Slice:
-		b.WriteString(typeName(v.Type()) + "{")
+		b.WriteString(v.Type().String() + "{")
 		for i := range v.Len() {
 			if i > 0 {
 				b.WriteString(", ")
@@ -47,8 +47,16 @@ func write(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// typeName is the type as another package names it.
-func typeName(t reflect.Type) string { return t.String() }
+// goDuration writes a duration in the largest unit of which it is a multiple.
+func goDuration(d time.Duration) string {
+	switch {
+	case d%time.Second == 0:
+		return fmt.Sprintf("%d * time.Second", d/time.Second)
+	case d%time.Millisecond == 0:
+		return fmt.Sprintf("%d * time.Millisecond", d/time.Millisecond)
+	}
+	return fmt.Sprintf("%d * time.Microsecond", d.Microseconds())
+}
 
 // Test returns the plan as a test that can be pasted.
 func (p Plan) Test() string {

@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 )
 
-// value is where a JSON value stands in a text, with the member name or the comma
-// that goes when it is taken out.
-type value struct{ from, to, cutFrom, cutTo int }
+// value is where a JSON value stands in a text. A member of an object can be taken
+// out, with its name and a comma.
+type value struct {
+	from, to       int
+	member         bool
+	cutFrom, cutTo int
+}
 
 // reshape puts a text in the place of the nth value of an answer, counted from the
 // outermost, or takes the value out. Of an answer with fewer values the count
 // begins anew. A value is not replaced by one of its own kind, which nobody could
-// tell from a right one: by null then.
+// tell from a right one, nor is an element taken out of a list: null comes then.
 func reshape(body []byte, nth int, put string) []byte {
 	all := values(body)
 	if len(all) == 0 {
@@ -20,10 +24,10 @@ func reshape(body []byte, nth int, put string) []byte {
 	}
 	v := all[nth%len(all)]
 	if put == "" {
-		if v.cutFrom == 0 { // nothing is an answer without a value, see [client]
-			return []byte("null")
+		if v.member {
+			return append(bytes.Clone(body[:v.cutFrom]), body[v.cutTo:]...)
 		}
-		return append(bytes.Clone(body[:v.cutFrom]), body[v.cutTo:]...)
+		put = "null"
 	}
 	if isID := bytes.HasSuffix(bytes.TrimRight(body[:v.from], " "), []byte(`id":`)); kind(body[v.from], isID) == kind(put[0], isID) {
 		put = "null"
@@ -82,7 +86,7 @@ func within(body []byte, at int, scan func(int) int, found *[]value) int {
 		i := len(*found)
 		at = skip(body, scan(at))
 		v := &(*found)[i]
-		v.cutFrom, v.cutTo = start, at
+		v.member, v.cutFrom, v.cutTo = object, start, at
 		if first && body[at] == ',' {
 			v.cutTo = at + 1
 		}

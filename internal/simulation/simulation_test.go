@@ -14,13 +14,21 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", 300, "how many seeds to run")
+	seeds    = flag.Int("seeds", usualSeeds(), "how many seeds to run")
 	from     = flag.Uint64("from", 1, "the first seed")
 	every    = flag.Bool("every", false, "go on after a violation, and tell each in a line")
 	shrink   = flag.Bool("shrink", true, "shrink the plan of the first violation")
 	without  = flag.String("without", "", "leave out steps whose Go text matches this `regexp`")
 	progress = flag.Bool("progress", false, "tell on standard error how far the seeds are")
 )
+
+// usualSeeds is how many take some seconds.
+func usualSeeds() int {
+	if raceEnabled {
+		return 60
+	}
+	return 300
+}
 
 // Every invariant holds in every run.
 func TestSeeds(t *testing.T) {
@@ -67,6 +75,9 @@ func carryOut(t *testing.T, p Plan) Stats {
 
 // The same plan gives the same trace, byte for byte.
 func TestSameSeedSameTrace(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector has goroutines run in a random order")
+	}
 	for seed := *from; seed < *from+uint64(*seeds)/10; seed++ {
 		want := Simulate(t, Generate(seed)).Trace
 		for range 2 {
@@ -136,11 +147,11 @@ func TestReshape(t *testing.T) {
 		want string
 	}{
 		{"the whole", 0, "[]", ` [] `},
-		{"the whole is not taken out", 0, "", `null`},
+		{"the whole is not taken out", 0, "", ` null `},
 		{"the first member", 1, "", ` { "a" : ["x\"", true], "b": {}} `},
 		{"another member", 2, "", ` {"id": 7, "b": {}} `},
 		{"an element", 3, "1", ` {"id": 7, "a" : [1, true], "b": {}} `},
-		{"the last element", 4, "", ` {"id": 7, "a" : ["x\""], "b": {}} `},
+		{"no element is taken out", 4, "", ` {"id": 7, "a" : ["x\"", null], "b": {}} `},
 		{"the same kind", 4, "true", ` {"id": 7, "a" : ["x\"", null], "b": {}} `},
 		{"an id is a string or a number", 1, `"x"`, ` {"id": null, "a" : ["x\"", true], "b": {}} `},
 		{"beyond the end", 6, "7", ` 7 `},
