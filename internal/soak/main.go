@@ -3,6 +3,7 @@
 //
 //	go run ./internal/soak        # some minutes
 //	go run ./internal/soak -long  # some hours
+//	go run ./internal/soak -only simulation -seeds 100000
 //
 // It fails if anything was lost. Most trials are tests of the packages with more
 // repetitions than go test has; the others go over sockets and take real time.
@@ -50,9 +51,10 @@ type result struct {
 func run(ctx context.Context) (lost bool, err error) {
 	long := flag.Bool("long", false, "try for hours instead of minutes")
 	only := flag.String("only", "", "run only the trials whose names hold this `text`")
+	seeds := flag.Int("seeds", 0, "how many seeds the simulation runs; 5,000 if 0, or a million with -long")
 	flag.Parse()
 
-	trials := append(testTrials(),
+	trials := append(testTrials(*seeds),
 		trial{"lookups that are cancelled in the queue", cancelledLookups},
 		trial{"import, deliver, iterate, close, again", lives})
 	fuzzing, err := fuzzTrials(".")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,14 +18,22 @@ import (
 type repeated struct {
 	name, dir, tests string
 	race             bool
+	progress         bool // it tells on standard error how far it is
 	short, long      []string
 	tried            [2]string
 }
 
-func testTrials() (trials []trial) {
+// testTrials returns the trials that are tests of packages. The simulation runs so many
+// seeds, or as many as the form says if that is 0.
+func testTrials(seeds int) (trials []trial) {
 	count := func(n int) []string { return []string{"-test.count=" + strconv.Itoa(n)} }
 	flood := func(n int) []string { return append(count(n), "-flood.events=100000") }
+	few, many := cmp.Or(seeds, 5_000), cmp.Or(seeds, 1_000_000)
 	for _, r := range []repeated{
+		{
+			name: "simulation of the whole system", dir: "internal/simulation", tests: "^TestSeeds$", progress: true,
+			short: simulated(few), long: simulated(many), tried: [2]string{fmt.Sprintf("%d seeds", few), fmt.Sprintf("%d seeds", many)},
+		},
 		{
 			name: "every operation against every fault", dir: "client", tests: "^(TestFaultMatrix|TestOverSockets|TestCancelledWhileUnderWay)$",
 			short: count(1), long: count(50), tried: [2]string{"once", "50 times"},
@@ -59,6 +68,8 @@ func testTrials() (trials []trial) {
 	return trials
 }
 
+func simulated(seeds int) []string { return []string{"-seeds=" + strconv.Itoa(seeds), "-progress"} }
+
 func (r repeated) run(ctx context.Context, long bool) (result, error) {
 	args, tried := r.short, r.tried[0]
 	if long {
@@ -80,7 +91,13 @@ func (r repeated) run(ctx context.Context, long bool) (result, error) {
 	// The test itself says when something is lost, so that each failure counts.
 	test := exec.CommandContext(ctx, program, append([]string{"-test.run=" + r.tests, "-test.v", "-test.timeout=0"}, args...)...) //nolint:gosec // the program that was built above
 	test.Dir = r.dir
-	out, err := test.CombinedOutput()
+	var all bytes.Buffer
+	test.Stdout, test.Stderr = &all, &all
+	if r.progress {
+		test.Stderr = os.Stderr
+	}
+	err = test.Run()
+	out := all.Bytes()
 	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
 		return result{}, err
 	}

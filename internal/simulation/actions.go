@@ -1,0 +1,270 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+func (a Send) act(w *world, id string) {
+	c := w.callers[a.From]
+	to := id + "@example.org"
+	if a.Contact > 0 && len(w.exported.emails) > 0 {
+		to = w.exported.emails[(a.Contact-1)%len(w.exported.emails)]
+	}
+	var got client.SubmittedEmail
+	d := c.do(id, "sends to "+to, func(ctx context.Context, api *client.Client) (err error) {
+		sender := client.Sender{Email: "shop@example.com"}
+		if a.Legacy {
+			var receipt client.TransactionalReceipt
+			receipt, err = api.Emails.SendLegacy(ctx, client.TransactionalSubmission{
+				Email: to, Sender: sender, Content: client.MessageContent{Subject: id, Text: "Hello"},
+			})
+			got.ID = receipt.ID
+			return err
+		}
+		got, err = api.Emails.Send(ctx, client.EmailSubmission{
+			Email: to, Sender: sender, Content: client.EmailContent{Subject: id, Text: "Hello"},
+		})
+		return err
+	}, func(d *call) {
+		if got.ID != "" && !a.Legacy {
+			c.knows(got.ID)
+		}
+		if d.err == nil && got.ID == "" {
+			w.violate(nilIsComplete, "%s: no id", id)
+		}
+	})
+	w.record.inTheEnd(func(s *state) { w.checkSent(d, id, got, s.outbox[id]) })
+}
+
+// checkSent holds the outbox against what the caller was told.
+func (w *world) checkSent(d *call, id string, told client.SubmittedEmail, sent []mockserver.Message) {
+	w.checkDone(d, len(sent), told.Status == client.EmailRejected || told.Status == client.EmailError || told.Status == "")
+	if d.heard() && d.err == nil && len(sent) == 1 && told.ID != "" && told.ID != sent[0].ID {
+		w.violate(nilIsComplete, "%s: told the id %s, sent as %s", id, told.ID, sent[0].ID)
+	}
+}
+
+// checkDone holds what was done n times against what the caller was told: a call
+// that must not be repeated. maybeNot says that nil does not mean that it was done.
+func (w *world) checkDone(d *call, n int, maybeNot bool) {
+	switch {
+	case d != nil && n > 1:
+		w.violate(neverTwice, "%s %s: done %d times, told %v", d.id, d.what, n, d.err)
+	case !d.heard() || errors.Is(d.err, client.ErrOutcomeUnknown):
+	case d.err == nil && n == 0 && !maybeNot:
+		w.violate(nilIsDone, "%s %s: was not done", d.id, d.what)
+	case d.err != nil && n > 0:
+		w.violate(failedDidNothing, "%s %s: was done, told %v", d.id, d.what, d.err)
+	}
+}
+
+func (a React) act(w *world, id string) {
+	srv := w.platform.now()
+	sent := srv.Outbox()
+	if len(sent) == 0 || !w.platform.proc.isUp() {
+		return
+	}
+	m := sent[len(sent)-1].ID
+	react := map[Reaction]func(string) error{
+		Bounces:      func(m string) error { return srv.Bounce(m, mockserver.HardBounce) },
+		Complains:    func(m string) error { return srv.Complain(m, "mailbox") },
+		Opens:        srv.Open,
+		Leaves:       srv.Unsubscribe,
+		LeavesForAll: srv.GlobalUnsubscribe,
+	}[a.How]
+	w.trace.add("recipient", "%s of %s: %v", id, m, react(m))
+}
+
+func (a Lookup) act(w *world, id string) {
+	c := w.callers[a.From]
+	email := c.newest()
+	if email == "" {
+		return
+	}
+	var got client.Email
+	c.await(id, "looks up "+email, func(ctx context.Context, api *client.Client) (err error) {
+		got, err = api.Emails.Get(ctx, email)
+		return err
+	}, func(d *call) {
+		if d.err == nil && got.ID != email {
+			w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
+		}
+	})
+}
+
+func (a Create) act(w *world, id string) {
+	c := w.callers[a.From]
+	name := id
+	switch a.What {
+	case OfContact, OfSuppression:
+		name += "@example.org"
+	case OfWebhook:
+		name = "https://" + receiverHost + "/" + id
+	}
+	var told string
+	d := c.do(id, "creates a "+string(a.What), func(ctx context.Context, api *client.Client) (err error) {
+		told, err = w.create(ctx, api, a.What, name)
+		return err
+	}, nil)
+	w.record.inTheEnd(func(s *state) {
+		made := s.names[a.What][name]
+		w.checkDone(d, len(made), false)
+		if d.heard() && d.err == nil && len(made) == 1 && told != made[0] {
+			w.violate(nilIsComplete, "%s: told the id %q, made as %q", id, told, made[0])
+		}
+	})
+}
+
+// reads reports whether a member that is no id was read right. What the platform
+// leaves out or calls null is empty, and no error.
+func reads(got, want string) bool { return got == want || got == "" }
+
+// create makes something, and returns its id and that what was promised is there.
+func (w *world) create(ctx context.Context, api *client.Client, what Kind, name string) (id string, err error) {
+	promised := func(got string) {
+		if err == nil && !reads(got, name) {
+			w.violate(nilIsComplete, "the %s has the name %q, want %q", what, got, name)
+		}
+	}
+	switch what {
+	case OfList:
+		v, e := api.Lists.Create(ctx, client.ListCreate{Name: name})
+		id, err = fmt.Sprint(v.ListID), e
+		promised(v.Name)
+	case OfTemplate:
+		v, e := api.Templates.Create(ctx, client.TemplateCreate{Name: name, Content: client.TemplateContent{HTML: "<p>x</p>"}})
+		id, err = fmt.Sprint(v.TemplateID), e
+		promised(v.Name)
+	case OfCampaign:
+		v, e := api.Campaigns.Create(ctx, client.CampaignCreate{Name: name})
+		id, err = fmt.Sprint(v.CampaignID), e
+		promised(v.Name)
+	case OfWorkflow:
+		v, e := api.Workflows.Create(ctx, client.WorkflowCreate{
+			Name: name, ListID: w.exported.madeFor, Trigger: "subscribed",
+			Sender: client.Sender{Email: "shop@example.com"}, Content: client.MessageContent{Subject: "Hello", Text: "x"},
+		})
+		id, err = fmt.Sprint(v.WorkflowID), e
+		promised(v.Name)
+	case OfWebhook:
+		v, e := api.Webhooks.Create(ctx, client.WebhookCreate{URL: name, Events: []client.EventName{"Campaign.Scheduled"}})
+		id, err = fmt.Sprint(v.WebhookID), e
+		w.hides(v.Secret.Reveal())
+		promised(v.URL)
+		if err == nil && v.Secret.Reveal() == "" {
+			w.violate(nilIsComplete, "the webhook has no secret")
+		}
+	case OfContact:
+		v, e := api.Contacts.Create(ctx, w.exported.madeFor, client.ContactCreate{Email: name})
+		id, err = fmt.Sprint(v.ID), e
+		promised(v.Email)
+	case OfSuppression:
+		v, e := api.SuppressedEmails.Add(ctx, name)
+		id, err = v.Email, e
+		promised(v.Email)
+	}
+	return id, err
+}
+
+func (a Export) act(w *world, id string) {
+	c := w.callers[a.From]
+	c.await(id, "reads a list", func(ctx context.Context, api *client.Client) error {
+		n := 0
+		want := w.exported
+		for got, err := range api.Contacts.All(ctx, want.listID, client.ListContactsParams{PerPage: int64(a.PerPage)}, client.Lookahead(a.Lookahead)) {
+			switch {
+			case err != nil:
+				return err
+			case n == len(want.emails):
+				w.violate(listsWhole, "%s: more than the %d contacts: %+v", id, n, got)
+				return nil
+			case got.ID != want.ids[n] || !reads(got.Email, want.emails[n]):
+				w.violate(nilIsComplete, "%s: contact %d is %+v, want %d %s", id, n, got, want.ids[n], want.emails[n])
+			}
+			n++
+		}
+		if n != len(want.emails) {
+			w.violate(listsWhole, "%s: %d of %d contacts without an error", id, n, len(want.emails))
+		}
+		return nil
+	}, nil)
+}
+
+func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Silence) act(w *world, _ string) { w.arm(a.On, a) }
+func (a Cut) act(w *world, _ string)     { w.arm(a.On, a) }
+func (a Reset) act(w *world, _ string)   { w.arm(a.On, a) }
+func (a GoAway) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Inform) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Length) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Shape) act(w *world, _ string)   { w.arm(a.On, a) }
+func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
+func (a Slow) act(w *world, _ string)    { w.link(a.On).slowDown(a.By, a.For) }
+func (a Skew) act(w *world, _ string)    { w.platform.turnClock(a.By) }
+func (a Stall) act(w *world, _ string)   { w.process(a.Process).stall(a.For) }
+
+func (a Crash) act(w *world, _ string) {
+	w.record.count(func(s *Stats) { s.Crashes++ })
+	w.process(a.Process).crash(a.For)
+}
+
+func (a Fault) act(w *world, _ string) {
+	if err := w.platform.now().Inject(a.Fault); err != nil {
+		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
+	}
+}
+
+func (w *world) arm(on string, a Action) { w.link(on).arm(a) }
+
+func (w *world) link(name string) *link {
+	l := w.net.links[name]
+	if l == nil {
+		panic("simulation: there is no link " + name)
+	}
+	return l
+}
+
+func (w *world) process(name string) *process {
+	p := w.processes[name]
+	if p == nil {
+		panic("simulation: there is no process " + name)
+	}
+	return p
+}
+
+func isLookup(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/emails/")
+}
+
+func isImport(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/contacts/import")
+}
+
+func (a Send) about() (string, int)        { return "", a.From }
+func (a React) about() (string, int)       { return "", 0 }
+func (a Lookup) about() (string, int)      { return "", a.From }
+func (a Create) about() (string, int)      { return "", a.From }
+func (a Import) about() (string, int)      { return "", a.From }
+func (a Unsubscribe) about() (string, int) { return "", a.From }
+func (a Export) about() (string, int)      { return "", a.From }
+func (a Refuse) about() (string, int)      { return a.On, 0 }
+func (a Silence) about() (string, int)     { return a.On, 0 }
+func (a Cut) about() (string, int)         { return a.On, 0 }
+func (a Slow) about() (string, int)        { return a.On, 0 }
+func (a Reset) about() (string, int)       { return a.On, 0 }
+func (a GoAway) about() (string, int)      { return a.On, 0 }
+func (a Inform) about() (string, int)      { return a.On, 0 }
+func (a Length) about() (string, int)      { return a.On, 0 }
+func (a Shape) about() (string, int)       { return a.On, 0 }
+func (a Fault) about() (string, int)       { return "", 0 }
+func (a Skew) about() (string, int)        { return "", 0 }
+func (a Crash) about() (string, int)       { return a.Process, 0 }
+func (a Stall) about() (string, int)       { return a.Process, 0 }
+func (a Handle) about() (string, int)      { return a.Replica, 0 }

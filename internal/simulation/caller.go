@@ -1,0 +1,163 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/client"
+)
+
+// caller is a process that calls the platform.
+type caller struct {
+	w     *world
+	setup Client
+	proc  *process
+	link  *link
+
+	mu      sync.Mutex
+	way     *http.Transport
+	api     *client.Client
+	emails  []string // ids that it was told
+	imports []*importJob
+	sent    map[uint64]int // how often a request has left
+}
+
+func newCaller(w *world, n int) *caller {
+	c := &caller{w: w, setup: w.plan.Clients[n], sent: map[uint64]int{}}
+	name := fmt.Sprintf("client%d", n+1)
+	c.proc = w.newProcess(name, c.run)
+	c.link = w.newLink(name, c.proc, w.platform.proc)
+	return c
+}
+
+func (c *caller) token() string { return "token-of-" + c.proc.name + "-7c1f" }
+
+// run begins a life: the memory of the one before is lost, the checkpoint files are not.
+func (c *caller) run(l *life) {
+	way := transport(c.link, c.setup.HTTP2)
+	cfg := client.Config{
+		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: c.token(),
+		HTTPClient: &http.Client{Transport: &outlet{c, way}},
+		Timeout:    c.setup.Timeout,
+		Retry:      client.RetryConfig{MaxAttempts: c.setup.MaxAttempts},
+		Logger:     c.w.log.logger(),
+	}
+	if c.setup.Renews {
+		cfg.Token, cfg.TokenSource = "", c.renew()
+	}
+	api, err := client.New(cfg)
+	if err != nil {
+		c.w.violate(ends, "%s: New: %v", c.proc.name, err)
+		return
+	}
+	c.mu.Lock()
+	c.way, c.api = way, api
+	imports := c.imports
+	c.mu.Unlock()
+	for _, job := range imports {
+		job.resume(l)
+	}
+}
+
+// renew is a source whose first token is stale.
+func (c *caller) renew() client.TokenSource {
+	asked := 0
+	return func(ctx context.Context) (string, error) {
+		asked++
+		if err := pause(ctx, c.w.chance.brief(fmt.Sprintf("renew %s %d", c.proc.name, asked))); err != nil {
+			return "", err
+		}
+		if asked == 1 {
+			return "stale-" + c.token(), nil
+		}
+		return c.token(), nil
+	}
+}
+
+func (c *caller) client() *client.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.api
+}
+
+// call is one call of the client, and what came of it.
+type call struct {
+	id    string
+	what  string
+	waits bool // it is several calls, or waits for its turn
+	began time.Time
+	took  time.Duration
+	err   error
+	ended bool // and somebody was there to hear of it
+
+	mu    sync.Mutex
+	tries []try
+}
+
+// heard reports whether the process lived to hear what came of the call, if it was made.
+func (d *call) heard() bool { return d != nil && d.ended }
+
+type callKey struct{}
+
+// do makes a call in a goroutine of the process's life, and hands the outcome to
+// done. It returns nil if the process is down.
+func (c *caller) do(id, what string, f func(context.Context, *client.Client) error, done func(*call)) *call {
+	return c.begin(&call{id: id, what: what}, f, done)
+}
+
+// await is do for what is several calls, or waits for its turn.
+func (c *caller) await(id, what string, f func(context.Context, *client.Client) error, done func(*call)) {
+	c.begin(&call{id: id, what: what, waits: true}, f, done)
+}
+
+func (c *caller) begin(d *call, f func(context.Context, *client.Client) error, done func(*call)) *call {
+	l := c.proc.life()
+	if !l.lives() {
+		c.w.trace.add(c.proc.name, "%s %s: is down", d.id, d.what)
+		return nil
+	}
+	c.w.busy(d.id, func() {
+		c.proc.ready(d.id)
+		d.began = time.Now()
+		err := f(context.WithValue(l.ctx, callKey{}, d), c.client())
+		if !l.lives() {
+			return
+		}
+		d.err, d.took, d.ended = err, time.Since(d.began), true
+		c.w.trace.add(c.proc.name, "%s %s: %v", d.id, d.what, err)
+		c.w.checkCall(c, d)
+		if done != nil {
+			done(d)
+		}
+	})
+	return d
+}
+
+// knows keeps the id of an email.
+func (c *caller) knows(email string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.emails = append(c.emails, email)
+}
+
+// newest returns the id of the email that the process was told last.
+func (c *caller) newest() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.emails) == 0 {
+		return ""
+	}
+	return c.emails[len(c.emails)-1]
+}
+
+func (c *caller) latestImport() *importJob {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.imports) == 0 {
+		return nil
+	}
+	return c.imports[len(c.imports)-1]
+}

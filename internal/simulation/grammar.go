@@ -1,0 +1,176 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// Generate writes the plan of a seed.
+func Generate(seed uint64) Plan {
+	g := &grammar{chance: chance(seed)}
+	p := Plan{
+		Seed:     seed,
+		Replicas: 1 + g.upTo(3),
+		HTTP2:    g.oneIn(3),
+		Store:    pick(g, Transactional, Transactional, Leased, InMemory),
+		Contacts: g.upTo(60),
+	}
+	for range 1 + g.upTo(3) {
+		p.Clients = append(p.Clients, Client{
+			HTTP2:       g.oneIn(2),
+			MaxAttempts: pick(g, 3, 3, 1, 2, 5),
+			Timeout:     pick(g, 15*time.Second, 2*time.Second, time.Minute),
+			Renews:      g.oneIn(4),
+		})
+	}
+	g.plan = &p
+	length := pick(g, 5*time.Second, 30*time.Second, 2*time.Minute)
+	for range 4 + g.upTo(12) {
+		p.Steps = append(p.Steps, Step{g.time(length), g.work()})
+	}
+	for range g.upTo(14) {
+		p.Steps = append(p.Steps, Step{g.time(length), g.trouble()})
+	}
+	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
+	return p
+}
+
+// grammar draws in turn: a plan is written before it runs.
+type grammar struct {
+	chance chance
+	drawn  int
+	plan   *Plan
+}
+
+func (g *grammar) upTo(n int) int {
+	g.drawn++
+	return g.chance.upTo(n, numbered("grammar", g.drawn))
+}
+
+func (g *grammar) oneIn(n int) bool { return g.upTo(n) == 0 }
+
+// time draws a time of whole microseconds, as plans are printed.
+func (g *grammar) time(below time.Duration) time.Duration {
+	return time.Duration(g.upTo(int(below/time.Microsecond))) * time.Microsecond
+}
+
+func pick[T any](g *grammar, of ...T) T { return of[g.upTo(len(of))] }
+
+func (g *grammar) client() int { return g.upTo(len(g.plan.Clients)) }
+
+func (g *grammar) clientName() string { return fmt.Sprintf("client%d", g.client()+1) }
+
+func (g *grammar) replicaName() string { return fmt.Sprintf("replica%d", g.upTo(g.plan.Replicas)+1) }
+
+// linkName names the way of a client most of the time: more happens there.
+func (g *grammar) linkName() string {
+	if g.oneIn(4) {
+		return g.replicaName()
+	}
+	return g.clientName()
+}
+
+func (g *grammar) processName() string {
+	switch g.upTo(4) {
+	case 0:
+		return "platform"
+	case 1:
+		return g.clientName()
+	}
+	return g.replicaName()
+}
+
+// work draws something that processes do.
+func (g *grammar) work() Action {
+	switch g.upTo(12) {
+	case 0, 1, 2:
+		return Send{From: g.client(), Contact: g.upTo(5), Legacy: g.oneIn(6)}
+	case 3, 4:
+		return React{pick(g, Bounces, Complains, Opens, Leaves, LeavesForAll)}
+	case 5, 6:
+		return Lookup{g.client()}
+	case 7, 8:
+		return Create{g.client(), pick(g, OfList, OfTemplate, OfCampaign, OfWorkflow, OfWebhook, OfContact, OfSuppression)}
+	case 9:
+		return Import{
+			From: g.client(), Contacts: 1 + g.upTo(120), Batch: 5 + g.upTo(30), Concurrency: 1 + g.upTo(4), Bad: pick(g, 0, 0, 7, 2),
+		}
+	case 10:
+		return Unsubscribe{g.client()}
+	}
+	return Export{From: g.client(), PerPage: 1 + g.upTo(30), Lookahead: g.upTo(4)}
+}
+
+// trouble draws something that goes wrong.
+func (g *grammar) trouble() Action {
+	switch g.upTo(12) {
+	case 0:
+		return Refuse{g.linkName()}
+	case 1:
+		return pick[Action](g, Silence{g.linkName()}, Slow{g.linkName(), g.time(10 * time.Second), g.time(time.Minute)})
+	case 2, 3:
+		return Cut{On: g.linkName(), Up: g.oneIn(2), After: g.upTo(pick(g, 30, 300, 3000))}
+	case 4:
+		return Reset{On: g.linkName(), Code: g.code(), When: g.moment()}
+	case 5:
+		return GoAway{On: g.linkName(), Code: g.code(), Refused: g.oneIn(3), Close: g.oneIn(2), When: g.moment()}
+	case 6:
+		return pick[Action](g, g.inform(), Length{g.clientName(), pick(g, -1, 1, -20, 1000)})
+	case 7:
+		return Shape{On: g.clientName(), Nth: g.upTo(40), Put: pick(g, "", "null", "[]", "{}", `"x"`, "7", "1.5", "1e99", "true", "[null]", `{"a":1}`)}
+	case 8:
+		return Fault{g.fault()}
+	case 9:
+		return pick[Action](g, Skew{g.time(48*time.Hour) - 24*time.Hour}, Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))})
+	case 10:
+		return Crash{g.processName(), g.time(pick(g, time.Second, time.Minute))}
+	}
+	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}
+}
+
+// code draws a code of RFC 9113, section 7, or one that nobody knows.
+func (g *grammar) code() uint32 { return pick(g, uint32(g.upTo(14)), uint32(g.upTo(14)), 0x1234) }
+
+func (g *grammar) moment() Moment { return pick(g, AtRequest, AtAnswer, AtBody) }
+
+func (g *grammar) inform() Inform {
+	codes := []int{pick(g, 100, 102, 103, 199)}
+	for range g.upTo(3) {
+		codes = append(codes, pick(g, 100, 103))
+	}
+	if g.oneIn(4) {
+		codes = append(codes, 101)
+	}
+	return Inform{g.clientName(), codes}
+}
+
+// fault draws a fault of the platform. It ends after a few times.
+func (g *grammar) fault() mockserver.Fault {
+	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "importContacts", "getEmail", "createContact", "listContacts")}
+	switch g.upTo(9) {
+	case 0:
+		f.Action, f.AfterActing = mockserver.FaultReset, g.oneIn(2)
+	case 1, 2:
+		f.Action, f.Status = mockserver.FaultStatus, pick(g, 500, 502, 503, 504, 429, 401, 507)
+		f.AfterActing = f.Status >= 500 && g.oneIn(2)
+		if f.Status == 429 || !f.AfterActing && g.oneIn(2) {
+			f.RetryAfter = pick(g, "1", "0", "7", "-3", "soon", "86400")
+		}
+	case 3:
+		f.Action = mockserver.FaultTruncate
+	case 4:
+		f.Action, f.AfterActing = mockserver.FaultNotJSON, g.oneIn(2)
+	case 5:
+		f.Action, f.Delay = mockserver.FaultDelay, g.time(30*time.Second)
+	case 6:
+		f.Action, f.AfterActing = mockserver.FaultHang, g.oneIn(2)
+	case 7:
+		f.Action, f.AfterActing = mockserver.FaultRedirect, g.oneIn(2)
+	case 8:
+		f.Action, f.Operation = pick(g, mockserver.FaultDuplicate, mockserver.FaultReorder, mockserver.FaultDrop, mockserver.FaultInternalError), ""
+	}
+	return f
+}

@@ -1,0 +1,280 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// network is what connects the processes: links that lose what they are told to.
+type network struct {
+	mu    sync.Mutex
+	links map[string]*link
+	open  map[*end]bool // and not closed by their owner
+}
+
+// link is the way from one process to another, with the troubles that wait for
+// what comes next on it.
+type link struct {
+	w        *world
+	name     string
+	from, to *process
+
+	mu    sync.Mutex
+	dials int
+	armed []Action
+	slow  time.Duration // until slowUntil, on top of the latency
+	until time.Time
+}
+
+func (w *world) newLink(name string, from, to *process) *link {
+	l := &link{w: w, name: name, from: from, to: to}
+	w.net.links[name] = l
+	return l
+}
+
+// arm lets a trouble wait for what it happens to.
+func (l *link) arm(a Action) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.armed = append(l.armed, a)
+}
+
+// take removes the first trouble of a kind that waits, and returns it.
+func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, a := range l.armed {
+		if t, is := a.(T); is && (fits == nil || fits(t)) {
+			l.armed = append(l.armed[:i:i], l.armed[i+1:]...)
+			return t, true
+		}
+	}
+	return trouble, false
+}
+
+// calm ends all troubles.
+func (l *link) calm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.armed, l.until = nil, time.Time{}
+}
+
+// slowDown delays all that travels for a while.
+func (l *link) slowDown(by, during time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slow, l.until = by, time.Now().Add(during)
+}
+
+// latency is how long bytes travel.
+func (l *link) latency(name string) time.Duration {
+	d := l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Now().Before(l.until) {
+		d += l.slow
+	}
+	return d
+}
+
+// dialTimeout is that of http.DefaultTransport.
+const dialTimeout = 30 * time.Second
+
+// dial connects the two processes of the link.
+func (l *link) dial(ctx context.Context) (net.Conn, error) {
+	l.mu.Lock()
+	l.dials++
+	name := fmt.Sprintf("%s.%d", l.name, l.dials)
+	l.mu.Unlock()
+	if err := pause(ctx, l.latency("dial "+name)); err != nil {
+		return nil, dialError(err)
+	}
+	if _, ok := take[Silence](l, nil); ok {
+		l.w.trace.add(l.name, "%s: no answer to the attempt to connect", name)
+		_ = pause(ctx, dialTimeout)
+		return nil, dialError(syscall.ETIMEDOUT)
+	}
+	_, refused := take[Refuse](l, nil)
+	if refused || !l.to.isUp() || !l.from.isUp() {
+		l.w.trace.add(l.name, "%s: refused", name)
+		return nil, dialError(syscall.ECONNREFUSED)
+	}
+	c := &conn{link: l, name: name}
+	c.frames.conn = c
+	c.up, c.down = newPipe(c, true, l.from, l.to), newPipe(c, false, l.to, l.from)
+	client, server := &end{conn: c, owner: l.from, in: c.down, out: c.up}, &end{conn: c, owner: l.to, in: c.up, out: c.down}
+	l.w.net.mu.Lock()
+	l.w.net.open[client], l.w.net.open[server] = true, true
+	l.w.net.mu.Unlock()
+	l.to.accept(server)
+	return client, nil
+}
+
+func dialError(err error) error { return &net.OpError{Op: "dial", Net: "sim", Err: err} }
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// conn is a connection. Its two pipes are what travels in either direction.
+type conn struct {
+	link     *link
+	name     string
+	up, down *pipe
+	frames   frames
+
+	mu   sync.Mutex
+	cut  *Cut
+	left int // bytes until the cut
+}
+
+// cutOff returns what of the data arrives, and whether the connection is lost
+// then. A cut waits for the first bytes of its direction, and counts from them.
+func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut == nil && len(data) > 0 {
+		if cut, ok := take(c.link, func(t Cut) bool { return t.Up == up }); ok {
+			c.cut, c.left = &cut, cut.After
+		}
+	}
+	if c.cut == nil || c.cut.Up != up || c.left < 0 {
+		return data, false
+	}
+	if c.left -= len(data); c.left > 0 {
+		return data, false
+	}
+	n := c.left + len(data)
+	c.left = -1
+	return data[:n], true
+}
+
+// breakOff loses the connection: the reader of the direction at once, the other
+// side later.
+func (c *conn) breakOff(up bool) {
+	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
+	near, far := c.up, c.down
+	if !up {
+		near, far = far, near
+	}
+	near.fail(errReset)
+	time.AfterFunc(c.link.latency("cut "+c.name), func() { far.fail(errReset) })
+}
+
+// end is one side's end of a connection, a [net.Conn].
+type end struct {
+	conn    *conn
+	owner   *process
+	in, out *pipe
+
+	once sync.Once
+}
+
+func (e *end) Read(b []byte) (int, error)  { return e.in.read(b) }
+func (e *end) Write(b []byte) (int, error) { return e.out.write(b) }
+
+// Close implements [net.Conn].
+func (e *end) Close() error {
+	e.once.Do(func() {
+		e.in.fail(errDead)
+		e.in.drop()
+		e.out.end()
+		n := e.conn.link.w.net
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.open, e)
+	})
+	return nil
+}
+
+// killAll loses all ends of a process that is killed.
+func (n *network) killAll(p *process) {
+	var ends []*end
+	n.mu.Lock()
+	for e := range n.open {
+		if e.owner == p {
+			ends = append(ends, e)
+		}
+	}
+	n.mu.Unlock()
+	for _, e := range ends {
+		e.die()
+	}
+}
+
+// die loses the end as a process that is killed does.
+func (e *end) die() {
+	e.out.drop()
+	time.AfterFunc(e.conn.link.latency("die "+e.conn.name), func() { e.out.fail(errReset) })
+	_ = e.Close()
+}
+
+type address string
+
+func (a address) Network() string { return "sim" }
+func (a address) String() string  { return string(a) }
+
+// LocalAddr implements [net.Conn].
+func (e *end) LocalAddr() net.Addr { return address(e.conn.name) }
+
+// RemoteAddr implements [net.Conn].
+func (e *end) RemoteAddr() net.Addr { return address(e.conn.name) }
+
+// SetDeadline implements [net.Conn].
+func (e *end) SetDeadline(t time.Time) error { return e.SetReadDeadline(t) }
+
+// SetReadDeadline implements [net.Conn].
+func (e *end) SetReadDeadline(t time.Time) error {
+	e.in.setDeadline(t)
+	return nil
+}
+
+// SetWriteDeadline implements [net.Conn]. Nothing that is written waits.
+func (e *end) SetWriteDeadline(time.Time) error { return nil }
+
+// listener hands the connections that are made to a process to its server.
+type listener struct {
+	incoming chan *end
+	closed   chan struct{}
+	once     sync.Once
+}
+
+func newListener() *listener {
+	return &listener{incoming: make(chan *end, 1000), closed: make(chan struct{})}
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case <-l.closed:
+		return nil, net.ErrClosed
+	default:
+	}
+	select {
+	case e := <-l.incoming:
+		return e, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (l *listener) Addr() net.Addr { return address("sim") }

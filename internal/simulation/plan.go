@@ -1,0 +1,223 @@
+package simulation
+
+import (
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// Plan is a whole run: what the world is made of, and what happens in it. The same
+// plan gives the same run.
+type Plan struct {
+	// Seed decides what the steps leave open: latencies, ids, jitter.
+	Seed uint64
+	// Clients are the processes that call the platform.
+	Clients []Client
+	// Replicas is how many processes receive events, behind one balancer.
+	Replicas int
+	// HTTP2 is what the balancer speaks to the replicas, instead of HTTP/1.1.
+	HTTP2 bool
+	// Store is what the replicas remember handled events by.
+	Store Store
+	// Contacts are on the list that is exported.
+	Contacts int
+	// Steps happen at their times, whatever became of those before.
+	Steps []Step
+}
+
+// Client is how a process calls the platform.
+type Client struct {
+	HTTP2       bool
+	MaxAttempts int           // of the client's RetryConfig
+	Timeout     time.Duration // of one attempt
+	Renews      bool          // its first token is stale, and its source is asked again
+}
+
+// Store is a kind of [webhook.Once].
+type Store string
+
+// The stores.
+const (
+	// Transactional commits what was handled together with its effect.
+	Transactional Store = "transactional"
+	// Leased locks a key for a while, and notes it after the effect.
+	Leased Store = "leased"
+	// InMemory is a MemoryOnce of each replica's own.
+	InMemory Store = "in memory"
+
+	// forgetful is Transactional, but forgets what was handled: for tests of the
+	// simulation itself.
+	forgetful Store = "forgetful"
+)
+
+// exact reports whether what is delivered has exactly one effect with the store.
+func (s Store) exact() bool { return s == Transactional || s == forgetful }
+
+// Step is what happens at a time after the beginning.
+type Step struct {
+	At time.Duration
+	Do Action
+}
+
+// Action is what a step does. id names the step, and what it makes.
+type Action interface {
+	act(w *world, id string)
+	about() (name string, client int) // the link or process and the number of the client that it is about
+}
+
+// What the processes do. From is the number of a client, from 0.
+type (
+	// Send submits an email to the contact of the exported list with this number,
+	// or to somebody on no list.
+	Send struct {
+		From    int
+		Contact int  // from 1; 0 is on no list
+		Legacy  bool // by the deprecated endpoint
+	}
+	// React lets the recipient of the newest email react.
+	React struct{ How Reaction }
+	// Lookup looks the newest email up that the process knows of.
+	Lookup struct{ From int }
+	// Create makes something that must not be made twice.
+	Create struct {
+		From int
+		What Kind
+	}
+	// Import puts contacts on a list. If the process dies it goes on from its
+	// checkpoint file.
+	Import struct {
+		From, Contacts, Batch, Concurrency int
+		Bad                                int // each so manyth is no address; 0 is none
+	}
+	// Unsubscribe unsubscribes a contact of the latest import that is confirmed.
+	Unsubscribe struct{ From int }
+	// Export reads a whole list.
+	Export struct{ From, PerPage, Lookahead int }
+)
+
+// Reaction is what a recipient does.
+type Reaction string
+
+// The reactions.
+const (
+	Bounces      Reaction = "bounces"
+	Complains    Reaction = "complains"
+	Opens        Reaction = "opens"
+	Leaves       Reaction = "leaves the list"
+	LeavesForAll Reaction = "leaves for good"
+)
+
+// Kind is what can be created.
+type Kind string
+
+// The kinds.
+const (
+	OfList        Kind = "list"
+	OfTemplate    Kind = "template"
+	OfCampaign    Kind = "campaign"
+	OfWorkflow    Kind = "workflow"
+	OfWebhook     Kind = "webhook"
+	OfContact     Kind = "contact"
+	OfSuppression Kind = "suppressed email"
+)
+
+// What goes wrong on the way. On names a link: "client1" is the way of the first
+// client to the platform, "replica1" that of the balancer to the first replica. Each
+// happens once, to what comes next.
+type (
+	// Refuse refuses a connection.
+	Refuse struct{ On string }
+	// Silence lets an attempt to connect go without an answer.
+	Silence struct{ On string }
+	// Cut loses a connection after so many bytes in one direction.
+	Cut struct {
+		On    string
+		Up    bool
+		After int
+	}
+	// Slow delays whatever travels for a while.
+	Slow struct {
+		On      string
+		By, For time.Duration
+	}
+	// Reset puts an RST_STREAM with any code among the frames of the server. A
+	// stream with the code REFUSED_STREAM is not processed, as that code says.
+	Reset struct {
+		On   string
+		Code uint32
+		When Moment
+	}
+	// GoAway puts a GOAWAY with any code there. If it names the stream before this
+	// one as the last, then this one and those after it are not processed.
+	GoAway struct {
+		On      string
+		Code    uint32
+		Refused bool
+		Close   bool
+		When    Moment
+	}
+	// Inform answers with interim statuses first. After 101 nothing else comes.
+	Inform struct {
+		On    string
+		Codes []int
+	}
+	// Length announces so many bytes more than the answer has, or fewer.
+	Length struct {
+		On string
+		By int
+	}
+	// Shape puts a text in the place of one of the answer's values, numbered as
+	// they are written. Put as "" takes the value out.
+	Shape struct {
+		On  string
+		Nth int
+		Put string
+	}
+	// Fault is one of the platform's own faults.
+	Fault struct{ mockserver.Fault }
+	// Skew turns the clock of the platform, as its headers show it.
+	Skew struct{ By time.Duration }
+)
+
+// Moment is when a frame comes that the server never sent.
+type Moment string
+
+// The moments.
+const (
+	AtRequest Moment = "request" // when the request is on its way
+	AtAnswer  Moment = "answer"  // before the first frame of the answer
+	AtBody    Moment = "body"    // between the head of the answer and its body
+)
+
+// What goes wrong in a process, which is named like a link, or "platform".
+type (
+	// Crash kills a process, and starts it again later.
+	Crash struct {
+		Process string
+		For     time.Duration
+	}
+	// Stall lets a process stand still: what it sends leaves later, what arrives
+	// is seen later.
+	Stall struct {
+		Process string
+		For     time.Duration
+	}
+	// Handle is how a replica handles the next event.
+	Handle struct {
+		Replica string
+		How     Handling
+		For     time.Duration
+	}
+)
+
+// Handling is how an event is handled.
+type Handling string
+
+// The ways.
+const (
+	Fails   Handling = "fails"
+	Panics  Handling = "panics"
+	Hangs   Handling = "takes long" // so long, whether or not anybody waits for it
+	Dies    Handling = "dies"       // in the middle
+	DiesDue Handling = "dies done"  // with the effect done
+)

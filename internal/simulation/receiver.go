@@ -1,0 +1,192 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// receiverHost is the host of the webhook.
+const receiverHost = "receiver.test"
+
+// receiver is the balancer with the replicas behind it. The balancer itself does
+// not fail: its links do.
+type receiver struct {
+	w        *world
+	balancer *process
+	replicas []*replica
+
+	mu   sync.Mutex
+	seen map[uint64]int // how often a body came
+}
+
+// replica is one process that receives events.
+type replica struct {
+	w    *world
+	proc *process
+	link *link
+	way  *http.Transport
+	http *http.Server
+
+	mu      sync.Mutex
+	calls   int
+	running map[string]bool // the keys that are being handled, in this life
+	handled map[string]bool // and those that were
+}
+
+func newReceiver(w *world) *receiver {
+	rc := &receiver{w: w, seen: map[uint64]int{}}
+	rc.balancer = w.newProcess("balancer", func(*life) {})
+	rc.balancer.start()
+	for i := range w.plan.Replicas {
+		r := &replica{w: w}
+		name := fmt.Sprintf("replica%d", i+1)
+		r.proc = w.newProcess(name, r.run)
+		r.proc.end = func() { go func(s *http.Server) { _ = s.Close() }(r.http) }
+		r.link = w.newLink(name, rc.balancer, r.proc)
+		r.way = transport(r.link, w.plan.HTTP2)
+		rc.replicas = append(rc.replicas, r)
+	}
+	return rc
+}
+
+// transport speaks one of the protocols over a link.
+func transport(l *link, http2 bool) *http.Transport {
+	t := &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) },
+		Protocols:           new(http.Protocols),
+		MaxIdleConnsPerHost: 4,
+		IdleConnTimeout:     90 * time.Second,
+	}
+	t.Protocols.SetHTTP1(!http2)
+	t.Protocols.SetUnencryptedHTTP2(http2)
+	return t
+}
+
+// ServeHTTP is the balancer: it sends a delivery to one of the replicas, and to the
+// next if that one cannot be reached.
+func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	id := fingerprint(r, body)
+	rc.mu.Lock()
+	rc.seen[id]++
+	name := fmt.Sprintf("delivery %x %d", id, rc.seen[id])
+	rc.mu.Unlock()
+	rc.w.platform.proc.ready(name)
+	time.Sleep(rc.w.chance.brief(name))
+	first := rc.w.chance.upTo(len(rc.replicas), name)
+	for i := range rc.replicas {
+		resp, err := rc.replicas[(first+i)%len(rc.replicas)].forward(r, body)
+		if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+			continue
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		answer, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		rw.WriteHeader(resp.StatusCode)
+		_, _ = rw.Write(answer)
+		return
+	}
+	rw.WriteHeader(http.StatusBadGateway)
+}
+
+func (r *replica) forward(in *http.Request, body []byte) (*http.Response, error) {
+	out, err := http.NewRequestWithContext(in.Context(), http.MethodPost, "http://"+receiverHost+"/hook", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	out.Header = in.Header.Clone()
+	return r.way.RoundTrip(out)
+}
+
+// run begins a life of a replica.
+func (r *replica) run(l *life) {
+	r.mu.Lock()
+	r.running, r.handled = map[string]bool{}, map[string]bool{}
+	r.mu.Unlock()
+	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
+	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: r.w.log.logger()})
+	r.http = r.w.serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		r.proc.ready("hook " + req.RemoteAddr)
+		watched := &watch{ResponseWriter: rw}
+		defer func() { r.w.trace.add(r.proc.name, "answers %s", watched) }()
+		h.ServeHTTP(watched, req)
+	}))
+}
+
+// handle is the function of the application.
+func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
+	d, ok := webhook.FromContext(ctx)
+	if !ok {
+		r.w.violate(exactlyOnce, "the context of the function holds no delivery")
+	}
+	defer r.enter(d.Key)()
+	how, _ := take[Handle](r.link, nil)
+	if how.How != "" {
+		r.w.trace.add(r.proc.name, "%s %s: %s", e.Name, d.Key, how.How)
+	}
+	r.mu.Lock()
+	r.calls++
+	name := numbered(r.proc.name, r.calls)
+	r.mu.Unlock()
+	if err := pause(ctx, r.w.chance.between(0, time.Second, "handling "+name)); err != nil {
+		return err
+	}
+	r.proc.ready(name)
+	if how.How == Hangs {
+		time.Sleep(how.For) // whoever waits
+	}
+	if how.How == Dies {
+		r.proc.crash(how.For)
+	}
+	if !l.lives() {
+		return errDead
+	}
+	switch how.How {
+	case Fails:
+		return errors.New("not now")
+	case Panics:
+		panic("a mistake of the application")
+	}
+	r.w.store.affect(ctx, d.Key)
+	if how.How == DiesDue {
+		r.proc.crash(how.For)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.handled[d.Key] = true
+	return nil
+}
+
+// enter holds the calls of one life against the contract, and returns what leaves.
+func (r *replica) enter(key string) func() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running[key] {
+		r.w.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
+	}
+	r.running[key] = true
+	running := r.running
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(running, key)
+	}
+}

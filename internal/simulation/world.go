@@ -1,0 +1,285 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+// witness is the token by which a run is set up and looked at.
+const witness = "token-of-the-witness-03aa"
+
+// world is all that a run consists of, in one bubble.
+type world struct {
+	plan   Plan
+	chance chance
+	start  time.Time
+	ctx    context.Context // of the run
+	cancel context.CancelFunc
+
+	trace    *trace
+	log      *runLog
+	record   *record
+	store    *store
+	net      *network
+	platform *platform
+	receiver *receiver
+	callers  []*caller
+	verifier *webhook.Verifier
+
+	goroutines  int // when the run began
+	processes   map[string]*process
+	exported    *exported
+	importLists map[string]int64 // by step
+
+	mu         sync.Mutex
+	secrets    []string
+	underway   map[string]int
+	violations []Violation
+}
+
+// Violation is an invariant that did not hold.
+type Violation struct {
+	Invariant Invariant
+	What      string
+}
+
+// Run is what came of a plan.
+type Run struct {
+	Plan       Plan
+	Violations []Violation
+	Trace      string
+	Stats      Stats
+}
+
+// Stats counts what happened in a run.
+type Stats struct{ Requests, Deliveries, Crashes, Unknown, Failed, Calls int }
+
+// Add adds the counts of another run.
+func (s *Stats) Add(t Stats) {
+	s.Requests += t.Requests
+	s.Deliveries += t.Deliveries
+	s.Crashes += t.Crashes
+	s.Unknown += t.Unknown
+	s.Failed += t.Failed
+	s.Calls += t.Calls
+}
+
+// Simulate carries a plan out in a bubble of its own. It must not be called by
+// parallel tests.
+func Simulate(t *testing.T, plan Plan) (run Run) {
+	t.Helper()
+	cryptotest.SetGlobalRandom(t, plan.Seed)
+	defer oneAtATime()()
+	defer log.SetOutput(log.Writer())
+	defer func() {
+		if v := recover(); v != nil && len(run.Violations) == 0 {
+			panic(v) // else it is about the goroutines that are left, see tearDown
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t.Context(), plan)
+		log.SetOutput(w.log) // net/http's own complaints
+		w.setUp()
+		w.storm()
+		w.calm()
+		w.judge()
+		w.tearDown()
+		run = Run{Plan: plan, Violations: w.violations, Trace: w.trace.String(), Stats: w.record.stats}
+	})
+	return run
+}
+
+// oneAtATime has goroutines run one at a time and in the order in which they became
+// ready, which the garbage collector would disturb, until what it returns is called.
+// Most of what happens has an instant of its own and would not need it, but net/http
+// wakes several who wait for one connection at once.
+func oneAtATime() (restore func()) {
+	processors, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	return func() {
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(processors)
+	}
+}
+
+func newWorld(ctx context.Context, plan Plan) *world {
+	w := &world{
+		goroutines: runtime.NumGoroutine(),
+		plan:       plan, chance: chance(plan.Seed), start: time.Now(),
+		trace: &trace{start: time.Now()}, log: &runLog{}, record: newRecord(),
+		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{},
+		importLists: map[string]int64{}, underway: map[string]int{},
+	}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	w.store = &store{w: w, locks: map[string]lock{}, handled: map[string]bool{}, effects: map[string]int{}}
+	w.receiver = newReceiver(w)
+	w.platform = newPlatform(w)
+	for i := range plan.Clients {
+		w.callers = append(w.callers, newCaller(w, i))
+	}
+	return w
+}
+
+// tokens are those that the platform knows.
+func (w *world) tokens() []mockserver.Token {
+	tokens := []mockserver.Token{{Token: witness}}
+	for _, c := range w.callers {
+		tokens = append(tokens, mockserver.Token{Token: c.token()})
+	}
+	return tokens
+}
+
+// storm carries the steps out.
+func (w *world) storm() {
+	for i, s := range w.plan.Steps {
+		id := stepID(i)
+		at := s.At + w.chance.brief("step "+id)
+		w.busy(id, func() {
+			time.Sleep(at - time.Since(w.start))
+			w.trace.add("step", "%d: %s", i, goText(s.Do))
+			s.Do.act(w, id)
+		})
+	}
+	last := time.Duration(0)
+	for _, s := range w.plan.Steps {
+		last = max(last, s.At)
+	}
+	time.Sleep(last + time.Second - time.Since(w.start))
+}
+
+// stepID names a step, and what it makes. What is left out of a plan by shrinking
+// does not change the names of the rest only if it comes later, which is as good.
+func stepID(i int) string { return "step" + strconv.Itoa(i) }
+
+// busy runs f in a goroutine that the run waits for.
+func (w *world) busy(id string, f func()) {
+	w.mu.Lock()
+	w.underway[id]++
+	w.mu.Unlock()
+	go func() {
+		defer func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.underway[id]--; w.underway[id] == 0 {
+				delete(w.underway, id)
+			}
+		}()
+		f()
+	}()
+}
+
+// patience is how long everything may take to come to its end once nothing goes
+// wrong any more.
+const patience = 12 * time.Hour
+
+// calm ends all troubles, and waits until everything has come to its end.
+func (w *world) calm() {
+	w.trace.add("world", "all is calm")
+	for _, l := range w.net.links {
+		l.calm()
+	}
+	w.platform.now().ClearFaults()
+	end := time.Now().Add(patience)
+	for time.Now().Before(end) {
+		time.Sleep(time.Minute)
+		w.platform.now().ClearFaults() // of steps that were still under way
+		w.mu.Lock()
+		n := len(w.underway)
+		w.mu.Unlock()
+		if n == 0 && w.allUp() {
+			break
+		}
+	}
+	w.mu.Lock()
+	for id := range w.underway {
+		w.violations = append(w.violations, Violation{ends, id + " has not come to its end"})
+	}
+	w.mu.Unlock()
+	ctx, cancel := context.WithTimeout(w.ctx, 2*24*time.Hour)
+	defer cancel()
+	if err := w.platform.now().Drain(ctx); err != nil {
+		w.violate(delivers, "%v", err)
+	}
+	time.Sleep(time.Hour) // functions that nobody waits for any more
+}
+
+func (w *world) allUp() bool {
+	for _, p := range w.processes {
+		if !p.isUp() || p.stillFor() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// tearDown ends the world, and looks at what is left of it.
+func (w *world) tearDown() {
+	for _, c := range w.callers {
+		c.way.CloseIdleConnections()
+	}
+	for _, r := range w.receiver.replicas {
+		r.way.CloseIdleConnections()
+	}
+	time.Sleep(time.Second) // until the servers have seen it
+	w.net.mu.Lock()
+	if n := len(w.net.open); n > 0 {
+		w.violations = append(w.violations, Violation{nothingLeft, fmt.Sprintf("%d ends of connections are open", n)})
+	}
+	w.net.mu.Unlock()
+	w.cancel()
+	for _, p := range w.processes {
+		p.kill()
+	}
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	if runtime.NumGoroutine() == w.goroutines {
+		return
+	}
+	for _, stack := range leftGoroutines() { // or the runtime itself has one more at work
+		w.violate(nothingLeft, "a goroutine: %s", stack)
+	}
+}
+
+// leftGoroutines returns the stacks of the goroutines of this bubble, but for those
+// that make the bubble.
+func leftGoroutines() []string {
+	text := make([]byte, 1<<20)
+	all := strings.Split(string(text[:runtime.Stack(text, true)]), "\n\n")
+	bubble := regexp.MustCompile(`synctest bubble \d+`).FindString(all[0])
+	return slices.DeleteFunc(all, func(stack string) bool {
+		head, _, _ := strings.Cut(stack, "\n")
+		return !strings.Contains(head, bubble+"]") || strings.Contains(stack, "testing/synctest.")
+	})
+}
+
+// violate notes that an invariant does not hold.
+func (w *world) violate(i Invariant, format string, args ...any) {
+	what := fmt.Sprintf(format, args...)
+	w.trace.add("VIOLATED", "%s: %s", i.Name, what)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.violations = append(w.violations, Violation{i, what})
+}
+
+// hides notes a secret, which must not show anywhere.
+func (w *world) hides(secret string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if secret != "" {
+		w.secrets = append(w.secrets, secret)
+	}
+}
