@@ -31,10 +31,11 @@ type once struct {
 	h2         atomic.Bool
 	written    atomic.Bool // over HTTP/2, and there is no answer yet
 	stopped    atomic.Bool
+	trace      httptrace.ClientTrace
 }
 
 func (o *once) watch(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) {
 			o.got.Store(true)
@@ -56,7 +57,8 @@ func (o *once) watch(ctx context.Context) context.Context {
 			o.written.Store(o.h2.Load())
 			return nil
 		},
-	})
+	}
+	return httptrace.WithClientTrace(ctx, &o.trace)
 }
 
 // errNotTwice is what became of a request that was stopped.
