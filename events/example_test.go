@@ -162,8 +162,7 @@ func ExampleUnknown() {
 
 func ExampleParseError() {
 	_, err := events.Parse([]byte(`{"id":"01JD","event":null,"data":{"error":"internal error; no route"}}`))
-	var pe *events.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*events.ParseError](err); ok {
 		fmt.Println(pe)
 		fmt.Println("the rest was read:", pe.Event.ID)
 	}

@@ -176,8 +176,7 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 			}
 			return
 		}
-		var otherForm *time.ParseError // of ISO 8601
-		if errors.As(err, &otherForm) {
+		if _, otherForm := errors.AsType[*time.ParseError](err); otherForm { // of ISO 8601
 			return
 		}
 		if err != nil || !reflect.DeepEqual(v, data) {

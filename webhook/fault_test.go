@@ -88,9 +88,9 @@ func TestFunctionThatDoesNotEndWell(t *testing.T) {
 		},
 		{
 			name:  "panic with nil",
-			first: func(context.Context, *events.Event) error { panic(nil) },
+			first: func(context.Context, *events.Event) error { panic(nil) }, //nolint:govet // on purpose
 			want:  http.StatusInternalServerError,
-		}, //nolint:govet // on purpose
+		},
 		{
 			name:  "panic that cuts the connection",
 			first: func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) },
