@@ -41,6 +41,9 @@ func give(dir string, to *account) error {
 	return os.Chown(dir, int(to.uid), int(to.gid))
 }
 
+// Bind has the process die with this one, on Linux also when this is killed.
+func Bind(cmd *exec.Cmd) { own(cmd, nil) }
+
 // own has the process run as another, and die with this one.
 func own(cmd *exec.Cmd, as *account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/emailplatform/webhook"
+)
+
+const (
+	senders  = 16
+	redelive = 20 * time.Millisecond // the platform waits a second, and then longer
+)
+
+// delivery delivers events as the platform does: again and again, until it is
+// told that one was handled.
+type delivery struct {
+	run    string   // begins all ids
+	events int      // how many there are
+	to     []string // addresses of the replicas; each attempt goes to any of them
+	twice  bool     // every fourth event comes twice at the same moment
+	client *http.Client
+
+	next  atomic.Int64
+	done  atomic.Int64
+	mu    sync.Mutex
+	took  []time.Duration // of the attempts that succeeded
+	again atomic.Int64    // attempts that did not
+}
+
+func newDelivery(run string, events int, to []string) *delivery {
+	t := &http.Transport{MaxIdleConnsPerHost: 2 * senders}
+	return &delivery{run: run, events: events, to: to, client: &http.Client{Transport: t, Timeout: 10 * time.Second}}
+}
+
+func (d *delivery) id(n int64) string { return fmt.Sprintf("%s-%07d", d.run, n) }
+
+// all returns when every event was handled. progress is told how many were.
+func (d *delivery) all(ctx context.Context, progress func(done int)) error {
+	defer d.client.CloseIdleConnections()
+	errs := make(chan error, senders)
+	var wg sync.WaitGroup
+	for range senders {
+		wg.Go(func() {
+			for {
+				n := d.next.Add(1)
+				if n > int64(d.events) {
+					return
+				}
+				if err := d.event(ctx, n); err != nil {
+					errs <- err
+					return
+				}
+				done := int(d.done.Add(1))
+				if progress != nil {
+					progress(done)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
+}
+
+func (d *delivery) event(ctx context.Context, n int64) error {
+	body := fmt.Appendf(nil, `{"id":"%s","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, d.id(n))
+	if !d.twice || n%4 != 0 {
+		return d.until(ctx, body)
+	}
+	other := make(chan error, 1)
+	go func() { other <- d.until(ctx, body) }()
+	if err := d.until(ctx, body); err != nil {
+		return err
+	}
+	return <-other
+}
+
+// until delivers one event until it is handled.
+func (d *delivery) until(ctx context.Context, body []byte) error {
+	for {
+		start := time.Now()
+		status := d.attempt(ctx, body)
+		if status == http.StatusNoContent {
+			took := time.Since(start)
+			d.mu.Lock()
+			d.took = append(d.took, took)
+			d.mu.Unlock()
+			return nil
+		}
+		d.again.Add(1)
+		select {
+		case <-time.After(redelive):
+		case <-ctx.Done():
+			return fmt.Errorf("still not handled, the last attempt was answered with %d: %w", status, ctx.Err())
+		}
+	}
+}
+
+// attempt returns the status, or 0 if there was no answer.
+func (d *delivery) attempt(ctx context.Context, body []byte) int {
+	to := d.to[rand.N(len(d.to))] //nolint:gosec // nobody gains by guessing it
+	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", webhook.Secret{Key: secret}, body)
+	if err != nil {
+		return 0
+	}
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return 0
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+func (d *delivery) percentile(p float64) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	slices.Sort(d.took)
+	if len(d.took) == 0 {
+		return 0
+	}
+	return d.took[min(int(p*float64(len(d.took))), len(d.took)-1)]
+}
+
+// tally is how often each id stands in the lines of a file.
+func tally(text []byte, run string) (ids map[string]int) {
+	ids = map[string]int{}
+	for line := range bytes.Lines(text) {
+		if id := string(bytes.TrimSpace(line)); len(id) == len(run)+8 && id[:len(run)] == run {
+			ids[id]++
+		}
+	}
+	return ids
+}
