@@ -35,14 +35,19 @@
 //	}
 //
 // The context's error and its cause are underneath if the context ended the call.
-// An attempt that
-// took longer than [Config.Timeout] is a context.DeadlineExceeded as well: ask the
-// context which of the two it was. Any 2xx is a
-// success. An empty answer is the zero value, and members of an answer that this
-// package does not know are left out; [OnResponse] shows the answer as it came. An
-// answer that cannot be what the platform says, an [ErrBadAnswer], is one that is
-// a redirect, truncated, larger than [Config.MaxResponseBytes], HTML, or not the
-// JSON that is expected.
+// An attempt that took longer than [Config.Timeout] is a context.DeadlineExceeded
+// as well: ask the context which of the two it was. Any 2xx is a success. Members
+// of an answer that this package does not know are left out; [OnResponse] shows the
+// answer as it came. An answer that cannot be what the platform says, an
+// [ErrBadAnswer], is one that is a redirect, truncated, larger than
+// [Config.MaxResponseBytes], HTML, or not the JSON that is expected.
+//
+// A nil error means that nothing is missing that was promised: a resource has its
+// id, a page its items and each item its id, an import accounts for each contact,
+// and a list has as many items as are counted. A 2xx without is an
+// ErrBadAnswer that names what is missing, and so is one that promises nothing, as
+// that to a deletion, but holds an error of the platform. Other members may be
+// zero: the platform leaves out what it does not have.
 //
 // What is expected is taken generously. An integer may be written as a string. A
 // member that the specification does not promise, and that is of another kind
@@ -54,6 +59,11 @@
 //	if errors.Is(err, client.ErrBadAnswer) && list.ListID != 0 {
 //		// it was created
 //	}
+//
+// Two spellings of answers are known, and both are read: a resource may stand
+// alone or in a member "data", and go by the name of its id or by "id", and some
+// of its members have two names. Those of the specification count where both
+// stand. What is sent is what the specification says, in one spelling.
 //
 // # Retries
 //
@@ -113,11 +123,14 @@
 //
 // Nothing is sent before the first iteration, and each loop starts anew. An error
 // is yielded once, after all items before it, and ends the loop. What the platform
-// answers counts: the list ends with a page that holds fewer items than the answer
-// says a page holds, unless it counts more items than there were, or with two empty
-// pages. A platform that answers another page
-// than asked for, or the same items again, is an [ErrBadAnswer], as going on would
-// never end and ending would lose items. [Lookahead] asks for pages ahead of their
+// answers counts. A short page, which holds fewer items than the answer says a page
+// holds, ends the list if as many items were seen as the answers count. They count
+// if WithCount asks for it; else the page behind a short one is asked for too, and
+// must be empty, refused as one that is not there, or the same again. Two empty
+// pages end the list as well. A list that ends with fewer items than are counted is
+// an [ErrBadAnswer], and so is a platform whose short page is not the last, which
+// answers another page than asked for, or the same items again: going on would
+// never end, or ending would lose items. [Lookahead] asks for pages ahead of their
 // use. Lists that change meanwhile can yield an item twice or leave one out: pages
 // are numbered, not anchored.
 //
