@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+const (
+	addresses = 20
+	attempts  = 3
+	unlucky   = "eve@example.org" // whose event the handler cannot bear, at first
+)
+
+// trySoon tries again at once, so that a demonstration need not take three weeks.
+func trySoon(cfg *river.Config) { cfg.RetryPolicy = soon{} }
+
+type soon struct{}
+
+func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
+
+// stumbling is a handler with a bug, until that is mended.
+func stumbling(over string, mended *atomic.Bool) handler {
+	return func(ctx context.Context, j job) error {
+		if j.event.Recipient() == over && (mended == nil || !mended.Load()) {
+			return errors.New("a bug")
+		}
+		return noteEvent(ctx, j)
+	}
+}
+
+// demonstrate runs everything against the platform in memory: twenty addresses
+// are suppressed, two processes work on the events, one of which is a dead letter
+// until a bug is mended.
+func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	served, err := deliverTo(ctx, pool, platform)
+	if err != nil {
+		return err
+	}
+	if err := suppress(ctx, platform); err != nil {
+		return err
+	}
+	fmt.Printf("%d deliveries are acknowledged, before anybody has worked on them\n", addresses)
+	var mended atomic.Bool
+	jobs, err := newWorkers(pool, stumbling(unlucky, &mended), trySoon)
+	if err != nil {
+		return err
+	}
+	another, err := startAnother(ctx)
+	if err != nil {
+		return err
+	}
+	if err := jobs.Start(ctx); err != nil {
+		return err
+	}
+	if err := workedOff(ctx, pool); err != nil {
+		return err
+	}
+	if err := errors.Join(another.Process.Kill(), ended(another)); err != nil {
+		return err
+	}
+	mended.Store(true)
+	if err := revive(ctx, pool, jobs); err != nil {
+		return err
+	}
+	stop()
+	return errors.Join(<-served, jobs.Stop(context.WithoutCancel(ctx)))
+}
+
+// startAnother starts a second process that works, with the same bug.
+func startAnother(ctx context.Context) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "work", "-stumble", unlucky) //nolint:gosec // it is this program
+	cmd.Stderr = os.Stderr
+	return cmd, cmd.Start()
+}
+
+// ended waits for a process that was killed.
+func ended(cmd *exec.Cmd) error {
+	if err := cmd.Wait(); !errors.As(err, new(*exec.ExitError)) {
+		return err
+	}
+	return nil
+}
+
+// deliverTo creates a webhook that delivers to a receiver of its own.
+func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Server) (served <-chan error, err error) {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
+		URL: "http://" + l.Addr().String() + "/hook", Events: []client.EventName{events.NameSuppressedEmailAdded},
+	})
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	h, err := newReceiver(pool, hook.Secret.Reveal(), attempts)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, l, h) }()
+	return ended, nil
+}
+
+// suppress returns when everything is delivered.
+func suppress(ctx context.Context, platform *mockserver.Server) error {
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	if err != nil {
+		return err
+	}
+	for i := range addresses {
+		address := fmt.Sprintf("ada+%d@example.org", i)
+		if i == addresses-1 {
+			address = unlucky
+		}
+		if _, err := c.SuppressedEmails.Add(ctx, address); err != nil {
+			return err
+		}
+	}
+	return platform.Wait(ctx)
+}
+
+// workedOff waits until nothing is left to do, and says who did it.
+func workedOff(ctx context.Context, pool *pgxpool.Pool) error {
+	err := until(ctx, func() (bool, error) {
+		n, err := count(ctx, pool, "river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled')")
+		return n == 0, err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := pool.Query(ctx, "SELECT worked_by, count(*) FROM event_log GROUP BY 1 ORDER BY 1")
+	if err != nil {
+		return err
+	}
+	var by string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&by, &n}, func() error {
+		fmt.Printf("%d events are worked on by %s\n", n, by)
+		return nil
+	})
+	return err
+}
+
+// revive takes the dead letters out again, now that they can be read.
+func revive(ctx context.Context, pool *pgxpool.Pool, jobs *river.Client[pgx.Tx]) error {
+	dead, err := jobs.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateDiscarded))
+	if err != nil {
+		return err
+	}
+	for _, j := range dead.Jobs {
+		fmt.Printf("a dead letter after %d attempts: %s; again, as that is mended\n", j.Attempt, j.Errors[len(j.Errors)-1].Error)
+		if _, err := jobs.JobRetry(ctx, j.ID); err != nil {
+			return err
+		}
+	}
+	err = until(ctx, func() (bool, error) {
+		n, err := count(ctx, pool, "river_job WHERE state <> 'completed'")
+		return n == 0, err
+	})
+	if err == nil {
+		fmt.Println("nothing is left to do")
+	}
+	return err
+}
+
+func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err error) {
+	err = pool.QueryRow(ctx, "SELECT count(*) FROM "+what).Scan(&n)
+	return n, err
+}
+
+// until asks ten times a second, for a minute at most.
+func until(ctx context.Context, enough func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		if yes, err := enough(); yes || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

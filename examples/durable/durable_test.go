@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"example.com/emailplatform/webhook"
+)
+
+// TestMain is the program too, which starts itself; "hang" is a worker that is
+// killed while it has jobs.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "hang":
+		hang()
+	case len(os.Args) > 1 && os.Args[1] == "work":
+		main()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+const secret = "whsec_durable_example"
+
+// newDatabase returns an empty database of the server of POSTGRES_URL.
+func newDatabase(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	address := os.Getenv("POSTGRES_URL")
+	if address == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("POSTGRES_URL is not set: CI needs a PostgreSQL")
+		}
+		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL in which databases may be made")
+	}
+	server, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("durable_%d", time.Now().UnixNano())
+	if _, err := server.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.Background() //nolint:usetesting // t.Context has ended
+		_, err := server.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		if err := errors.Join(err, server.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(server.Config().ConnString())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	t.Setenv("POSTGRES_URL", u.String()) // for the processes that a test starts
+	pool, err := pgxpool.New(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	if err := migrate(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// deliver returns the status of each of n events, delivered that often.
+func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
+	t.Helper()
+	h, err := newReceiver(pool, secret, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n * times {
+		body := fmt.Sprintf(`{"id":"event-%d","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, i%n)
+		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", webhook.Secret{Key: secret}, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		statuses = append(statuses, w.Code)
+	}
+	return statuses
+}
+
+func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {
+	t.Helper()
+	n, err := count(t.Context(), pool, what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// startWorkers works in this process until the test ends.
+func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) {
+	t.Helper()
+	jobs, err := newWorkers(pool, handle, change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jobs.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) //nolint:usetesting // t.Context has ended
+		defer cancel()
+		_ = jobs.StopAndCancel(ctx)
+	})
+}
+
+// TestAcknowledgedBeforeWork: with nobody to work on them, events are
+// acknowledged, and are a job once, however often they come.
+func TestAcknowledgedBeforeWork(t *testing.T) {
+	pool := newDatabase(t)
+	statuses := deliver(t, pool, 30, 3)
+	if slices.Min(statuses) != http.StatusNoContent || slices.Max(statuses) != http.StatusNoContent {
+		t.Errorf("statuses %v", statuses)
+	}
+	if n := mustCount(t, pool, "river_job WHERE state = 'available'"); n != 30 {
+		t.Errorf("%d jobs, want 30", n)
+	}
+	startWorkers(t, pool, noteEvent)
+	if err := workedOff(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if all, keys := mustCount(t, pool, "event_log"), mustCount(t, pool, "(SELECT DISTINCT key FROM event_log) AS keys"); all != 30 || keys != 30 {
+		t.Errorf("%d rows of %d events, want 30", all, keys)
+	}
+}
+
+// hang takes jobs and never ends them.
+func hang() {
+	pool, err := pgxpool.New(context.Background(), os.Getenv("POSTGRES_URL"))
+	if err != nil {
+		panic(err)
+	}
+	if err := work(context.Background(), pool, func(ctx context.Context, j job) error {
+		if err := noteEvent(ctx, j); err != nil {
+			return err
+		}
+		fmt.Println("has a job")
+		select {}
+	}); err != nil {
+		panic(err)
+	}
+}
+
+// TestKilledWorker: the jobs of a worker that was killed are given to another,
+// and what it had written of them is not there.
+func TestKilledWorker(t *testing.T) {
+	pool := newDatabase(t)
+	deliver(t, pool, 5, 1)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "hang")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, readErr := out.Read(make([]byte, 10))
+	err = until(t.Context(), func() (bool, error) {
+		n, err := count(t.Context(), pool, "river_job WHERE state = 'running'")
+		return n == 5, err
+	})
+	if err := errors.Join(readErr, err, cmd.Process.Kill(), ended(cmd)); err != nil {
+		t.Fatal(err)
+	}
+	startWorkers(t, pool, noteEvent, trySoon, func(cfg *river.Config) { cfg.JobTimeout, cfg.RescueStuckJobsAfter = 2*time.Second, 3*time.Second })
+	if err := workedOff(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	mine := fmt.Sprintf("event_log WHERE worked_by = 'process %d'", os.Getpid())
+	if all, done := mustCount(t, pool, "event_log"), mustCount(t, pool, mine); all != 5 || done != 5 {
+		t.Errorf("%d rows, %d of them by the worker that lives; want 5", all, done)
+	}
+}
+
+// TestFailuresAreTriedAgain, and leave no trace of the attempts that failed.
+func TestFailuresAreTriedAgain(t *testing.T) {
+	pool := newDatabase(t)
+	deliver(t, pool, 3, 1)
+	startWorkers(t, pool, func(ctx context.Context, j job) error {
+		if err := noteEvent(ctx, j); err != nil {
+			return err
+		}
+		var attempt int
+		if err := pool.QueryRow(ctx, "SELECT max(attempt) FROM river_job WHERE args->>'key' = $1", j.key).Scan(&attempt); err != nil {
+			return err
+		}
+		if attempt < 3 {
+			return errors.New("not yet")
+		}
+		return nil
+	}, trySoon)
+	if err := workedOff(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if n := mustCount(t, pool, "event_log"); n != 3 {
+		t.Errorf("%d rows, want 3", n)
+	}
+}
+
+// TestNoEvent: a body that is none is not tried again.
+func TestNoEvent(t *testing.T) {
+	pool := newDatabase(t)
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jobs.Insert(t.Context(), Delivery{Key: "k", Body: []byte("no event")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	startWorkers(t, pool, noteEvent, trySoon)
+	if err := workedOff(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if n := mustCount(t, pool, "river_job WHERE state = 'cancelled' AND attempt = 1"); n != 1 {
+		t.Errorf("%d jobs are cancelled after one attempt, want 1", n)
+	}
+}
+
+func TestDemonstration(t *testing.T) {
+	pool := newDatabase(t)
+	if err := demonstrate(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if n := mustCount(t, pool, "event_log"); n != addresses {
+		t.Errorf("%d rows, want %d", n, addresses)
+	}
+	if n := mustCount(t, pool, "event_log WHERE recipient = '"+unlucky+"'"); n != 1 {
+		t.Errorf("%d rows of the dead letter, want 1", n)
+	}
+}

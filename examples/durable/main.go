@@ -1,0 +1,110 @@
+// Command durable receives webhooks and works on them later, with nothing but a
+// PostgreSQL: a delivery is acknowledged when it is a committed job of River, in
+// milliseconds. Workers, here or in other processes, do the jobs, try again what
+// fails, and keep what fails for good.
+//
+//	POSTGRES_URL=postgres://… go run -C examples/durable .          # a demonstration that ends by itself
+//	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/durable . receive -addr 127.0.0.1:8080
+//	POSTGRES_URL=… go run -C examples/durable . work                # as many as are wanted
+//
+// Its tables are made in the first schema of the search path. Without a
+// PostgreSQL at hand, the demonstration runs on one that comes and goes:
+//
+//	go run -C internal/chaos ./cmd/withservers go run -C ../../examples/durable .
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "durable:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	url := os.Getenv("POSTGRES_URL")
+	if url == "" {
+		return errors.New("POSTGRES_URL is not set")
+	}
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := migrate(ctx, pool); err != nil {
+		return err
+	}
+	mode := "demo"
+	if len(args) > 0 {
+		mode, args = args[0], args[1:]
+	}
+	switch mode {
+	case "demo":
+		return demonstrate(ctx, pool)
+	case "receive":
+		return receive(ctx, pool, args)
+	case "work":
+		return runWorker(ctx, pool, args)
+	}
+	return fmt.Errorf("%q is neither demo, receive nor work", mode)
+}
+
+// receive serves the webhook until the context ends.
+func receive(ctx context.Context, pool *pgxpool.Pool, args []string) error {
+	f := flag.NewFlagSet("receive", flag.ExitOnError)
+	addr := f.String("addr", "127.0.0.1:8080", "to listen on")
+	_ = f.Parse(args)
+	h, err := newReceiver(pool, os.Getenv("WEBHOOK_SECRET"), 0)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", *addr)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, l, h)
+}
+
+// runWorker works until the context ends.
+func runWorker(ctx context.Context, pool *pgxpool.Pool, args []string) error {
+	f := flag.NewFlagSet("work", flag.ExitOnError)
+	stumble := f.String("stumble", "", "for the demonstration: fail for this `recipient`, and try again at once")
+	_ = f.Parse(args)
+	if *stumble == "" {
+		return work(ctx, pool, noteEvent)
+	}
+	return work(ctx, pool, stumbling(*stumble, nil), trySoon)
+}
+
+// serve lets what is under way end before it returns.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
+	ended := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		ended <- srv.Shutdown(last)
+	})
+	err := srv.Serve(l)
+	if !stop() {
+		return <-ended
+	}
+	return err
+}

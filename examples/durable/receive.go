@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"example.com/emailplatform/contrib/pgstore"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/webhook"
+)
+
+// Delivery is the job of an event: the body as it was signed, so that a later
+// version of this program can decode more of it.
+type Delivery struct {
+	Key  string `json:"key"`
+	Body []byte `json:"body"`
+}
+
+// Kind implements river.JobArgs.
+func (Delivery) Kind() string { return "emailplatform_event" }
+
+// migrate makes the tables: of handled events, of River, and of this program.
+func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return err
+	}
+	// Two processes that start together would trip over each other.
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(7426951)"); err != nil {
+		return err
+	}
+	defer func() { _, _ = conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(7426951)") }()
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, pgstore.Schema+`;
+		CREATE TABLE IF NOT EXISTS event_log (key text NOT NULL, name text NOT NULL, recipient text NOT NULL, worked_by text NOT NULL)`)
+	return err
+}
+
+// newReceiver returns a handler that acknowledges an event when its job is
+// committed, together with its key: the event is never lost, and is a job once.
+// A job is tried maxAttempts times, 25 if that is 0.
+func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
+	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{MaxAttempts: maxAttempts}) // it only inserts
+	if err != nil {
+		return nil, err
+	}
+	return webhook.NewHandler(v, enqueue(jobs), webhook.Options{Once: pgstore.NewOnce(pool)}), nil
+}
+
+func enqueue(jobs *river.Client[pgx.Tx]) func(context.Context, *events.Event) error {
+	return func(ctx context.Context, _ *events.Event) error {
+		tx, ok := pgstore.Tx(ctx)
+		d, isDelivery := webhook.FromContext(ctx)
+		if !ok || !isDelivery {
+			return errors.New("wants a pgstore.Once and a webhook")
+		}
+		_, err := jobs.InsertTx(ctx, tx, Delivery{Key: d.Key, Body: d.Body}, nil)
+		return err
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"example.com/emailplatform/events"
+)
+
+// job is what a worker is given of an event. What it writes with tx is committed
+// together with the end of the job: exactly once. What it does elsewhere may be
+// done again, and needs a key of its own; job.key is a good one.
+type job struct {
+	tx     pgx.Tx
+	key    string
+	worker string
+	event  *events.Event
+}
+
+type handler func(context.Context, job) error
+
+// noteEvent is what this program does with an event.
+func noteEvent(ctx context.Context, j job) error {
+	recipient := j.event.Recipient()
+	_, err := j.tx.Exec(ctx, "INSERT INTO event_log (key, name, recipient, worked_by) VALUES ($1, $2, $3, $4)",
+		j.key, j.event.Name, recipient, j.worker)
+	return err
+}
+
+// worker does the jobs.
+type worker struct {
+	river.WorkerDefaults[Delivery]
+	pool   *pgxpool.Pool
+	name   string
+	handle handler
+}
+
+// Work implements river.Worker. An error has the job tried again: after 1 s, 16 s,
+// 81 s and so on, 25 times within three weeks. Then it is discarded, and kept for
+// a week: the dead letters.
+func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
+	event, err := events.Parse(j.Args.Body)
+	if err != nil {
+		return river.JobCancel(err) // it will not become an event by being tried again
+	}
+	return pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
+		if err := w.handle(ctx, job{tx, j.Args.Key, w.name, event}); err != nil {
+			return err
+		}
+		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, j)
+		return err
+	})
+}
+
+const (
+	// jobTimeout is more than any job takes.
+	jobTimeout = 10 * time.Second
+	// rescueAfter is how long the jobs of a worker that was killed lie: by
+	// default an hour. It must be more than jobTimeout, else jobs that are still
+	// being worked on are given to somebody else as well.
+	rescueAfter = 20 * time.Second
+)
+
+// newWorkers returns a client of River that works on 16 jobs at a time.
+func newWorkers(pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) (*river.Client[pgx.Tx], error) {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{pool: pool, name: fmt.Sprint("process ", os.Getpid()), handle: handle})
+	cfg := &river.Config{
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 16}},
+		Workers:              workers,
+		JobTimeout:           jobTimeout,
+		RescueStuckJobsAfter: rescueAfter,
+		Logger:               slog.New(slog.DiscardHandler), // this program prints; yours logs
+	}
+	for _, c := range change {
+		c(cfg)
+	}
+	return river.NewClient(riverpgxv5.New(pool), cfg)
+}
+
+// work does jobs until the context ends, and those under way to their end.
+func work(ctx context.Context, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) error {
+	jobs, err := newWorkers(pool, handle, change...)
+	if err != nil {
+		return err
+	}
+	if err := jobs.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
+	defer cancel()
+	return jobs.Stop(last)
+}
