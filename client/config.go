@@ -200,8 +200,7 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		var parse *url.Error
-		if errors.As(err, &parse) { // its text would show s, and so a password in it
+		if parse, ok := errors.AsType[*url.Error](err); ok { // its text would show s, and so a password in it
 			err = parse.Err
 		}
 		return "", err

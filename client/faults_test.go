@@ -168,8 +168,7 @@ func count(p *platform, fx *fixture, op operation) int {
 func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 	t.Helper()
 	if err != nil {
-		var e *client.Error
-		if !errors.As(err, &e) {
+		if _, ok := errors.AsType[*client.Error](err); !ok {
 			t.Errorf("%s: %T is not a *client.Error", name, err)
 		}
 	}

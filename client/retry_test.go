@@ -25,8 +25,13 @@ var ends = map[string][]*Error{
 	"429":                           {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
 	"503 with Retry-After":          {{StatusCode: 503, reached: true, refused: true}},
 	"408, 500, 502, 503 or 504": {
-		{StatusCode: 408}, {StatusCode: 500}, {StatusCode: 502}, {StatusCode: 503}, {StatusCode: 504},
-		{StatusCode: 408, refused: true}, {StatusCode: 500, refused: true},
+		{StatusCode: 408},
+		{StatusCode: 500},
+		{StatusCode: 502},
+		{StatusCode: 503},
+		{StatusCode: 504},
+		{StatusCode: 408, refused: true},
+		{StatusCode: 500, refused: true},
 	},
 	"lost before the answer": {{reached: true}},
 	"an answer that cannot be used": {

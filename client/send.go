@@ -167,8 +167,7 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 
 // withoutURL takes off what the Error says anyway.
 func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err
