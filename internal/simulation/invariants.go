@@ -88,7 +88,7 @@ var (
 	}
 	nothingLeft = Invariant{
 		"nothing is left", "client/doc.go",
-		"No goroutine outlives the call or loop that started it.",
+		"No goroutine outlives the call or loop that started it",
 	}
 	noSecrets = Invariant{
 		"no secret is shown", "client/doc.go",

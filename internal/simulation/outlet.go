@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"time"
 )
 
@@ -48,10 +49,10 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		d.note(t)
 		return nil, err
 	}
-	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), whole: func() {
+	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), done: sync.OnceFunc(func() { d.note(t) }), whole: func() {
 		t.status = resp.StatusCode
 		c.w.record.hears(resp.Header.Get("X-Request-Id"))
-	}, done: func() { d.note(t) }}
+	}}
 	return resp, nil
 }
 
@@ -79,7 +80,7 @@ type inlet struct {
 
 	broken time.Duration // how much later a failure is seen
 	whole  func()
-	done   func()
+	done   func() // does nothing the second time
 }
 
 func (i *inlet) Read(b []byte) (int, error) {
@@ -88,8 +89,10 @@ func (i *inlet) Read(b []byte) (int, error) {
 	case err == nil:
 	case errors.Is(err, io.EOF):
 		i.whole()
+		i.done()
 	default:
 		time.Sleep(i.broken)
+		i.done()
 	}
 	return n, err
 }
