@@ -74,7 +74,7 @@ func clientBreaks() []broken {
 		},
 		{
 			name: "a 101 is waited for", file: "client/send.go",
-			old: "if resp.StatusCode == http.StatusSwitchingProtocols", new: "if resp.StatusCode == 1",
+			old: "if resp.StatusCode < 200 {", new: "if resp.StatusCode < 100 {",
 		},
 		{
 			name: "a full page is the last one", file: "client/page.go",
