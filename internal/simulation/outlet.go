@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"time"
 )
@@ -101,4 +102,12 @@ func (i *inlet) Read(b []byte) (int, error) {
 func (i *inlet) Close() error {
 	i.done()
 	return i.ReadCloser.Close()
+}
+
+func isLookup(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/emails/")
+}
+
+func isImport(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/contacts/import")
 }

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // broken is a deliberate mistake: in the file, New stands where Old stood, which must
 // stand there once.
 type broken struct {
@@ -14,10 +16,10 @@ type broken struct {
 
 // breaks lists the mistakes, each of them one that somebody could make.
 func breaks() []broken {
-	return append(append(clientBreaks(), importBreaks()...), receiverBreaks()...)
+	return slices.Concat(retryBreaks(), callBreaks(), importBreaks(), webhookBreaks(), deliveryBreaks())
 }
 
-func clientBreaks() []broken {
+func retryBreaks() []broken {
 	return []broken{
 		{
 			name: "a lost answer to a send is tried again", file: "client/retry.go",
@@ -52,6 +54,11 @@ func clientBreaks() []broken {
 			name: "every failure of HTTP/2 counts as refused", file: "client/once.go",
 			old: `stream error: stream ID \d+; REFUSED_STREAM; received from peer`, new: `stream error: stream ID \d+; .*; received from peer`,
 		},
+	}
+}
+
+func callBreaks() []broken {
+	return []broken{
 		{
 			name: "an attempt has no bound", file: "client/send.go",
 			old: "if s.timeout > 0 {", new: "if s.timeout > 1<<60 {",
@@ -120,7 +127,7 @@ func importBreaks() []broken {
 	}
 }
 
-func receiverBreaks() []broken {
+func webhookBreaks() []broken {
 	return []broken{
 		{
 			name: "a forgotten lock", file: "webhook/once.go",
@@ -146,6 +153,11 @@ func receiverBreaks() []broken {
 			name: "a failure is answered with success", file: "webhook/handler.go",
 			old: "\treturn http.StatusInternalServerError\n}", new: "\treturn http.StatusNoContent\n}",
 		},
+	}
+}
+
+func deliveryBreaks() []broken {
+	return []broken{
 		{
 			name: "a lost redelivery", file: "mockserver/internal/delivery/engine.go",
 			old: "q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))", new: "if x.Tries != 2 {\n\t\t\tq.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))\n\t\t}",
