@@ -88,7 +88,7 @@ var (
 	}
 	nothingLeft = Invariant{
 		"nothing is left", "client/doc.go",
-		"No goroutine outlives the call or loop that started it.",
+		"No goroutine outlives the call or loop that started it",
 	}
 	noSecrets = Invariant{
 		"no secret is shown", "client/doc.go",
@@ -143,8 +143,11 @@ func (w *world) checkCall(c *caller, d *call) {
 
 // longest is how long a call may take at most: attempts, pauses, and standing still.
 func (c *caller) longest() time.Duration {
-	n := time.Duration(c.setup.MaxAttempts)
-	d := 2*n*(c.setup.Timeout+time.Second) + n*time.Minute
+	const pause = time.Minute // as Retry-After asks at most
+	d := time.Duration(0)
+	for range c.setup.MaxAttempts {
+		d += 2*(c.setup.Timeout+time.Second) + pause // twice, for a token that is renewed
+	}
 	for _, s := range c.w.plan.Steps {
 		if stall, ok := s.Do.(Stall); ok && stall.Process == c.proc.name {
 			d += stall.For

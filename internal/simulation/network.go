@@ -223,8 +223,8 @@ func (e *end) die() {
 
 type address string
 
-func (a address) Network() string { return "sim" }
-func (a address) String() string  { return string(a) }
+func (address) Network() string  { return "sim" }
+func (a address) String() string { return string(a) }
 
 // LocalAddr implements [net.Conn].
 func (e *end) LocalAddr() net.Addr { return address(e.conn.name) }
@@ -242,7 +242,7 @@ func (e *end) SetReadDeadline(t time.Time) error {
 }
 
 // SetWriteDeadline implements [net.Conn]. Nothing that is written waits.
-func (e *end) SetWriteDeadline(time.Time) error { return nil }
+func (*end) SetWriteDeadline(time.Time) error { return nil }
 
 // listener hands the connections that are made to a process to its server.
 type listener struct {
@@ -277,4 +277,4 @@ func (l *listener) Close() error {
 }
 
 // Addr implements [net.Listener].
-func (l *listener) Addr() net.Addr { return address("sim") }
+func (*listener) Addr() net.Addr { return address("sim") }

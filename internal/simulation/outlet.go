@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -48,10 +50,10 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		d.note(t)
 		return nil, err
 	}
-	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), whole: func() {
+	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), done: sync.OnceFunc(func() { d.note(t) }), whole: func() {
 		t.status = resp.StatusCode
 		c.w.record.hears(resp.Header.Get("X-Request-Id"))
-	}, done: func() { d.note(t) }}
+	}}
 	return resp, nil
 }
 
@@ -79,7 +81,7 @@ type inlet struct {
 
 	broken time.Duration // how much later a failure is seen
 	whole  func()
-	done   func()
+	done   func() // does nothing the second time
 }
 
 func (i *inlet) Read(b []byte) (int, error) {
@@ -88,8 +90,10 @@ func (i *inlet) Read(b []byte) (int, error) {
 	case err == nil:
 	case errors.Is(err, io.EOF):
 		i.whole()
+		i.done()
 	default:
 		time.Sleep(i.broken)
+		i.done()
 	}
 	return n, err
 }
@@ -98,4 +102,12 @@ func (i *inlet) Read(b []byte) (int, error) {
 func (i *inlet) Close() error {
 	i.done()
 	return i.ReadCloser.Close()
+}
+
+func isLookup(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/emails/")
+}
+
+func isImport(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/contacts/import")
 }

@@ -180,6 +180,6 @@ func (p *pipe) arrive() {
 
 // The two ways in which a connection is lost.
 var (
-	errReset = &net.OpError{Op: "read", Net: "sim", Err: syscall.ECONNRESET} //nolint:gochecknoglobals // a constant
-	errDead  = &net.OpError{Op: "read", Net: "sim", Err: net.ErrClosed}      //nolint:gochecknoglobals // a constant
+	errReset = &net.OpError{Op: "read", Net: "sim", Err: syscall.ECONNRESET}
+	errDead  = &net.OpError{Op: "read", Net: "sim", Err: net.ErrClosed}
 )

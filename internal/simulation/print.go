@@ -15,7 +15,7 @@ func goText(v any) string {
 }
 
 func write(b *strings.Builder, v reflect.Value) {
-	if d, ok := v.Interface().(time.Duration); ok {
+	if d, ok := reflect.TypeAssert[time.Duration](v); ok {
 		b.WriteString(goDuration(d))
 		return
 	}

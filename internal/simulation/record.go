@@ -13,7 +13,6 @@ type record struct {
 	left    map[uint64]int // requests that have left a process
 	arrived map[uint64]int // requests that have arrived whole
 	lookups []*visit
-	imports []*visit
 	heard   map[string]bool // the ids of answers that came whole
 	finally []func(*state)  // what is to hold in the end
 }

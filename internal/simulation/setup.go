@@ -66,7 +66,7 @@ func (w *world) setUp() {
 	}
 }
 
-func (w *world) must(err error) {
+func (*world) must(err error) {
 	if err != nil {
 		panic("simulation: setting up: " + err.Error())
 	}

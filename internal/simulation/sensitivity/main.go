@@ -106,24 +106,27 @@ func (b broken) notice(ctx context.Context, dir string, seeds int) (by, tried st
 	return string(found[2]), string(found[1]), nil
 }
 
-// overlay writes the broken file, and what tells the go command about it.
+// overlay writes the broken files, and what tells the go command about them.
 func (b broken) overlay(dir string) (string, error) {
-	text, err := os.ReadFile(b.file)
-	if err != nil {
-		return "", err
+	replace := map[string]string{}
+	for e := &b; e != nil; e = e.too {
+		text, err := os.ReadFile(e.file)
+		if err != nil {
+			return "", err
+		}
+		if n := strings.Count(string(text), e.old); n != 1 {
+			return "", fmt.Errorf("%s holds what is to be broken %d times, want once", e.file, n)
+		}
+		path, err := filepath.Abs(e.file)
+		if err != nil {
+			return "", err
+		}
+		replace[path] = filepath.Join(dir, fmt.Sprintf("broken%d.go", len(replace)))
+		if err := os.WriteFile(replace[path], []byte(strings.Replace(string(text), e.old, e.new, 1)), 0o600); err != nil {
+			return "", err
+		}
 	}
-	if n := strings.Count(string(text), b.old); n != 1 {
-		return "", fmt.Errorf("%s holds what is to be broken %d times, want once", b.file, n)
-	}
-	path, err := filepath.Abs(b.file)
-	if err != nil {
-		return "", err
-	}
-	changed := filepath.Join(dir, "broken.go")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), b.old, b.new, 1)), 0o600); err != nil {
-		return "", err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
