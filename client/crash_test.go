@@ -117,6 +117,7 @@ func TestLookaheadLeft(t *testing.T) {
 		seen := 0
 		panicked, returned := ending(func() {
 			for _, err := range c.Lists.All(ctx, ListListsParams{}, Lookahead(1)) {
+				synctest.Wait() // until the page ahead is under way
 				if seen++; err != nil || seen == 2 {
 					break
 				}
