@@ -38,7 +38,8 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 type Webhooks struct{ x exchange }
 
 // Create subscribes a URL to events. What is returned holds the secret that
-// deliveries are signed with.
+// deliveries are signed with; some platforms show it by Get alone, and it is then
+// zero.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
