@@ -308,6 +308,10 @@ func TestPlatformFails(t *testing.T) {
 			want: "answer cannot be used",
 		},
 		{
+			name: "a page without its items", platform: answering(200, nil, `{"error":"no"}`), in: list,
+			want: "answer cannot be used",
+		},
+		{
 			name:     "another site",
 			platform: answering(404, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
 			want: "cannot be used right now",
