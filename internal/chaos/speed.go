@@ -23,14 +23,14 @@ type contender struct {
 // asked for in the short form as well: noise slows all of them.
 var contenders = []contender{
 	{name: "memory", args: []string{"-store", "memory"}},
-	{name: "redisstore", args: []string{"-store", "redis"}, least: 4000, share: 0.15},
-	{name: "pgstore", args: []string{"-store", "pg"}, least: 2000, share: 0.08},
-	{name: "sqlonce", args: []string{"-store", "sql"}, share: 0.06},
+	{name: "redisstore", args: []string{"-store", "redis"}, least: 4000, share: 0.1},
+	{name: "pgstore", args: []string{"-store", "pg"}, least: 2000, share: 0.05},
+	{name: "sqlonce", args: []string{"-store", "sql"}, share: 0.05},
 	{name: "pgstore and a row", args: []string{"-store", "pg", "-rows"}},
 }
 
 func oneReplica(ctx context.Context, s *stage) ([]figure, error) {
-	return race(ctx, s, 1, contenders, s.pick(2, 5), s.pick(1000, 6000))
+	return race(ctx, s, 1, contenders, s.pick(3, 5), s.pick(1500, 6000))
 }
 
 func threeReplicas(ctx context.Context, s *stage) ([]figure, error) {
