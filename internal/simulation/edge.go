@@ -41,6 +41,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rw.Header()["Date"] = []string{e.p.clock().UTC().Format(http.TimeFormat)}
+	rw.Header()[visitHeader] = []string{visit.id}
 	watched := &watch{ResponseWriter: rw}
 	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
 	t, _ := take(c.link, spoils)
@@ -54,8 +55,12 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	default:
 		e.srv.ServeHTTP(watched, r)
 	}
-	w.record.answers(visit, r, watched.Header().Get("X-Request-Id"), watched.status)
+	w.record.answers(visit, r, watched.status)
 }
+
+// visitHeader tells the process which visit was answered: the platform counts its
+// requests anew in each life.
+const visitHeader = "X-Visit"
 
 // spoils reports whether a trouble is one for the edge.
 func spoils(a Action) bool {

@@ -54,7 +54,8 @@ func (g *grammar) oneIn(n int) bool { return g.upTo(n) == 0 }
 
 // time draws a time of whole microseconds, as plans are printed.
 func (g *grammar) time(below time.Duration) time.Duration {
-	return time.Duration(g.upTo(int(below/time.Microsecond))) * time.Microsecond
+	g.drawn++
+	return g.chance.between(0, below-time.Microsecond, numbered("grammar", g.drawn)).Truncate(time.Microsecond)
 }
 
 func pick[T any](g *grammar, of ...T) T { return of[g.upTo(len(of))] }
@@ -96,7 +97,7 @@ func (g *grammar) work() Action {
 		return Create{g.client(), pick(g, OfList, OfTemplate, OfCampaign, OfWorkflow, OfWebhook, OfContact, OfSuppression)}
 	case 9:
 		return Import{
-			From: g.client(), Contacts: 1 + g.upTo(120), Batch: 5 + g.upTo(30), Concurrency: 1 + g.upTo(4), Bad: pick(g, 0, 0, 7, 2),
+			From: g.client(), Contacts: 1 + g.upTo(120), Batch: 5 + g.upTo(30), Concurrency: 1 + g.upTo(4), Bad: pick(g, 0, 0, 7, 2), Again: g.oneIn(2),
 		}
 	case 10:
 		return Unsubscribe{g.client()}
@@ -126,6 +127,9 @@ func (g *grammar) trouble() Action {
 	case 9:
 		return pick[Action](g, Skew{g.time(48*time.Hour) - 24*time.Hour}, Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))})
 	case 10:
+		if g.oneIn(6) { // for longer than anybody tries to deliver
+			return Crash{g.replicaName(), 9 * time.Hour}
+		}
 		return Crash{g.processName(), g.time(pick(g, time.Second, time.Minute))}
 	}
 	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}

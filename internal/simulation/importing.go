@@ -28,6 +28,7 @@ type importJob struct {
 	kept int64 // the checkpoint file
 	runs int
 	done bool
+	left int          // how often it is done once more
 	gone map[int]bool // who has unsubscribed
 }
 
@@ -37,6 +38,9 @@ func (a Import) act(w *world, id string) {
 		return
 	}
 	job := &importJob{Import: a, c: c, id: id, listID: w.importLists[id], gone: map[int]bool{}}
+	if a.Again {
+		job.left = 1
+	}
 	c.mu.Lock()
 	c.imports = append(c.imports, job)
 	c.mu.Unlock()
@@ -79,8 +83,19 @@ func (j *importJob) resume(l *life) {
 			name := fmt.Sprintf("again %s %d", j.id, j.runs)
 			j.mu.Unlock()
 			_ = pause(l.ctx, j.c.w.chance.between(time.Second, 20*time.Second, name))
+			j.again()
 		}
 	})
+}
+
+// again begins anew what is done and is to be done once more.
+func (j *importJob) again() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.done && j.left > 0 {
+		j.left--
+		j.done, j.kept = false, 0
+	}
 }
 
 func (j *importJob) isDone() bool {
@@ -148,7 +163,7 @@ func (j *importJob) checkReport(from int64, first bool, report *client.ImportRep
 		switch s {
 		case client.ImportSkipped:
 			wrong = int64(i) >= from
-		case client.ImportImported, client.ImportUpdated, client.ImportAccepted:
+		case client.ImportImported, client.ImportUpdated: // ImportAccepted may be said of counts that do not add up
 			wrong = j.isBad(i)
 		case client.ImportRejected:
 			wrong = !j.isBad(i)

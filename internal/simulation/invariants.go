@@ -42,6 +42,10 @@ var (
 		"unknown only when it can be", "client/doc.go",
 		`"Maybe done" means that the platform may have carried it out. If any attempt of a call that is not a GET ended like this, and the call fails, then the error is an [ErrOutcomeUnknown]`,
 	}
+	undisturbed = Invariant{
+		"what nothing disturbs succeeds", "client/doc.go",
+		"Any 2xx is a success.",
+	}
 	attempts = Invariant{
 		"attempts", "client/errors.go",
 		"how many requests were sent",
@@ -107,7 +111,7 @@ var (
 // Invariants returns all of them.
 func Invariants() []Invariant {
 	return []Invariant{
-		neverTwice, nilIsDone, nilIsComplete, failedDidNothing, unknownOnlyWhen, attempts, ends, exactlyOnce, atLeastOnce,
+		neverTwice, nilIsDone, nilIsComplete, failedDidNothing, undisturbed, unknownOnlyWhen, attempts, ends, exactlyOnce, atLeastOnce,
 		delivers, importsComplete, reportsTruth, checkpoints, staysOut, listsWhole, lookupsApart, nothingLeft, noSecrets,
 		snapshots, theContract,
 	}
@@ -135,6 +139,9 @@ func (w *world) checkCall(c *caller, d *call) {
 	}
 	if most := c.longest(); !d.waits && d.took > most {
 		w.violate(ends, "%s %s took %v, want %v at most: %v", d.id, d.what, d.took, most, d.err)
+	}
+	if d.err != nil && w.isCalm() {
+		w.violate(undisturbed, "%s %s: %v", d.id, d.what, d.err)
 	}
 	if n := c.setup.MaxAttempts; !d.waits && !c.setup.Renews && len(tries) > n {
 		w.violate(attempts, "%s %s: %d requests, want %d at most", d.id, d.what, len(tries), n)
@@ -197,6 +204,9 @@ func (w *world) checkDeliveries() {
 	defer w.store.mu.Unlock()
 	for _, d := range srv.Deliveries() {
 		w.record.count(func(s *Stats) { s.Deliveries += len(d.Attempts) })
+		if slices.ContainsFunc(d.Attempts, func(a mockserver.Attempt) bool { return a.Status == http.StatusUnauthorized }) {
+			w.violate(delivers, "%s %s is refused as not signed", d.Event, d.EventID)
+		}
 		n := w.store.effects[d.EventID]
 		once := w.plan.Store.exact()
 		switch d.State {

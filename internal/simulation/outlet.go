@@ -52,7 +52,7 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), done: sync.OnceFunc(func() { d.note(t) }), whole: func() {
 		t.status = resp.StatusCode
-		c.w.record.hears(resp.Header.Get("X-Request-Id"))
+		c.w.record.hears(resp.Header.Get(visitHeader))
 	}}
 	return resp, nil
 }

@@ -87,7 +87,9 @@ type (
 	// checkpoint file.
 	Import struct {
 		From, Contacts, Batch, Concurrency int
-		Bad                                int // each so manyth is no address; 0 is none
+
+		Bad   int  // each so manyth is no address; 0 is none
+		Again bool // and all of it once more when it is done
 	}
 	// Unsubscribe unsubscribes a contact of the latest import that is confirmed.
 	Unsubscribe struct{ From int }

@@ -182,6 +182,9 @@ func (r *replica) enter(key string) func() {
 	if r.running[key] {
 		r.w.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
 	}
+	if r.handled[key] && r.w.plan.Store == InMemory { // of others the commit may have failed
+		r.w.violate(exactlyOnce, "%s is called again for %s, which it has handled", r.proc.name, key)
+	}
 	r.running[key] = true
 	running := r.running
 	return func() {

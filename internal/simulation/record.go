@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ type visit struct {
 	from    string // the link and the life of its process
 	at      time.Time
 	done    time.Time
-	id      string // of the answer
+	id      string
 	status  int
 }
 
@@ -48,15 +49,15 @@ func (r *record) arrives(l *link, req *http.Request, body []byte) (v *visit, kno
 	defer r.mu.Unlock()
 	r.stats.Requests++
 	r.arrived[id]++
-	v = &visit{request: id, n: r.arrived[id], from: from, at: time.Now()}
+	v = &visit{request: id, n: r.arrived[id], from: from, at: time.Now(), id: fmt.Sprintf("%x.%d", id, r.arrived[id])}
 	return v, req.Method == http.MethodGet || v.n <= r.left[id]
 }
 
 // answers notes what a request was answered, if that is asked in the end.
-func (r *record) answers(v *visit, req *http.Request, id string, status int) {
+func (r *record) answers(v *visit, req *http.Request, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.done, v.id, v.status = time.Now(), id, status
+	v.done, v.status = time.Now(), status
 	if isLookup(req) {
 		r.lookups = append(r.lookups, v)
 	}

@@ -19,6 +19,7 @@ var (
 	every    = flag.Bool("every", false, "go on after a violation, and tell each in a line")
 	shrink   = flag.Bool("shrink", true, "shrink the plan of the first violation")
 	without  = flag.String("without", "", "leave out steps whose Go text matches this `regexp`")
+	traces   = flag.Bool("trace", false, "print the trace of each seed")
 	progress = flag.Bool("progress", false, "tell on standard error how far the seeds are")
 )
 
@@ -60,10 +61,13 @@ func plan(seed uint64) Plan {
 // carryOut carries one plan out, and tells what does not hold as the flags want it.
 func carryOut(t *testing.T, p Plan) Stats {
 	t.Helper()
-	if *shrink && !*every {
+	if *shrink && !*every && !*traces {
 		return Explore(t, p)
 	}
 	run := Simulate(t, p)
+	if *traces {
+		fmt.Printf("seed %d\n%s", p.Seed, run.Trace)
+	}
 	for _, v := range run.Violations {
 		t.Logf("seed %d: %s: %s", p.Seed, v.Invariant.Name, v.What)
 	}

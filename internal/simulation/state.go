@@ -30,7 +30,7 @@ func (w *world) look() (*state, error) {
 
 // created returns the kinds of which something was to be created.
 func (w *world) created() map[Kind]bool {
-	kinds := map[Kind]bool{}
+	kinds := map[Kind]bool{OfList: true} // of the encore
 	for _, s := range w.plan.Steps {
 		if c, ok := s.Do.(Create); ok {
 			kinds[c.What] = true

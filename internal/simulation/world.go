@@ -47,6 +47,7 @@ type world struct {
 	importLists map[string]int64 // by step
 
 	mu         sync.Mutex
+	isQuiet    bool
 	secrets    []string
 	underway   map[string]int
 	violations []Violation
@@ -193,6 +194,20 @@ func (w *world) calm() {
 		l.calm()
 	}
 	w.platform.now().ClearFaults()
+	w.await()
+	time.Sleep(2 * time.Minute) // until idle connections are closed
+	w.encore()
+	w.await()
+	ctx, cancel := context.WithTimeout(w.ctx, 2*24*time.Hour)
+	defer cancel()
+	if err := w.platform.now().Drain(ctx); err != nil {
+		w.violate(delivers, "%v", err)
+	}
+	time.Sleep(time.Hour) // functions that nobody waits for any more
+}
+
+// await returns when everything has come to its end.
+func (w *world) await() {
 	end := time.Now().Add(patience)
 	for time.Now().Before(end) {
 		time.Sleep(time.Minute)
@@ -201,20 +216,35 @@ func (w *world) calm() {
 		n := len(w.underway)
 		w.mu.Unlock()
 		if n == 0 && w.allUp() {
-			break
+			return
 		}
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	for id := range w.underway {
 		w.violations = append(w.violations, Violation{ends, id + " has not come to its end"})
 	}
+}
+
+// encore has each client do a little of everything once more: now it must succeed.
+func (w *world) encore() {
+	w.mu.Lock()
+	w.isQuiet = true
 	w.mu.Unlock()
-	ctx, cancel := context.WithTimeout(w.ctx, 2*24*time.Hour)
-	defer cancel()
-	if err := w.platform.now().Drain(ctx); err != nil {
-		w.violate(delivers, "%v", err)
+	for i, c := range w.callers {
+		for j, a := range []Action{Send{From: i}, Export{From: i, PerPage: 7, Lookahead: 2}, Lookup{From: i}, Create{From: i, What: OfList}} {
+			id := fmt.Sprintf("encore%d.%d", i+1, j)
+			time.Sleep(time.Second + w.chance.brief(c.proc.name+id))
+			a.act(w, id)
+		}
 	}
-	time.Sleep(time.Hour) // functions that nobody waits for any more
+}
+
+// isCalm reports whether nothing goes wrong any more.
+func (w *world) isCalm() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.isQuiet
 }
 
 func (w *world) allUp() bool {
