@@ -53,10 +53,10 @@ func randomJSON(r *rand.Rand, b *strings.Builder, depth int) {
 	}
 }
 
-// FuzzAnswers answers every operation with JSON of any shape. Without an error,
+// FuzzPromises answers every operation with JSON of any shape. Without an error,
 // every promised member is there, and it is one of those that the answer has by a
 // name for it.
-func FuzzAnswers(f *testing.F) {
+func FuzzPromises(f *testing.F) {
 	for i, a := range realAnswers() {
 		f.Add(a.body, uint64(i))
 	}
