@@ -98,7 +98,8 @@ func (w *world) serve(p *process, h http.Handler) *http.Server {
 	}
 	s.Protocols.SetHTTP1(true)
 	s.Protocols.SetUnencryptedHTTP2(true)
-	go func() { _ = s.Serve(p.port) }()
+	port := p.listener()
+	go func() { _ = s.Serve(port) }()
 	return s
 }
 

@@ -64,6 +64,12 @@ func (p *process) life() *life {
 	return p.current
 }
 
+func (p *process) listener() *listener {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.port
+}
+
 // crash kills the process and starts it again later. One that is down already
 // stays so.
 func (p *process) crash(down time.Duration) {
@@ -86,7 +92,7 @@ func (p *process) kill() {
 		p.end()
 	}
 	l := p.life()
-	_ = p.port.Close()
+	_ = p.listener().Close()
 	p.w.net.killAll(p)
 	l.cancel()
 }

@@ -51,7 +51,7 @@ func newReceiver(w *world) *receiver {
 		r := &replica{w: w}
 		name := fmt.Sprintf("replica%d", i+1)
 		r.proc = w.newProcess(name, r.run)
-		r.proc.end = func() { go func(s *http.Server) { _ = s.Close() }(r.http) }
+		r.proc.end = r.close
 		r.link = w.newLink(name, rc.balancer, r.proc)
 		r.way = transport(r.link, w.plan.HTTP2)
 		rc.replicas = append(rc.replicas, r)
@@ -123,12 +123,22 @@ func (r *replica) run(l *life) {
 	r.mu.Unlock()
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
 	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: r.w.log.logger()})
-	r.http = r.w.serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+	server := r.w.serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		r.proc.ready("hook " + req.RemoteAddr)
 		watched := &watch{ResponseWriter: rw}
 		defer func() { r.w.trace.add(r.proc.name, "answers %s", watched) }()
 		h.ServeHTTP(watched, req)
 	}))
+	r.mu.Lock()
+	r.http = server
+	r.mu.Unlock()
+}
+
+// close ends the server of a life.
+func (r *replica) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	go func(s *http.Server) { _ = s.Close() }(r.http)
 }
 
 // handle is the function of the application.
