@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"example.com/emailplatform/internal/chaos/servers"
+	"example.com/emailplatform/webhook"
 )
 
 // TestMain is the program too, when that starts itself.
@@ -147,4 +149,36 @@ func open0755(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
+}
+
+// TestFullRedis: with noeviction a Redis without room is an error, and what it
+// has said to remember it does.
+func TestFullRedis(t *testing.T) {
+	full, err := servers.StartRedis(t.Context(), "--maxmemory", "3mb")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("SKIPPED, nothing was proven: ", err)
+	}
+	defer func() { _ = full.Close() }()
+	s, err := open(t.Context(), "redis", full.Addr(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(context.Context) error { return nil }
+	remembered := 0
+	for ; remembered < 100_000; remembered++ {
+		if _, err = s.once.Do(t.Context(), fmt.Sprint("event-", remembered), nothing); err != nil {
+			break
+		}
+	}
+	if err == nil || errors.Is(err, webhook.ErrInFlight) || remembered == 0 {
+		t.Fatalf("%v after %d events, want an error when it is full", err, remembered)
+	}
+	for i := range remembered {
+		if ran, err := s.once.Do(t.Context(), fmt.Sprint("event-", i), nothing); ran || err != nil {
+			t.Fatalf("event %d of %d: %v, %v; want it to be remembered", i, remembered, ran, err)
+		}
+	}
 }

@@ -29,10 +29,9 @@ type program struct {
 	imports []string // from there
 }
 
-var core = program{".", []string{"client", "events", "webhook"}}
-
+// The first is that of the core packages.
 var programs = []program{
-	core,
+	{".", []string{"client", "events", "webhook"}},
 	{"contrib/redisstore", []string{"."}},
 	{"contrib/pgstore", []string{".", "sqlonce"}},
 	{"contrib/emailotel", []string{"."}},
@@ -98,12 +97,12 @@ func (p program) build(home, root string, env []string) error {
 		return err
 	}
 	path := join(root, p.module)
-	text := "package main\n\nimport (\n"
+	var imports strings.Builder
 	for _, i := range p.imports {
-		text += fmt.Sprintf("\t_ %q\n", join(path, i))
+		fmt.Fprintf(&imports, "import _ %q\n", join(path, i))
 	}
 	mod := fmt.Sprintf("module consumer.test\n\ngo 1.26.0\n\nrequire %s %s\n", path, version)
-	for name, content := range map[string]string{"go.mod": mod, "main.go": text + ")\n\nfunc main() {}\n"} {
+	for name, content := range map[string]string{"go.mod": mod, "main.go": "package main\n\n" + imports.String() + "\nfunc main() {}\n"} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
 			return err
 		}
