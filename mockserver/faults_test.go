@@ -211,6 +211,33 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
+// The log has what the client got: of an answer that a fault took the place of,
+// nothing.
+func TestFaultLogsWhatTheClientGot(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault mockserver.Fault
+		lost  bool
+	}{
+		{name: "another answer", fault: mockserver.Fault{Action: mockserver.FaultStatus, AfterActing: true}},
+		{name: "a lost one", fault: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}, lost: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachTransport(t, func(p faultyPlatform) {
+				p.inject(tt.fault)
+				_, body, err := p.try(p.Context(), http.MethodPost, "/lists", `{}`) // which is a 422
+				if (err != nil) != tt.lost {
+					p.Fatalf("got %v, want it lost: %v", err, tt.lost)
+				}
+				p.until(func() bool { return len(p.Requests()) > 0 })
+				if got := string(p.Requests()[0].Answer); got != body {
+					p.Errorf("logged %q, want %q", got, body)
+				}
+			})
+		})
+	}
+}
+
 func TestFaultLostConnection(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -106,7 +106,10 @@ func parseDocument(text []byte) (*document, error) {
 			if err := node.Decode(&op); err != nil {
 				return nil, fmt.Errorf("openapi.yaml: %s %s: %w", method, path, err)
 			}
-			if op.Repeatable == nil {
+			switch {
+			case op.ID == "":
+				return nil, fmt.Errorf("openapi.yaml: %s %s: operationId is missing", method, path)
+			case op.Repeatable == nil:
 				return nil, fmt.Errorf("openapi.yaml: %s %s: x-repeatable is missing", method, path)
 			}
 			doc.operations = append(doc.operations, operation{op.ID, strings.ToUpper(method), path, *op.Repeatable})
@@ -121,12 +124,22 @@ func parseDocument(text []byte) (*document, error) {
 func (src *source) events() ([]event, error) {
 	var out []event
 	var errs []error
-	listed := map[string]bool{}
+	listed, shown := map[string]bool{}, map[string]bool{}
 	for _, value := range src.Components.Schemas["EventName"].Enum {
 		name, _ := value.(string)
+		if listed[name] {
+			errs = append(errs, fmt.Errorf("openapi.yaml: the schema EventName lists %s twice", name))
+			continue
+		}
 		listed[name] = true
 		e, err := src.event(name)
 		out, errs = append(out, e), append(errs, err)
+		for _, x := range e.examples {
+			if shown[x.name] { // each is a file of testdata
+				errs = append(errs, fmt.Errorf("openapi.yaml: event %s: example %s: another has this name", name, x.name))
+			}
+			shown[x.name] = true
+		}
 	}
 	for name := range src.Webhooks {
 		if !listed[name] {

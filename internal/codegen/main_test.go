@@ -63,6 +63,21 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			new:  "summary: 'To a list'\n                values:",
 			want: "event Contact.Added: example contact_added: it has no value",
 		},
+		{
+			name: "a name of its own in the list",
+			old:  "        - Email.Error\n", new: "        - Email.Error\n        - Email.Error\n",
+			want: "the schema EventName lists Email.Error twice",
+		},
+		{
+			name: "a name of its own for an example",
+			old:  "              contact_unsubscribed:\n", new: "              contact_added:\n",
+			want: "event Contact.Unsubscribed: example contact_added: another has this name",
+		},
+		{
+			name: "what an endpoint is called",
+			old:  "      operationId: renderTemplate\n",
+			want: "get /templates/{template_id}/render: operationId is missing",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			changed := strings.Replace(string(whole), tt.old, tt.new, 1)

@@ -26,6 +26,7 @@ type Saved struct {
 	Attempts []AttemptWire `json:"attempts"`             // the same with their durations
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is no text
 	Place    int           `json:"place,omitzero"`       // in the webhook's queue, from 1
+	Held     bool          `json:"held,omitzero"`        // to be overtaken by the webhook's next one
 }
 
 // Check returns the first mistake in a state of webhooks that have these names.
@@ -50,8 +51,9 @@ func (s State) Check(hooks map[string]bool) error {
 func (d *Engine) State() State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	places := map[*delivery]int{}
+	places, held := map[*delivery]int{}, map[*delivery]bool{}
 	for _, q := range d.order {
+		held[q.held] = true
 		for i, x := range q.pending {
 			places[x] = i + 1
 		}
@@ -63,6 +65,7 @@ func (d *Engine) State() State {
 			Attempts: onWire(x.Attempts),
 			progress: x.progress,
 			Place:    places[x],
+			Held:     held[x],
 		}
 		if !utf8.Valid(x.Body) {
 			saved.Bytes = x.Body
@@ -90,7 +93,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 	slices.SortStableFunc(from.Deliveries, func(a, b Saved) int { return cmp.Compare(a.Place, b.Place) })
 	for _, saved := range from.Deliveries {
-		d.resumeLocked(d.journal.byID[saved.ID])
+		d.resumeLocked(d.journal.byID[saved.ID], saved.Held)
 	}
 	for _, q := range d.order {
 		q.restoreLimit(d.journal.deliveries)
@@ -119,7 +122,7 @@ const cutShort = "the state was saved before there was an answer"
 
 // resumeLocked puts what is still to be delivered into its queue. What went to
 // no webhook has none, as snapshots do not hold its secret.
-func (d *Engine) resumeLocked(x *delivery) {
+func (d *Engine) resumeLocked(x *delivery, held bool) {
 	q := d.queues[x.webhookID]
 	switch {
 	case x.State != record.DeliveryQueued && x.State != record.DeliveryInFlight && x.State != record.DeliveryRetrying:
@@ -130,5 +133,8 @@ func (d *Engine) resumeLocked(x *delivery) {
 		q.pending = append(q.pending, x)
 	default:
 		q.later(x, x.NextAttempt)
+		if held {
+			q.held = x
+		}
 	}
 }

@@ -2,8 +2,10 @@ package delivery
 
 import (
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +78,45 @@ func TestStateStandsStill(t *testing.T) {
 		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered ||
 			got.Attempts[0].Status != http.StatusBadGateway {
 			t.Errorf("after a restore: %d attempts, %+v", tries, got)
+		}
+	})
+}
+
+// What is held back when a state is saved is still overtaken by the next
+// delivery, and by that one alone.
+func TestStateHoldsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var arrived []string
+		receive := func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			arrived = append(arrived, string(body))
+		}
+		first := engineTo(t, receive)
+		first.Open(hook)
+		if _, err := first.faults.Add([]fault.Fault{{Action: fault.Reorder, Delay: time.Hour}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := first.Send("7", []byte("held")); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(first.State())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read State
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		other := engineTo(t, receive)
+		other.Replace([]Webhook{hook}, read)
+		for _, body := range []string{"next", "last"} {
+			if _, err := other.Send("7", []byte(body)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if got, want := strings.Join(arrived, " "), "next held last"; got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	})
 }

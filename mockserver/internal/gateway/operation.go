@@ -38,7 +38,7 @@ func (g *Gateway) serveDisturbed(c *call, rule *fault.Rule, r *http.Request, act
 		through := c.ResponseWriter
 		c.ResponseWriter = w
 		act()
-		c.ResponseWriter, c.Status = through, 0 // what the client sees is still to come
+		c.ResponseWriter, c.Status, c.Answer = through, 0, nil // what the client sees is still to come
 	})
 }
 

@@ -110,7 +110,9 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) (err error) {
 		if _, err := t.listNamed(*in.ListID); err != nil {
 			return err
 		}
-		c.ListID = *in.ListID
+		if c.ListID != *in.ListID {
+			c.ListID, c.Next = *in.ListID, 0
+		}
 	}
 	if in.Sender != nil {
 		if c.From, err = senderOf(*in.Sender, true); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
@@ -94,6 +95,30 @@ func TestCampaignEndsWithItsRecords(t *testing.T) {
 		<-ended
 		check(t, s)
 	})
+}
+
+// A campaign that a snapshot has in the middle of its list, and that is given
+// another before it goes on, goes to all of that one.
+func TestCampaignGoesOnWithAnotherList(t *testing.T) {
+	at := time.Now().Add(time.Hour)
+	s := restored(t, fmt.Sprintf(`{"version":2,"last_id":9,"accounts":[{"account_id":1,
+		"lists":[
+			{"id":1,"name":"Long","policy_accepted":true,"contacts":[
+				{"id":2,"email":"a@example.org","status":"active"},{"id":3,"email":"b@example.org","status":"active"}]},
+			{"id":4,"name":"Short","policy_accepted":true,"contacts":[
+				{"id":5,"email":"c@example.org","status":"active"}]}],
+		"campaigns":[{"id":6,"name":"C","list_id":1,"status":"scheduled","scheduled_for":%d,"next":2,
+			"from":{"email":"shop@example.org"},"content":{"subject":"S","text":"T"}}]}]}`, at.Unix()))
+	_, err := s.UpdateCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.UpdateCampaignRequestObject{
+		CampaignID: 6, Body: &api.CampaignUpdate{ListID: new(int64(4))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.campaignRun(1, s.accounts[1].Campaigns.byID[6])()
+	if out := s.Outbox(); len(out) != 1 || out[0].To != "c@example.org" {
+		t.Errorf("the campaign was sent to %v, want c@example.org alone", out)
+	}
 }
 
 // A recipient does nothing to a message that was forgotten in the meantime.
