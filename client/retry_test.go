@@ -482,7 +482,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestBudgetDoesNotOverflow(t *testing.T) {
-	for _, size := range []int{math.MaxInt, math.MaxInt / 5, math.MaxInt/5 - 1, 1 << 62} {
+	for _, size := range []int{math.MaxInt, math.MaxInt / 5, math.MaxInt/5 - 1, math.MaxInt/2 + 1} {
 		b := newBudget(size)
 		b.succeeded(1)
 		b.succeeded(2)

@@ -171,7 +171,7 @@ func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	case len(s.Enum) > 0:
 		return s.Enum[len(s.Enum)-1]
 	case s.Type.Includes("integer"):
-		return 4_200_000_017
+		return int64(4_200_000_017)
 	case s.Type.Includes("boolean"):
 		return true
 	case name == "url":
