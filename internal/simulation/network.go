@@ -150,8 +150,11 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 			c.cut, c.left = &cut, cut.After
 		}
 	}
-	if c.cut == nil || c.cut.Up != up || c.left < 0 {
+	switch {
+	case c.cut == nil || c.cut.Up != up:
 		return data, false
+	case c.left < 0: // nothing comes after the cut
+		return nil, false
 	}
 	if c.left -= len(data); c.left > 0 {
 		return data, false
