@@ -139,8 +139,9 @@ func (v *importAnswer) check(n int64) error {
 			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
 		}
 	}
-	if rejected := v.rejected(); rejected < n && v.Imported <= 0 && v.Updated <= 0 && !v.taken {
-		return fmt.Errorf("it accounts for %d of %d contacts", rejected, n)
+	counted := func(count int64) int64 { return max(min(count, n), 0) } // so that no sum overflows
+	if all := counted(v.Imported) + counted(v.Updated) + v.rejected(); all < n && !v.taken {
+		return fmt.Errorf("it accounts for %d of %d contacts", all, n)
 	}
 	return nil
 }

@@ -12,14 +12,21 @@ import (
 	"testing"
 )
 
-// TestImportOfNobody confirms nobody and moves no checkpoint.
-func TestImportOfNobody(t *testing.T) {
-	c := newTestClient(t, answer(200, "application/json", `{"imported":0,"updated":0,"errors":[]}`))
-	report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
-		OnBatchError: ContinueOnError, Checkpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
-	})
-	if !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
-		t.Errorf("%v, %+v", err, report)
+// TestImportAccountsForTooFew: an answer that accounts for nobody, or not for
+// everybody, confirms nobody and moves no checkpoint.
+func TestImportAccountsForTooFew(t *testing.T) {
+	for _, body := range []string{
+		`{"imported":0,"updated":0,"errors":[]}`,
+		`{"imported":600,"updated":399,"errors":[]}`,
+		`{"imported":998,"updated":0,"errors":[{"index":7},{"index":7}]}`,
+	} {
+		c := newTestClient(t, answer(200, "application/json", body))
+		report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
+			OnBatchError: ContinueOnError, Checkpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
+		})
+		if !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
+			t.Errorf("%s: %v, %+v; want 3000 unknown", body, err, report)
+		}
 	}
 }
 

@@ -163,7 +163,7 @@ func (j *importJob) checkReport(from int64, first bool, report *client.ImportRep
 		switch s {
 		case client.ImportSkipped:
 			wrong = int64(i) >= from
-		case client.ImportImported, client.ImportUpdated: // ImportAccepted may be said of counts that do not add up
+		case client.ImportImported, client.ImportUpdated, client.ImportAccepted:
 			wrong = j.isBad(i)
 		case client.ImportRejected:
 			wrong = !j.isBad(i)
