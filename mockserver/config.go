@@ -63,7 +63,8 @@ type Config struct {
 	// document off, for benchmarks. What handlers check themselves stays.
 	SkipValidation bool
 	// OnViolation, if set, is called with every response and every delivered
-	// body that breaks the API's document. It may be called concurrently.
+	// body that breaks the API's document. It may be called concurrently, and
+	// must not call Snapshot, Restore or Reset, which wait for it.
 	OnViolation func(error)
 	// OnRequest, if set, is called after every request to the API. It may be
 	// called concurrently.

@@ -20,8 +20,9 @@ const root = "../.."
 
 // aside are programs and proofs that nothing imports: they have no row.
 var aside = []string{
-	"contrib/pgstore/internal/testdb", "examples", "internal/canary", "internal/chaos", "internal/codegen", "internal/peers", "internal/readme",
-	"internal/rename", "internal/respell", "internal/simulation", "internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+	"contrib/pgstore/internal/testdb", "examples", "internal/canary", "internal/chaos", "internal/codegen",
+	"internal/consumer", "internal/peers", "internal/readme", "internal/rename", "internal/respell",
+	"internal/simulation", "internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
 // row is a package as ARCHITECTURE.md has it.

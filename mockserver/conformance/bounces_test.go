@@ -80,8 +80,7 @@ func TestBounced(t *testing.T) {
 		lower := strings.ToLower(strings.ReplaceAll(sending.name, " ", "-"))
 		t.Run(lower, inLab(func(l *lab) {
 			proves(l, "bounced/every-sending", "events/Email.Bounced", "shape/depends-on-sending", "shape/"+lower,
-				"events/data-varies", "events/compliance-envelope", "envelope/user-null", "decision/31",
-				"resources/email/id-in-events")
+				"events/data-varies", "events/compliance-envelope", "envelope/user-null")
 			l.listen("Email.Bounced")
 			s := sending.send(l)
 			l.bounce(s.id, "bounce_hb")
@@ -89,8 +88,13 @@ func TestBounced(t *testing.T) {
 			l.envelope(d, `{"id":"<uuid>","event":"Email.Bounced","account_id":1204,"account_lineage":null,
 				"ip":"<string>","user":`+noUser+`,"created_on":"<unix>","data":"<any>"}`)
 			data := d.body["data"].(map[string]any)
-			if lower == "workflow" {
+			switch lower {
+			case "campaign":
+				proves(l, "decision/31")
+			case "workflow":
 				proves(l, "bounced/automation/trigger")
+			case "email-api":
+				proves(l, "resources/email/id-in-events")
 			}
 			for _, row := range bouncedCells {
 				proves(l, "bounced/"+row.key+"/"+lower)
@@ -111,26 +115,26 @@ func TestBounceCategories(t *testing.T) {
 	for _, category := range bounceCategories {
 		for _, sending := range sendings {
 			t.Run(category+" of "+sending.name, inLab(func(l *lab) {
-				proves(l, "bounced/category/"+category, "bounced/dsn_message", "bounced/email-api/no-cause",
-					"bounced/email-api/look-up", "decision/26/bounce", "endpoints/emails/lookup", "states/email/bounce",
-					"states/email/bounce/fires", "resources/contact/last_bounce_type", "resources/contact/bounces_count",
-					"decision/37/hard", "decision/37/others")
-				kind, becomes := "soft", "active"
+				kind, becomes, piece := "soft", "active", "decision/37/others"
 				if category == "bounce_hb" {
-					kind, becomes = "hard", "bounced"
+					kind, becomes, piece = "hard", "bounced", "decision/37/hard"
 				}
 				l.listen("Email.Bounced")
 				s := sending.send(l)
 				l.must(l.srv.Bounce(s.id, events.BounceCategory(category), "554 5.7.1 go away"))
 				d := l.fires("Email.Bounced")[0]
 				if s.contact != 0 {
+					proves(l, piece)
 					l.get(f("/lists/%d/contacts/%d", s.list, s.contact)).
 						is(200, f(`{"status":%q,"last_bounce_type":%q,"bounces_count":1,"…":0}`, becomes, kind))
 				}
 				if sending.name != "email API" {
+					proves(l, "bounced/category/"+category, "bounced/dsn_message")
 					l.data(d, f(`{"bounce":{"category":%q,"dsn_message":"554 5.7.1 go away","…":0},"…":0}`, category))
 					return
 				}
+				proves(l, "bounced/email-api/no-cause", "bounced/email-api/look-up", "decision/26/bounce",
+					"endpoints/emails/lookup", "states/email/bounce", "states/email/bounce/fires")
 				for _, cause := range []string{"dsn", "bounce_", `"hard"`, `"soft"`, "go away"} {
 					want(l, cause+" is in the event", strings.Contains(string(d.raw), cause), false)
 				}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/contract"
-
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -102,15 +101,15 @@ type Record struct {
 
 // Record returns everything about a request, or nil if there is none with the id.
 func (l *Log) Record(id string) *Record {
+	var out *Record
 	for r := range l.Newest() {
-		if r.ID != id {
-			continue
+		if r.ID == id {
+			out = &Record{Request: r, DurationMS: record.Milliseconds(r.Duration)}
+			break
 		}
-		out := &Record{Request: r, DurationMS: record.Milliseconds(r.Duration)}
-		if r.Operation == "" {
-			out.Closest = contract.Load().Closest(r.Method, r.Path)
-		}
-		return out
 	}
-	return nil
+	if out != nil && out.Operation == "" { // which takes too long for the log to stand still
+		out.Closest = contract.Load().Closest(out.Method, out.Path)
+	}
+	return out
 }

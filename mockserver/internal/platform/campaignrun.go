@@ -7,8 +7,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/random"
 )
 
-// arm makes a scheduled campaign start when its time comes.
+// arm makes a scheduled campaign start when its time comes, unless the platform
+// was closed.
 func (t *tx) arm(c *campaign) {
+	if t.p.closed {
+		return
+	}
 	run := t.p.campaignRun(t.account.ID, c)
 	if wait := time.Unix(c.ScheduledFor, 0).Sub(t.now); wait > 0 {
 		c.timer = time.AfterFunc(wait, run)

@@ -121,6 +121,20 @@ func TestCampaignGoesOnWithAnotherList(t *testing.T) {
 	}
 }
 
+// A platform that was closed leaves no timer behind, whatever it is asked.
+func TestClosedSchedulesNothing(t *testing.T) {
+	s := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	c := s.accounts[1].Campaigns.byID[3]
+	s.Close()
+	c.timer, c.Status, c.From.Email = nil, campaignIncomplete, "shop@example.org"
+	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
+		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},
+	})
+	if err != nil || c.timer != nil {
+		t.Errorf("got %v and the timer %v, want neither", err, c.timer)
+	}
+}
+
 // A recipient does nothing to a message that was forgotten in the meantime.
 func TestRecipientOfAForgottenMessage(t *testing.T) {
 	state := oneCampaign(time.Now().Add(time.Hour))

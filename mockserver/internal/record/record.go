@@ -1,6 +1,7 @@
 // Package record has the shapes in which tests see what happened, as Go values
-// and as JSON. They have no behaviour. Package mockserver documents their fields:
-// its types convert from these, so that a field which one lacks does not compile.
+// and as JSON. They do nothing, but that a message tells its links. Package
+// mockserver documents their fields: its types convert from these, so that a field
+// which one lacks does not compile.
 // What is in a slice of theirs has to be the very same type: that is why Header
 // and Attempt are aliases of struct types, which both packages write out.
 package record

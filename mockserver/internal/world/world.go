@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/address"
-
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
