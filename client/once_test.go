@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // loss is a way in which the platform loses a request or an answer.
@@ -276,7 +277,7 @@ func TestOnceAfterHTTP1(t *testing.T) {
 		p.lost(0, l.lose)
 		asked, tr := 0, p.client(t).Transport
 		c, err := New(Config{
-			BaseURL: p.base, Token: testToken, Retry: RetryConfig{MaxAttempts: 1},
+			BaseURL: p.base, Token: testToken, Timeout: 5 * time.Second, Retry: RetryConfig{MaxAttempts: 1},
 			HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				if asked++; asked == 1 {
 					r = r.Clone(r.Context())
