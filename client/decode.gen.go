@@ -63,6 +63,8 @@ func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
 			v.Data = jsonscan.Slice(c, readCampaign)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -113,6 +115,8 @@ func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 			v.Data = jsonscan.Slice(c, readContact)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -292,6 +296,8 @@ func readListPage(c *jsonscan.Cursor) (v ListPage) {
 			v.Data = jsonscan.Slice(c, readList)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -328,6 +334,8 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 			v.Data = jsonscan.Slice(c, readSuppressedEmail)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -346,6 +354,8 @@ func readTagPage(c *jsonscan.Cursor) (v TagPage) {
 			v.Data = jsonscan.Slice(c, readTag)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -392,6 +402,8 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 			v.Data = jsonscan.Slice(c, readTemplate)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -465,6 +477,8 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 			v.Data = jsonscan.Slice(c, readWebhookSummary)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -528,6 +542,8 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 			v.Data = jsonscan.Slice(c, readWorkflow)
 		case "pagination":
 			v.Pagination = readPagination(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}

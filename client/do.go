@@ -59,23 +59,36 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 }
 
 // readNothing takes an answer that promises nothing. It may be anything but an
-// error in the place of a success: details, or a member error that says
-// something.
+// error in the place of a success.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
 	refused := false
 	for name := range c.Members() {
-		switch b := c.Peek(); {
-		case name == "detail" && b == '[', name == "error" && (b == '"' || b == '{' || b == '['):
-			start := c.Offset()
-			c.Skip()
-			refused = refused || strings.Trim(c.Since(start), "\"{[]} \t\r\n") != ""
-		default:
-			c.Skip()
-		}
+		refused = isRefusal(c, name) || refused
 	}
 	if refused && c.End() == nil {
 		return errRefusal
 	}
 	return nil
+}
+
+// isRefusal reads a member, and reports whether it holds an error: details, or a
+// member error that says something.
+func isRefusal(c *jsonscan.Cursor, name string) bool {
+	b, start := c.Peek(), c.Offset()
+	c.Skip()
+	if name == "detail" && b == '[' || name == "error" && (b == '"' || b == '{' || b == '[') {
+		return strings.Trim(c.Since(start), "\"{[]} \t\r\n") != ""
+	}
+	return false
+}
+
+// readRefusal reads a member of an answer that may be empty, and should hold no
+// error then.
+func readRefusal(c *jsonscan.Cursor, name string) {
+	if ahead := *c; isRefusal(&ahead, name) {
+		c.Mismatch("no error of the platform")
+		return
+	}
+	c.Skip()
 }

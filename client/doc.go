@@ -45,8 +45,8 @@
 // A nil error means that nothing is missing that was promised: a resource has its
 // id, a page its items and each item its id, an import accounts for each contact,
 // and a list has as many items as are counted. A 2xx without is an
-// ErrBadAnswer that names what is missing, and so is one that promises nothing, as
-// that to a deletion, but holds an error of the platform. Other members may be
+// ErrBadAnswer that names what is missing, and so is one that holds an error of the
+// platform and promises nothing, as that to a deletion, or a list, or counts. Other members may be
 // zero: the platform leaves out what it does not have.
 //
 // What is expected is taken generously. An integer may be written as a string. A

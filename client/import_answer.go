@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"example.com/emailplatform/internal/jsonscan"
 )
@@ -20,7 +21,8 @@ import (
 //
 // The result accounts for each contact: it is in one of the three counts, or
 // Errors names it. An answer that does not is an [ErrBadAnswer], and which of the
-// contacts are on the list is then unknown.
+// contacts are on the list is then unknown. An address that is in the batch again
+// need not be counted again.
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
@@ -29,7 +31,7 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactI
 		if answer, err = decode(body, readImportAnswer); err != nil {
 			return err
 		}
-		return answer.check(int64(len(batch.Contacts)))
+		return answer.check(batch.Contacts)
 	}
 	err := s.x(ctx, c)
 	switch {
@@ -58,6 +60,8 @@ func readImportAnswer(c *jsonscan.Cursor) (v importAnswer) {
 			v.Imported = v.readCount(c)
 		case "updated":
 			v.Updated = v.readCount(c)
+		case "detail", "error":
+			readRefusal(c, name)
 		default:
 			c.Skip()
 		}
@@ -65,20 +69,32 @@ func readImportAnswer(c *jsonscan.Cursor) (v importAnswer) {
 	return v
 }
 
-// readCount reads a count. One that is no number, such as true, says that the
-// contacts were taken.
-func (v *importAnswer) readCount(c *jsonscan.Cursor) int64 {
+// readCount reads a count. One that is no number says that the contacts were
+// taken, unless it is false or empty; a list has those that it counts.
+func (v *importAnswer) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
+	case '[':
+		for range c.Array() {
+			c.Skip()
+			n++
+		}
+		return n
+	case '"':
+		text := c.String()
+		n, err := strconv.ParseInt(text, 10, 64)
+		v.taken = v.taken || err != nil && strings.EqualFold(text, "true")
+		return n
+	case 't':
+		v.taken = c.Bool() || v.taken
+		return 0
+	case '{':
+		for range c.Object() {
+			c.Skip()
+			v.taken = true
+		}
+		return 0
 	case 'f', 'n':
 		c.Skip()
-		return 0
-	case '"':
-		n, err := strconv.ParseInt(c.String(), 10, 64)
-		v.taken = v.taken || err != nil
-		return n
-	case 't', '{', '[':
-		c.Skip()
-		v.taken = true
 		return 0
 	}
 	return c.Int()
@@ -128,9 +144,10 @@ func (l Location) entry() int64 {
 	return -1
 }
 
-// check refuses an answer that does not fit a batch of n contacts: nobody could
-// say then which of them are on the list.
-func (v *importAnswer) check(n int64) error {
+// check refuses an answer that does not fit a batch: nobody could say then which
+// of its contacts are on the list.
+func (v *importAnswer) check(batch []ImportContact) error {
+	n := int64(len(batch))
 	for _, e := range v.Errors {
 		switch {
 		case e.Index < 0:
@@ -139,27 +156,41 @@ func (v *importAnswer) check(n int64) error {
 			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
 		}
 	}
-	counted := func(count int64) int64 { return max(min(count, n), 0) } // so that no sum overflows
-	if all := counted(v.Imported) + counted(v.Updated) + v.rejected(); all < n && !v.taken {
-		return fmt.Errorf("it accounts for %d of %d contacts", all, n)
+	within := func(count int64) int64 { return max(min(count, n), 0) }
+	rejected := v.rejected()
+	told := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
+	if !v.taken && told < n && told < v.different(batch, rejected) {
+		return fmt.Errorf("it accounts for %d of %d contacts", told, n)
 	}
 	return nil
 }
 
-// rejected returns how many entries have errors.
-func (v *importAnswer) rejected() int64 {
+// different returns how many contacts an answer has to account for at least: a
+// platform may count one once whose address is in the batch several times.
+func (v *importAnswer) different(batch []ImportContact, rejected map[int64]bool) int64 {
+	addresses := map[string]bool{}
+	for i, contact := range batch {
+		if !rejected[int64(i)] {
+			addresses[strings.ToLower(contact.Email)] = true
+		}
+	}
+	return int64(len(addresses) + len(rejected))
+}
+
+// rejected returns the entries that have errors.
+func (v *importAnswer) rejected() map[int64]bool {
 	entries := map[int64]bool{}
 	for _, e := range v.Errors {
 		entries[e.Index] = true
 	}
-	return int64(len(entries))
+	return entries
 }
 
 // result returns what the answer to a batch of n contacts says. If again is set,
 // an earlier attempt may have been carried out, so that what counts as updated may
 // have been new.
 func (v *importAnswer) result(n int64, again bool) ImportResult {
-	r, rest := v.ImportResult, n-v.rejected()
+	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {
 	case v.taken || r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated != rest:
 		r.Imported, r.Updated, r.Accepted = 0, 0, rest

@@ -25,8 +25,9 @@ const (
 	// ImportAccepted: the platform took its batch and did not reject it. It
 	// does not say whether a contact was imported or updated when a batch has
 	// both, and counts one as updated that came to the list by an earlier
-	// attempt at the same batch whose answer was lost. Counts that do not add
-	// up say neither, but counts of nobody are no answer: ImportUnknown.
+	// attempt at the same batch whose answer was lost. Counts of too many say
+	// neither, nor those of too few if some addresses are in the batch again;
+	// counts of fewer than it has addresses are no answer: ImportUnknown.
 	ImportAccepted
 	// ImportRejected: the platform does not take it. Correct it before giving
 	// it to a call again.

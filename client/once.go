@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http/httptrace"
 	"net/textproto"
@@ -29,36 +31,69 @@ type once struct {
 	stop       context.CancelFunc
 	asked, got atomic.Bool // a connection
 	h2         atomic.Bool
-	written    atomic.Bool // over HTTP/2, and there is no answer yet
+	written    atomic.Bool // and there is no answer yet
 	stopped    atomic.Bool
+	informed   atomic.Int64 // bytes of 1xx responses
 	trace      httptrace.ClientTrace
 }
 
-func (o *once) watch(ctx context.Context) context.Context {
+// watch returns a context for the request. With http1 the last answer came by
+// HTTP/1, and HTTP/2 is then known by what TLS has settled alone: over HTTP/1 a
+// hook for each field of the header takes an allocation for each.
+func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) {
-			o.got.Store(true)
-			if o.written.Load() {
-				o.stopped.Store(true)
-				o.stop()
-			}
-		},
-		WroteHeaderField: func(name string, _ []string) {
+		GotConn: o.gotConn,
+		// A transport around the transport may well send something else first,
+		// and a 1xx is no answer.
+		GotFirstResponseByte: func() { o.written.Store(false) },
+		Got1xxResponse:       o.got1xx,
+	}
+	if http1 {
+		o.trace.WroteHeaders = func() { o.written.Store(true) }
+	} else {
+		o.trace.WroteHeaderField = func(name string, _ []string) {
 			if strings.HasPrefix(name, ":") { // only HTTP/2 has such
 				o.h2.Store(true)
 				o.written.Store(true)
 			}
-		},
-		// A transport around the transport may well send something else first,
-		// and a 1xx is no answer.
-		GotFirstResponseByte: func() { o.written.Store(false) },
-		Got1xxResponse: func(int, textproto.MIMEHeader) error {
-			o.written.Store(o.h2.Load())
-			return nil
-		},
+		}
 	}
 	return httptrace.WithClientTrace(ctx, &o.trace)
+}
+
+func (o *once) gotConn(info httptrace.GotConnInfo) {
+	o.got.Store(true)
+	if o.written.Load() && (o.h2.Load() || settledHTTP2(info.Conn)) {
+		o.h2.Store(true)
+		o.stopped.Store(true)
+		o.stop()
+	}
+}
+
+// settledHTTP2 reports whether TLS has settled on HTTP/2.
+func settledHTTP2(conn net.Conn) bool {
+	c, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
+	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// maxInformed is how many bytes all 1xx responses to a request may have.
+const maxInformed = 1 << 20
+
+// got1xx ends a request that gets 1xx responses without an end: net/http leaves
+// that to those who have such a hook.
+func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
+	o.written.Store(true)
+	size := len("HTTP/1.1 103 \r\n\r\n")
+	for name, values := range header {
+		for _, v := range values {
+			size += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	if o.informed.Add(int64(size)) > maxInformed {
+		return fmt.Errorf("1xx responses %w of %d bytes", errTooLargeAnswer, maxInformed)
+	}
+	return nil
 }
 
 // errNotTwice is what became of a request that was stopped.

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // loss is a way in which the platform loses a request or an answer.
@@ -261,5 +264,66 @@ func TestOnceKeepsOtherRequests(t *testing.T) {
 	}
 	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
 		t.Errorf("got %v, %d requests in all, want the other one and the create", err, p.arrived()+10)
+	}
+}
+
+// TestOnceAfterHTTP1: the platform speaks HTTP/1 first, so that requests have
+// GetBody, and then HTTP/2.
+func TestOnceAfterHTTP1(t *testing.T) {
+	p := newH2Platform(t)
+	h1 := httptest.NewTLSServer(answer(200, "application/json", `{"template_id":1}`))
+	defer h1.Close()
+	for _, l := range losses() {
+		p.lost(0, l.lose)
+		asked, tr := 0, p.client(t).Transport
+		c, err := New(Config{
+			BaseURL: p.base, Token: testToken, Timeout: 5 * time.Second, Retry: RetryConfig{MaxAttempts: 1},
+			HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if asked++; asked == 1 {
+					r = r.Clone(r.Context())
+					r.URL.Host = h1.Listener.Addr().String()
+					return h1.Client().Transport.RoundTrip(r)
+				}
+				return tr.RoundTrip(r)
+			})},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
+		if got := p.arrived(); got != 1 || err == nil || !l.certain && !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%s: arrived %d times, %v", l.name, got, err)
+		}
+	}
+}
+
+// TestEndlessInformation: a platform that answers by nothing but 1xx responses is
+// not listened to for as long as Timeout.
+func TestEndlessInformation(t *testing.T) {
+	h1 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", strings.Repeat("x", 10_000))
+		for r.Context().Err() == nil {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+	}))
+	defer h1.Close()
+	p := newH2Platform(t)
+	p.lost(0, func(c h2Conn, stream uint32) {
+		for range 200_000 {
+			c.headers(stream, http.StatusEarlyHints)
+		}
+		c.answer(stream, `{"template_id":1}`)
+	})
+	for base, hc := range map[string]*http.Client{h1.URL: h1.Client(), p.base: p.client(t)} {
+		c, err := New(Config{BaseURL: base, Token: testToken, HTTPClient: hc, Timeout: -1, Retry: RetryConfig{MaxAttempts: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%s: %v", base, err)
+		}
 	}
 }

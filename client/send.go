@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,13 +55,12 @@ type sender struct {
 	timeout   time.Duration
 	limit     int64
 	userAgent string
-	http1     atomic.Bool // the last answer came by HTTP/1
-	buffers   sync.Pool   // of *bytes.Buffer, for answers
+	major     atomic.Int64 // the version of HTTP that the last answer came by; 0 before the first
+	buffers   sync.Pool    // of *bytes.Buffer, for answers
 }
 
 func newSender(cfg Config, base string) *sender {
 	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
-	s.http1.Store(strings.HasPrefix(base, "http:")) // most likely
 	s.buffers.New = func() any { return new(bytes.Buffer) }
 	return s
 }
@@ -71,9 +69,13 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	attempt, cancel := s.bounded(ctx)
 	defer cancel()
 	o := &once{stop: cancel}
-	req, err := s.newRequest(o.watch(attempt), c)
+	major := s.major.Load()
+	req, err := s.newRequest(o.watch(attempt, major == 1), c)
 	if err != nil {
 		return err
+	}
+	if major > 1 || major == 0 && req.URL.Scheme == "https" { // most likely HTTP/2
+		req.GetBody = nil // of which HTTP/1 makes a fresh body if nothing was written; see once
 	}
 	c.attempts++
 	c.status, c.requestID = 0, ""
@@ -81,10 +83,11 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	resp, err := s.http.Do(req)
 	if err != nil {
 		if o.h2.Load() {
-			s.http1.Store(false)
+			s.major.Store(2)
 		}
 		e := c.newError(o.reason(withoutURL(err)))
 		e.reached = o.mayHaveSent(err)
+		e.badAnswer = o.informed.Load() > maxInformed
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no answer within %v", s.timeout)
 		}
@@ -92,7 +95,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 	}
 	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
 	renameHeader(resp.Header, hiddenLocation, "Location")
-	s.http1.Store(resp.ProtoMajor == 1)
+	s.major.Store(int64(resp.ProtoMajor))
 	b := s.buffers.Get().(*bytes.Buffer)
 	defer s.recycle(b)
 	err = s.read(b, resp)
@@ -131,18 +134,15 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.payload != nil {
-		req.Header.Set("Content-Type", "application/json")
-		if !s.http1.Load() {
-			req.GetBody = nil // of which HTTP/1 makes a fresh body if nothing was written; see once
-		}
-	}
-	req.Header.Set("Accept", "application/json")
+	// One allocation, and not one for each.
+	v := []string{"application/json", "application/json", s.userAgent, "Bearer " + c.token}
 	if c.html {
-		req.Header.Set("Accept", "text/html")
+		v[1] = "text/html"
 	}
-	req.Header.Set("User-Agent", s.userAgent)
-	req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.payload != nil {
+		req.Header["Content-Type"] = v[0:1:1]
+	}
+	req.Header["Accept"], req.Header["User-Agent"], req.Header["Authorization"] = v[1:2:2], v[2:3:3], v[3:4:4]
 	return req, nil
 }
 

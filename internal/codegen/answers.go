@@ -153,6 +153,14 @@ func (r reader) readAliases() {
 	}
 }
 
+// readRefusals writes the case of the members by which a list that is there may
+// be none all the same.
+func (r reader) readRefusals() {
+	if f := r.field(r.Promised); f.name != "" && zero(f.typ) == "nil" {
+		r.printf("case \"detail\", \"error\":\nreadRefusal(c, name)")
+	}
+}
+
 // finish writes what stands behind the loop over the names.
 func (r reader) finish() {
 	for _, alias := range r.aliases() {

@@ -43,7 +43,8 @@ type generator struct {
 // another kind is as good as none. A type may stand in the envelope, unless it
 // has such a member itself or is only ever a part of others. Members go by their
 // aliases as well, where they are not there by their own name, and without the
-// promised one the cursor has a mistake.
+// promised one the cursor has a mistake. Where that is a list, which may be empty,
+// the members detail and error are read by readRefusal(c, name).
 //
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of
 // types.gen.go (a struct with json tags, or a named type of any of these), and
@@ -154,6 +155,7 @@ func (g *generator) function(name string) {
 		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
 	}
 	r.readAliases()
+	r.readRefusals()
 	g.printf("default:\nc.Skip()\n}\n}")
 	r.finish()
 	g.printf("return v\n}")
