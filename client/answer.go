@@ -32,7 +32,7 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 	case resp.StatusCode >= 300:
 		e.badAnswer, e.cause = true, errRedirect
 		if to := resp.Header.Get("Location"); to != "" {
-			e.note = "to " + redact(withoutQuery(to), c.token)
+			e.note = "to " + redact(withoutSecrets(to), c.token)
 		}
 	case readErr != nil:
 		e.badAnswer, e.cause = true, redactError(readErr, c.token)
@@ -64,8 +64,17 @@ func mediaType(h http.Header) string {
 	return t
 }
 
-func withoutQuery(address string) string {
-	address, _, _ = strings.Cut(address, "?")
+// withoutSecrets returns an address, of which nobody knows whether it is one,
+// without what may be a secret in it: a user and password, a query, a fragment.
+func withoutSecrets(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	before, rest, _ := strings.Cut(address, "//")
+	host, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		return before + "//" + rest[at+1:]
+	}
 	return address
 }
 

@@ -84,7 +84,8 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 		}
 		last = email
 		if err := pause(ctx, lookupGap); err != nil {
-			return last, newError(getEmailRequest(emailID), fmt.Errorf("waiting to look again: %w", err))
+			e := newError(getEmailRequest(emailID), fmt.Errorf("waiting to look again: %w", err))
+			return last, e.joined(context.Cause(ctx))
 		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 // Limits.)
 const maxImportBatch = 1000
 
+// maxConcurrency is more than any platform takes, and fewer batches than memory.
+const maxConcurrency = 10_000
+
 // ImportOptions says how [Contacts.Import] goes about it. The zero value is a
 // good default. The functions are called one at a time, from several
 // goroutines, and hold the import up while they run.
@@ -23,7 +26,8 @@ type ImportOptions struct {
 	// Default 1,000.
 	BatchSize int
 
-	// Concurrency is how many requests are under way at a time. Default 1.
+	// Concurrency is how many requests are under way at a time, up to 10,000.
+	// Default 1.
 	Concurrency int
 
 	// Skip is how many contacts at the beginning of the source are passed
@@ -167,8 +171,8 @@ func (im *importer) configure() error {
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
 		return fmt.Errorf("want a BatchSize of 1 to %d, not %d", maxImportBatch, o.BatchSize)
-	case o.Concurrency < 1:
-		return fmt.Errorf("want a Concurrency of at least 1, not %d", o.Concurrency)
+	case o.Concurrency < 1 || o.Concurrency > maxConcurrency:
+		return fmt.Errorf("want a Concurrency of 1 to %d, not %d", maxConcurrency, o.Concurrency)
 	case o.Skip < 0:
 		return fmt.Errorf("want a Skip of at least 0, not %d", o.Skip)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -345,7 +346,7 @@ func TestImportStops(t *testing.T) {
 
 func TestImportRefusesOptions(t *testing.T) {
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
-	for _, opts := range []ImportOptions{{BatchSize: 1001}, {BatchSize: -1}, {Concurrency: -1}, {Skip: -1}} {
+	for _, opts := range []ImportOptions{{BatchSize: 1001}, {BatchSize: -1}, {Concurrency: -1}, {Concurrency: maxConcurrency + 1}, {Concurrency: math.MaxInt}, {Skip: -1}} {
 		report, err := c.Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
 		if !errors.Is(err, ErrValidation) || report == nil {
 			t.Errorf("%+v: report %v, error %v", opts, report, err)

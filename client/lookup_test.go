@@ -265,6 +265,12 @@ func TestWait(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || email.Status != EmailBounced {
 			t.Errorf("%+v, %v; want what was seen last", email, err)
 		}
+		closing := errors.New("the shop closes")
+		why, end := context.WithCancelCause(t.Context())
+		time.AfterFunc(lookupGap/2, func() { end(closing) })
+		if _, err := c.Emails.Wait(why, "e", func(Email) bool { return false }); !errors.Is(err, context.Canceled) || !errors.Is(err, closing) {
+			t.Errorf("%v is not %v for %v", err, context.Canceled, closing)
+		}
 	})
 }
 

@@ -194,11 +194,12 @@ func TestSwitchingProtocols(t *testing.T) {
 	<-gone
 }
 
-// TestRedirectHidesQuery: a query may hold what logs should not, also in a
-// Location that is malformed.
-func TestRedirectHidesQuery(t *testing.T) {
+// TestRedirectHidesSecrets: a Location may hold what logs should not, also one that
+// is malformed.
+func TestRedirectHidesSecrets(t *testing.T) {
 	for location, want := range map[string]string{
 		"/login?session=1": "to /login", "https://[/x?session=1": "to https://[/x", "%zz?session=1": "to %zz", ":?session=1": "to :",
+		"https://x/#session=1": "to https://x/", "https://user:session@x/y?z": "to https://x/y", "//session@x": "to //x", "https://x/a@b": "to https://x/a@b",
 	} {
 		var header string
 		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
