@@ -248,7 +248,7 @@ func mailgunPages(ctx context.Context, c *http.Client, base string, want int) fu
 func stripePages(ctx context.Context, c *http.Client, base string, want int) func() error {
 	sc := stripe.NewClient("sk_test_123", stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		URL: stripe.String(base), HTTPClient: c, MaxNetworkRetries: stripe.Int64(0),
-		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}, EnableTelemetry: stripe.Bool(false),
+		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}, EnableTelemetry: new(false),
 	})))
 	return func() error {
 		got := 0
