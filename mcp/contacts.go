@@ -25,8 +25,8 @@ Operation "create" adds one address, which may be sent email from then on, a wel
 An address is on a list once. Creating one that had unsubscribed or was deleted makes it active again.`,
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Contacts",
-				DestructiveHint: ptr(false),
-				OpenWorldHint:   ptr(true), // a contact is a person, whom a workflow may write to
+				DestructiveHint: new(false),
+				OpenWorldHint:   new(true), // a contact is a person, whom a workflow may write to
 			},
 			InputSchema:  contactsInputSchema(),
 			OutputSchema: contactsOutputSchema(),

@@ -279,13 +279,11 @@ func TestPlatformFails(t *testing.T) {
 		want     string
 	}{
 		{
-			name:     "too many requests",
-			platform: answering(429, http.Header{"Retry-After": {"17"}}, `{}`), in: list,
+			name: "too many requests", platform: answering(429, http.Header{"Retry-After": {"17"}}, `{}`), in: list,
 			want: "Nothing was done: too many requests. Wait 17 seconds, then make the same call again.",
 		},
 		{
-			name:     "too many requests, for how long is not said",
-			platform: answering(429, nil, `{}`), in: create,
+			name: "too many requests, for how long is not said", platform: answering(429, nil, `{}`), in: create,
 			want: "Nothing was done: too many requests. Wait a minute",
 		},
 		{

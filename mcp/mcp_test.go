@@ -113,7 +113,8 @@ func convert(t testing.TB, from, to any) {
 // call calls a tool, which must not fail in the protocol. A success is held
 // against the tool's output schema.
 func (s *session) call(ctx context.Context, t testing.TB, tool string,
-	arguments any) (text string, structured map[string]any, isError bool) {
+	arguments any,
+) (text string, structured map[string]any, isError bool) {
 	t.Helper()
 	r, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {

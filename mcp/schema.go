@@ -55,10 +55,7 @@ func pageArgument() *jsonschema.Schema {
 
 func perPageArgument() *jsonschema.Schema {
 	s := integer("For list: how many items a page holds, from 1 to 100.", 1)
-	most := float64(maxPerPage)
-	s.Maximum = &most
+	s.Maximum = new(float64(maxPerPage))
 	s.Default = json.RawMessage(strconv.Itoa(defaultPerPage))
 	return s
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -21,9 +21,9 @@ To find the contacts with a tag, call the tool contacts with operation "list" an
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Tags",
 				ReadOnlyHint:    true,
-				DestructiveHint: ptr(false),
+				DestructiveHint: new(false),
 				IdempotentHint:  true,
-				OpenWorldHint:   ptr(false),
+				OpenWorldHint:   new(false),
 			},
 			InputSchema: closed(object([]string{"operation"}, map[string]*jsonschema.Schema{
 				"operation": choice("What to do.", "list"),
