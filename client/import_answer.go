@@ -159,7 +159,7 @@ func (v *importAnswer) check(batch []ImportContact) error {
 	within := func(count int64) int64 { return max(min(count, n), 0) }
 	rejected := v.rejected()
 	told := int64(len(rejected)) + within(v.Imported) + within(v.Updated)
-	if !v.taken && told < n && told < v.different(batch, rejected) {
+	if !v.taken && told < n && told < different(batch, rejected) {
 		return fmt.Errorf("it accounts for %d of %d contacts", told, n)
 	}
 	return nil
@@ -167,7 +167,7 @@ func (v *importAnswer) check(batch []ImportContact) error {
 
 // different returns how many contacts an answer has to account for at least: a
 // platform may count one once whose address is in the batch several times.
-func (v *importAnswer) different(batch []ImportContact, rejected map[int64]bool) int64 {
+func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {
 		if !rejected[int64(i)] {
