@@ -44,7 +44,8 @@ func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
 
-// Get returns a webhook with its secret and the name of its hash function.
+// Get returns a webhook with its secret and the name of its hash function, which
+// are zero where the platform does not show them.
 func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
 	return do(ctx, s.x, getWebhookRequest(webhookID), readWebhook)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,6 +137,39 @@ func TestChangesNothingOfOthers(t *testing.T) {
 	if !strings.Contains(row(t, out, "creating a list is 201 with the list"), "500 in place of 201") ||
 		!strings.Contains(row(t, out, "deleting a template is 204"), "not tried") || strings.Contains(out, "What stays") {
 		t.Error(out)
+	}
+}
+
+// TestInterrupted: what was made is removed also when the program is interrupted.
+func TestInterrupted(t *testing.T) {
+	demo, email, err := startDemo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer demo.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	var removed []string
+	p, err := newPlatform(options{demo.URL(), demo.Token(), email, true}, &http.Client{Transport: observed(func(r *http.Request) {
+		switch {
+		case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, "/templates/"):
+			interrupt()
+		case r.Method == http.MethodDelete:
+			removed = append(removed, r.URL.Path)
+		}
+	}, demo.Transport())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := p.report(ctx, &out); !errors.Is(err, context.Canceled) || len(removed) != 2 || strings.Count(out.String(), "What stays") != 1 {
+		t.Errorf("%v, removed %v\n%s", err, removed, &out)
+	}
+}
+
+// TestTerminal: a platform writes no more than a cell of the table.
+func TestTerminal(t *testing.T) {
+	if got := (verdict{differs, "a\tb\n\x1b[2J\u202ec"}).String(); got != "differs: a\ufffdb\ufffd\ufffd[2J\ufffdc" {
+		t.Errorf("%q", got)
 	}
 }
 

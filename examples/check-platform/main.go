@@ -23,7 +23,9 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"example.com/emailplatform/client"
 )
@@ -146,12 +148,18 @@ type verdict struct {
 	note string
 }
 
-// String returns for example "differs: 200 in place of 204".
+// String returns for example "differs: 200 in place of 204". What the platform
+// said does nothing to the table, or to the terminal.
 func (v verdict) String() string {
 	if v.note == "" {
 		return string(v.outcome)
 	}
-	return string(v.outcome) + ": " + v.note
+	return string(v.outcome) + ": " + strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return '\ufffd'
+		}
+		return r
+	}, v.note)
 }
 
 // check is a row of the table.

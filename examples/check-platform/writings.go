@@ -155,11 +155,16 @@ func twice(ctx context.Context, possible bool, call func(context.Context) error)
 	return once(ctx, possible, call)
 }
 
-// removed is once, and takes down what stays.
+// removeWithin is how long a removal may take that nothing interrupts.
+const removeWithin = 10 * time.Second
+
+// removed is once, also after an interrupt, and takes down what stays.
 func (p *platform) removed(ctx context.Context, possible bool, what string, call func(context.Context) error) verdict {
 	if !possible {
 		return once(ctx, false, call)
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	defer cancel()
 	a := ask(ctx, call)
 	if a.err != nil {
 		p.stays = append(p.stays, what)
