@@ -42,9 +42,10 @@ type Config struct {
 
 	// HTTPClient sends the requests. It is used as it is, except that
 	// redirects are never followed, and it is not changed. Over HTTP/2 its
-	// transport sends no request twice by itself. Default: one of this
-	// Client's own, like http.DefaultClient, that keeps up to 32 idle
-	// connections to the platform; see [Client.CloseIdleConnections].
+	// transport sends no request twice by itself; over HTTP/1 it may if it
+	// adds an Idempotency-Key, so it must not. Default: one of this Client's
+	// own, like http.DefaultClient, that keeps up to 32 idle connections to the
+	// platform; see [Client.CloseIdleConnections].
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout bounds one attempt, from dialing to the last byte of the
