@@ -17,7 +17,8 @@ const patience = time.Minute
 // TestLookupLimiter runs the suite: all rules at once, as they mostly wait, each
 // with a limiter of its own from newLimiter, reported as a subtest. The limiters
 // may share what is behind them: no two rules use the same key, and neither do
-// two runs. A rule that takes longer than a minute fails.
+// two runs. A rule that takes longer than a minute fails; one that finds a turn
+// late is tried up to three times, as a busy machine is late too.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
@@ -73,8 +74,20 @@ type rule struct {
 	check func(context.Context, client.LookupLimiter) error
 }
 
-// run also ends when the limiter hangs without looking at its context.
-func (r rule) run(ctx context.Context, l client.LookupLimiter) error {
+// run tries a rule again that finds a turn late: only one that always comes late
+// is the limiter's doing.
+func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
+	for range 3 {
+		err = r.runOnce(ctx, l)
+		if _, ok := errors.AsType[lateError](err); !ok {
+			return err
+		}
+	}
+	return err
+}
+
+// runOnce also ends when the limiter hangs without looking at its context.
+func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	result := make(chan error, 1)
