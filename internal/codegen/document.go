@@ -16,6 +16,7 @@ import (
 type document struct {
 	operations []operation
 	events     []event
+	root       node // all of it, in no order
 }
 
 // operation is an endpoint.
@@ -93,7 +94,11 @@ func parseDocument(text []byte) (*document, error) {
 	if err := yaml.Unmarshal(text, &src); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	doc := &document{}
+	var root map[string]any
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	doc := &document{root: root}
 	for path, item := range members(&src.Paths) {
 		for method, node := range members(item) {
 			if !slices.Contains([]string{"get", "put", "post", "patch", "delete"}, method) {

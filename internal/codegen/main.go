@@ -5,6 +5,7 @@
 //   - events: the same for payloads, the names and shapes of events, what each of
 //     them answers, and testdata from the document's examples
 //   - mockserver/internal/api: models, routes, the document and the list of events
+//   - mockserver/internal/accept: what the requests of each operation look like
 //   - README.md: the tables of endpoints and events
 //
 // What the document lacks, or the code that is written by hand beside it, fails
@@ -44,6 +45,7 @@ func generate(root string) error {
 		generateClient(filepath.Join(root, "client")),
 		generateEvents(filepath.Join(root, "events"), doc),
 		generateMock(filepath.Join(root, "mockserver", "internal", "api"), doc),
+		generateAccept(filepath.Join(root, "mockserver", "internal", "accept"), doc),
 		generateReadme(root, doc),
 	)
 }
@@ -84,6 +86,14 @@ func generateMock(dir string, doc *document) error {
 		return err
 	}
 	files, err := mockFiles(doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(dir, files)
+}
+
+func generateAccept(dir string, doc *document) error {
+	files, err := acceptFiles(doc)
 	if err != nil {
 		return err
 	}

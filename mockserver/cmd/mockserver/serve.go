@@ -50,7 +50,6 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	go mockserver.Operations() // reads the API's document before the first request needs it
 	log := &requestLog{out: out}
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()

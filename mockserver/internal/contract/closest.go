@@ -16,7 +16,7 @@ type Known struct {
 func (c *Contract) List() []Known {
 	out := make([]Known, 0, len(c.Operations))
 	for _, o := range c.Operations {
-		out = append(out, Known{o.ID, o.Route.Method, o.Route.Path})
+		out = append(out, Known{o.ID, o.Method, o.Path})
 	}
 	slices.SortFunc(out, func(a, b Known) int { return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return out
