@@ -1,7 +1,7 @@
 // Command codegen writes everything in the repository that openapi.yaml decides,
 // in one pass, which go generate ./... starts:
 //
-//   - client: models, request builders and readers of JSON
+//   - client: models, request builders, writers and readers of JSON
 //   - events: the same for payloads, the names and shapes of events, what each of
 //     them answers, and testdata from the document's examples
 //   - mockserver/internal/api: models, routes, the document and the list of events
@@ -55,6 +55,13 @@ func generateClient(dir string) error {
 		return err
 	}
 	if err := tidy(filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")); err != nil {
+		return err
+	}
+	src, err := encode(dir)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "encode.gen.go"), src); err != nil {
 		return err
 	}
 	answers, err := readAnswers("client.overlay.yaml")
