@@ -111,6 +111,14 @@ const (
 	LookupCalendar LookupLimit = platform.LookupCalendar
 )
 
+// SetTarget lets a handler of this process answer the deliveries to a host from
+// now on, as [Config.Targets] does and in the place of what that says of the same
+// host; nil takes the handler away, and they go over the network again. An attempt
+// under way stays with the handler that it has. It outlives [Server.Reset].
+func (s *Server) SetTarget(host string, handler http.Handler) {
+	s.world.Deliveries.SetTarget(host, handler)
+}
+
 // SetLookupLimit says how the limit of lookups is counted from now on, until
 // [Server.Reset].
 func (s *Server) SetLookupLimit(limit LookupLimit) { s.world.Platform.SetLookups(limit) }

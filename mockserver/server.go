@@ -153,6 +153,10 @@ func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
 // that it works in a bubble of testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
+// HTTPClient returns a client of its own that goes through [Server.Transport] and
+// has no time-out: a test that gives it to what it tests needs no listener.
+func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
+
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {

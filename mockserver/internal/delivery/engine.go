@@ -291,6 +291,9 @@ func (d *Engine) Next(now time.Time) (wait time.Duration, what string) {
 	return wait, what
 }
 
+// SetTarget gives a host a receiver in process, or with nil takes it away.
+func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
+
 // Close cancels what is in flight, stops what would come, and waits for both.
 func (d *Engine) Close() {
 	d.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,8 +26,10 @@ const (
 // target is the way to the receivers of deliveries: handlers of this process,
 // or guarded connections.
 type target struct {
+	network *http.Transport
+
+	mu       sync.RWMutex
 	handlers map[string]http.Handler // by host, in lower case
-	network  *http.Transport
 }
 
 func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
@@ -45,6 +48,17 @@ func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
 			MaxResponseHeaderBytes: 64 << 10,
 			MaxIdleConnsPerHost:    4,
 		},
+	}
+}
+
+// set gives a host a handler of this process, or with nil takes it away.
+func (t *target) set(host string, handler http.Handler) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if host = strings.ToLower(host); handler == nil {
+		delete(t.handlers, host)
+	} else {
+		t.handlers[host] = handler
 	}
 }
 
@@ -80,6 +94,8 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 // handler returns the handler of this process for a URL, or nil. The port of the
 // scheme may be named or left out, here and there.
 func (t *target) handler(to *url.URL) http.Handler {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	host, port := strings.ToLower(to.Host), to.Port()
 	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
 	if handler := t.handlers[host]; handler != nil || port != "" && port != usual {
