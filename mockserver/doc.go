@@ -48,8 +48,10 @@
 // more made in any window of its period. The queue of an archived webhook rests.
 //
 // Receivers are loopback addresses, or handlers of the test itself by
-// [Config.Targets]. [Config.AllowTargets] adds public addresses. No name and no
-// redirect leads to any other.
+// [Config.Targets]. [Config.AllowTargets] adds public addresses,
+// [Config.AllowTargetHosts] and [Config.AllowTargetNetworks] add neighbours, such
+// as other containers. No name and no redirect leads to any other, and nothing to
+// the addresses where clouds keep credentials of their machines.
 //
 // # Waiting
 //

@@ -58,13 +58,13 @@ func build(cfg Config, known []gateway.Token) *world.World {
 
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
-		Schedule:    cfg.RetrySchedule,
-		Targets:     cfg.Targets,
-		AllowPublic: cfg.AllowTargets,
-		Check:       eventCheck(cfg.OnViolation),
-		Faults:      faults,
-		Changes:     changes,
-		Work:        work,
+		Schedule: cfg.RetrySchedule,
+		Targets:  cfg.Targets,
+		Allow:    delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
+		Check:    eventCheck(cfg.OnViolation),
+		Faults:   faults,
+		Changes:  changes,
+		Work:     work,
 	})
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
