@@ -66,14 +66,15 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 
 // noRoute says that there is no such route, and which one was probably meant.
 func (c *Control) noRoute(r *http.Request) string {
+	path := strings.TrimPrefix(r.URL.Path, Prefix)
 	var known []string
 	for _, s := range c.sections() {
 		for _, rt := range s.routes {
-			known = append(known, spelling.Fill(rt.path(), r.URL.Path))
+			known = append(known, spelling.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
 		}
 	}
-	if right := spelling.Closest(r.URL.Path, known); right != "" {
-		return "no such route: did you mean " + right + "?"
+	if right := spelling.Closest(path, known); right != "" {
+		return "no such route: did you mean " + Prefix + right + "?"
 	}
 	return "no such route: " + Prefix + "openapi.json lists them"
 }
