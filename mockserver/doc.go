@@ -80,7 +80,7 @@
 // # Control routes
 //
 // Under /_mock/ is everything that the methods do, and a stream of all changes;
-// docs/control.md lists the routes. While the server listens on loopback they
+// docs/control-api.md lists the routes. While the server listens on loopback they
 // need no token, but no page of another site can use them, and like the API they
 // answer 403 to a Host that is no loopback name; elsewhere all but /_mock/health
 // need one of the access tokens.

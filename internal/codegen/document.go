@@ -14,6 +14,7 @@ import (
 
 // document is what openapi.yaml says of operations and events, in its order.
 type document struct {
+	text       []byte
 	operations []operation
 	events     []event
 	root       node // all of it, in no order
@@ -98,7 +99,7 @@ func parseDocument(text []byte) (*document, error) {
 	if err := yaml.Unmarshal(text, &root); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	doc := &document{root: root}
+	doc := &document{text: text, root: root}
 	for path, item := range members(&src.Paths) {
 		for method, node := range members(item) {
 			if !slices.Contains([]string{"get", "put", "post", "patch", "delete"}, method) {
