@@ -44,6 +44,10 @@ func (c *Control) answers() map[string]func(*http.Request) (any, error) {
 		"GET info":   c.info,
 		"POST wait":  c.wait,
 
+		"GET clock":          c.showClock,
+		"PUT clock":          c.setClock,
+		"POST clock/advance": c.advance,
+
 		"GET outbox":                          c.outbox,
 		"GET outbox/{id}":                     c.message,
 		"POST outbox/{id}/bounce":             asRecipient(c, c.bounce),
