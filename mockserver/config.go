@@ -60,6 +60,13 @@ type Config struct {
 	HashFunction webhook.Hash
 	// Lookups says how the limit of one lookup a second is counted.
 	Lookups LookupLimit
+	// Now is the platform's time at the start and after [Server.Reset]; package
+	// time's if zero. It runs on from there. A time outside of the years 1970 to
+	// 2199 is moved to the nearest within.
+	Now time.Time
+	// FreezeClock lets the platform's time stand still at the start and after
+	// [Server.Reset], until [Server.Advance] or [Server.ResumeClock].
+	FreezeClock bool
 	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
 	// is logged with every rule that needs it, see [Server.FaultSeed].
 	FaultSeed uint64

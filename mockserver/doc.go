@@ -58,9 +58,10 @@
 // [Server.Wait] returns when nothing happens any more before more time passes:
 // every event has been attempted, unless a rate limit or an archived webhook
 // holds it. Retries and rate limits take their time; [Server.Drain] waits for
-// them too. All waiting uses package time: a server made by [New] in a bubble of
-// testing/synctest and reached by [Server.Transport] runs hours of retries in no
-// time.
+// them too, and [Server.Advance] lets the time pass at once. The platform's time
+// is package time, unless it was advanced, set or frozen, [Server.Now] says what
+// follows it: a server made by [New] in a bubble of testing/synctest and reached by
+// [Server.Transport] runs hours of retries in no time by itself.
 //
 // # Trouble
 //

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -56,6 +57,7 @@ func build(cfg Config, known []gateway.Token) *world.World {
 	changes := &feed.Feed{}   // everybody may tell it what has changed
 	work := &underway.Count{} // what Wait waits for
 
+	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
 		Schedule: cfg.RetrySchedule,
@@ -64,6 +66,7 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		Check:    eventCheck(cfg.OnViolation),
 		Faults:   faults,
 		Changes:  changes,
+		Clock:    now,
 		Work:     work,
 	})
 	records := platform.New(platform.Options{
@@ -73,6 +76,7 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		Deliveries:   deliveries,
 		Faults:       faults,
 		Changes:      changes,
+		Clock:        now,
 		Work:         work,
 	})
 	api := gateway.New(records, gateway.Options{
@@ -82,11 +86,13 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		OnRequest:      requestHook(cfg.OnRequest),
 		Faults:         faults,
 		Changes:        changes,
+		Clock:          now,
 	})
 	return &world.World{
 		Tokens:     known,
 		Lookups:    cfg.Lookups,
 		Changes:    changes,
+		Clock:      now,
 		Work:       work,
 		Faults:     faults,
 		Deliveries: deliveries,

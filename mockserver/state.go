@@ -19,7 +19,7 @@ func (s *Server) Wait(ctx context.Context) error { return s.world.Wait(ctx) }
 // Drain returns when every delivery has been delivered or given up, however
 // long its retries and rate limits take. Deliveries to archived webhooks do not
 // count: nothing happens to them. It fails, saying what is left, if ctx ends
-// first or the server is closed.
+// first, the server is closed, or the clock is frozen, where waiting is in vain.
 func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 
 // WaitFor returns when f returns true, which it is asked at once and then after
@@ -37,23 +37,26 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.wo
 
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
-// still to be delivered, and the secrets of webhooks, so keep it like one. The
-// fault plan and the log of requests are not part of it. It may be called at
-// any time. What is being attempted counts as still to be delivered, and its
+// still to be delivered, the clock, and the secrets of webhooks, so keep it like
+// one. The fault plan and the log of requests are not part of it. It may be called
+// at any time. What is being attempted counts as still to be delivered, and its
 // attempt as made; only what [Server.SendEventTo] has still to deliver has failed
 // after a restore, because its secret is not part of the snapshot.
 func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 
 // Restore replaces the whole state by that of a snapshot. What was to be
 // delivered before is forgotten; what the snapshot has left to deliver begins
-// to be delivered, and its campaigns go on. Tokens, the fault plan and the log
-// of requests stay. A snapshot with a mistake changes nothing, and the error
+// to be delivered, and its campaigns go on. A clock that ran is as far ahead of
+// package time as it was, one that was frozen shows the time that it showed; a
+// snapshot that says nothing of it leaves it as [Config] says. Tokens, the fault
+// plan and the log of requests stay. A snapshot with a mistake changes nothing, and the error
 // says where it is.
 func (s *Server) Restore(r io.Reader) error { return s.world.Restore(r) }
 
 // Reset forgets everything: the state, the journals, the log of requests and
 // the fault plan. Only tokens and configuration stay, with the limit of lookups
-// as it was configured, and the seed of the fault plan. Ids begin anew.
+// as it was configured, and the seed of the fault plan. Ids begin anew, and the
+// clock is as [Config] says.
 func (s *Server) Reset() { s.world.Reset() }
 
 // Seed adds what one or more JSON objects describe, each for one account:

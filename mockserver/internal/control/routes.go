@@ -17,6 +17,7 @@ func (c *Control) sections() []section {
 	return []section{
 		c.serverRoutes(),
 		c.documentRoutes(),
+		c.clockRoutes(),
 		c.messageRoutes(),
 		c.eventRoutes(),
 		c.deliveryRoutes(),

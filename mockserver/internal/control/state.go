@@ -21,7 +21,7 @@ func (c *Control) stateRoutes() section {
 		routes: []route{
 			{
 				pattern: "GET state",
-				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks. Rules of faults and " +
+				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
 					"the log of requests are no part of it.",
 				handler: answering(c.snapshot),
 			},
@@ -33,7 +33,7 @@ func (c *Control) stateRoutes() section {
 			},
 			{
 				pattern: "DELETE state",
-				does:    "Forgets everything, of all accounts: state, journals, faults.",
+				does:    "Forgets everything, of all accounts: state, journals, faults; the clock is as at the start.",
 				handler: answering(c.reset),
 			},
 			{

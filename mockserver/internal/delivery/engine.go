@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -43,6 +44,7 @@ func DefaultRetrySchedule() []time.Duration {
 // delivery after the other.
 type Engine struct {
 	schedule []time.Duration
+	clock    *clock.Clock
 	work     *underway.Count
 	target   *target
 	ctx      context.Context // of all attempts; canceled by Close
@@ -69,6 +71,7 @@ type Options struct {
 	Check   func(event string, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
 	Changes *feed.Feed
+	Clock   *clock.Clock
 	Work    *underway.Count
 }
 
@@ -76,6 +79,7 @@ type Options struct {
 func New(o Options) *Engine {
 	d := &Engine{
 		schedule: o.Schedule,
+		clock:    o.Clock,
 		work:     o.Work,
 		target:   newTarget(o.Targets, newGuard(o.Allow)),
 		check:    o.Check,
@@ -144,20 +148,20 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 		Body:      e.Body,
 		Signature: webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.Body),
 		State:     record.DeliveryQueued,
-		CreatedAt: time.Now(),
+		CreatedAt: d.clock.Now(),
 	}}
 	if !q.once {
 		out.WebhookID = q.hook.Name()
 	}
 	d.journal.add(out)
-	q.push(out, d.faults.Delivery(out.Event, out.WebhookID))
+	q.push(out, d.faults.Delivery(out.Event, out.WebhookID), out.CreatedAt)
 	d.startLocked(q)
 	d.tellLocked(out)
 	return out
 }
 
 func (d *Engine) tellLocked(x *delivery) {
-	d.changes.Tell(feed.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID]) })
+	d.changes.Tell(feed.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
 }
 
 // startLocked sees to it that the queue is worked off, now or when something
@@ -166,14 +170,12 @@ func (d *Engine) startLocked(q *queue) {
 	if q.working || d.closed {
 		return
 	}
-	if q.timer != nil {
-		q.timer.Stop()
-		q.timer = nil
-	}
-	switch wait, ok := q.wait(time.Now()); {
+	q.alarm.Stop()
+	now := d.clock.Now()
+	switch wait, ok := q.wait(now); {
 	case !ok:
 	case wait > 0:
-		q.timer = time.AfterFunc(wait, func() {
+		q.alarm = d.clock.At(now.Add(wait), toWebhook{q.hook.ID, q.hook.URL}, func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.startLocked(q)
@@ -186,13 +188,21 @@ func (d *Engine) startLocked(q *queue) {
 	}
 }
 
+// toWebhook says what happens when a queue's alarm rings.
+type toWebhook struct {
+	id  int64
+	url string
+}
+
+func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
+
 // run works a queue off until it has nothing to do now.
 func (d *Engine) run(q *queue) {
 	defer d.work.Done()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for !d.closed {
-		now := time.Now()
+		now := d.clock.Now()
 		next := q.take(now)
 		if next == nil {
 			break
@@ -219,8 +229,9 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
 	header.Set(webhook.DefaultSignatureHeader, x.Signature)
+	start := time.Now() // what an attempt takes is measured, whatever the clock shows
 	a.Status, a.Response, a.Error = d.target.post(d.ctx, x.URL, header, x.Body)
-	a.Duration = time.Since(a.Time)
+	a.Duration = time.Since(start)
 }
 
 // settleLocked notes how an attempt went and what comes next.
@@ -268,19 +279,12 @@ func (d *Engine) Redeliver(id string) error {
 	return nil
 }
 
-// StartDue starts the queues that are due and whose timer may not have fired yet.
-func (d *Engine) StartDue() {
+// Next returns how long it takes until the earliest delivery that waits is due,
+// and which it is.
+func (d *Engine) Next() (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, q := range d.order {
-		d.startLocked(q)
-	}
-}
-
-// Next returns when the earliest delivery that waits is due, and which it is.
-func (d *Engine) Next(now time.Time) (wait time.Duration, what string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	now := d.clock.Now()
 	for _, q := range d.order {
 		w, ok := q.wait(now)
 		if ok && !q.working && (what == "" || w < wait) {
@@ -299,9 +303,7 @@ func (d *Engine) Close() {
 	d.mu.Lock()
 	d.closed = true
 	for _, q := range d.order {
-		if q.timer != nil {
-			q.timer.Stop()
-		}
+		q.alarm.Stop()
 	}
 	d.mu.Unlock()
 	d.cancel()

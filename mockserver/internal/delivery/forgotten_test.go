@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
@@ -78,7 +79,8 @@ func fill(t *testing.T, v reflect.Value) {
 }
 
 func newEngine(t *testing.T) *Engine {
-	e := New(Options{Changes: &feed.Feed{}, Work: &underway.Count{}})
+	changes, work := &feed.Feed{}, &underway.Count{}
+	e := New(Options{Changes: changes, Clock: clock.New(clock.Options{Changes: changes, Work: work}), Work: work})
 	t.Cleanup(e.Close)
 	return e
 }

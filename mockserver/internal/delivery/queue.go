@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -33,7 +34,7 @@ type queue struct {
 	starts  []time.Time // of the attempts within the last rate limit period
 	held    *delivery   // among retries: to be overtaken by the next one
 	working bool        // a goroutine works it off
-	timer   *time.Timer
+	alarm   *clock.Alarm
 
 	once      bool // no webhook's: each delivery is attempted once
 	forgotten bool // nothing more happens to it
@@ -47,6 +48,9 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if len(q.pending) == 0 {
 		wait = q.retries[0].NextAttempt.Sub(now)
+	}
+	for n := len(q.starts); n > 0 && q.starts[n-1].After(now); n-- {
+		q.starts = q.starts[:n-1] // the clock was set back since
 	}
 	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
 		free := q.starts[int64(len(q.starts))-limit].Add(q.hook.period())
@@ -86,7 +90,7 @@ func (q *queue) count(start time.Time) {
 
 // push puts a new delivery into the queue, where a fault may get in the way, if
 // one hit it. Whatever is held back for being overtaken comes after it.
-func (q *queue) push(x *delivery, rule *fault.Rule) {
+func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 	var hit fault.Fault
 	if rule != nil {
 		hit, x.Fault = rule.Fault, rule.ID
@@ -98,11 +102,11 @@ func (q *queue) push(x *delivery, rule *fault.Rule) {
 		x.State = record.DeliveryDropped
 	case fault.Reorder:
 		q.held = x
-		q.later(x, time.Now().Add(cmp.Or(hit.Delay, fault.DefaultHold)))
+		q.later(x, now.Add(cmp.Or(hit.Delay, fault.DefaultHold)))
 	default:
 		x.Duplicate = hit.Action == fault.Duplicate
 		if hit.Delay > 0 {
-			q.later(x, time.Now().Add(hit.Delay))
+			q.later(x, now.Add(hit.Delay))
 		} else {
 			q.pending = append(q.pending, x)
 		}
@@ -157,8 +161,6 @@ func (q *queue) restoreLimit(all []*delivery) {
 
 // forget leaves a queue with nothing to do, for good.
 func (q *queue) forget() {
-	if q.timer != nil {
-		q.timer.Stop()
-	}
+	q.alarm.Stop()
 	q.pending, q.retries, q.held, q.forgotten = nil, nil, nil, true
 }

@@ -91,11 +91,11 @@ func TestPushWithFaults(t *testing.T) {
 		return &fault.Rule{ID: "fault-1", Fault: fault.Fault{Action: action}}
 	}
 	held, next, lost, twice := named("held"), named("next"), named("lost"), named("twice")
-	q.push(held, rule(fault.Reorder))
-	q.push(next, nil)
-	q.push(lost, rule(fault.Drop))
-	q.push(twice, rule(fault.Duplicate))
-	if got, want := taken(q, time.Now()), []string{"next", "held", "twice"}; !slices.Equal(got, want) {
+	q.push(held, rule(fault.Reorder), start)
+	q.push(next, nil, start)
+	q.push(lost, rule(fault.Drop), start)
+	q.push(twice, rule(fault.Duplicate), start)
+	if got, want := taken(q, start), []string{"next", "held", "twice"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if lost.State != record.DeliveryDropped || lost.Fault != "fault-1" || next.Fault != "" {

@@ -75,14 +75,22 @@ func (d *Engine) State() State {
 	return out
 }
 
-// Replace gives the engine other webhooks and other journals. What was to be
-// delivered before is forgotten.
-func (d *Engine) Replace(hooks []Webhook, from State) {
+// Forget forgets what is to be delivered, for good. What is being attempted ends
+// by itself.
+func (d *Engine) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queues {
 		q.forget()
 	}
+}
+
+// Replace gives the engine other webhooks and other journals. What was to be
+// delivered before is forgotten.
+func (d *Engine) Replace(hooks []Webhook, from State) {
+	d.Forget()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.queues, d.order = map[int64]*queue{}, nil
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})

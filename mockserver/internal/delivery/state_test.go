@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -20,14 +21,15 @@ import (
 // engineTo returns an engine whose deliveries a handler answers in process.
 func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 	t.Helper()
-	changes := &feed.Feed{}
+	changes, work := &feed.Feed{}, &underway.Count{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	e := New(Options{
 		Schedule: []time.Duration{time.Second},
 		Targets:  map[string]http.Handler{"receiver.example": receiver},
 		Faults:   faults,
 		Changes:  changes,
-		Work:     &underway.Count{},
+		Clock:    clock.New(clock.Options{Changes: changes, Work: work}),
+		Work:     work,
 	})
 	t.Cleanup(func() {
 		faults.Close()

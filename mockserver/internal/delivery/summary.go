@@ -57,13 +57,13 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 	return out
 }
 
-// summaryOf describes a delivery as it stands; q is its queue, if it has one.
-func summaryOf(x *delivery, q *queue) Summary {
+// summaryOf describes a delivery as it stands now; q is its queue, if it has one.
+func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {
 		return out
 	}
-	wait, due := q.wait(time.Now())
+	wait, due := q.wait(now)
 	switch {
 	case q.hook.Archived:
 		out.Waiting = "archived"
@@ -72,7 +72,7 @@ func summaryOf(x *delivery, q *queue) Summary {
 	case !x.NextAttempt.IsZero():
 		out.Waiting, out.Until = "delay", x.NextAttempt
 	case due && wait > 0:
-		out.Waiting, out.Until = "rate_limit", time.Now().Add(wait)
+		out.Waiting, out.Until = "rate_limit", now.Add(wait)
 	}
 	return out
 }

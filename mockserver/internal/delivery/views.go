@@ -49,8 +49,9 @@ func (d *Engine) NewestDeliveries() iter.Seq2[*record.Delivery, func() Summary] 
 	return func(yield func(*record.Delivery, func() Summary) bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
+		now := d.clock.Now()
 		for _, x := range slices.Backward(d.journal.deliveries) {
-			if !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID]) }) {
+			if !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
 				return
 			}
 		}
@@ -66,7 +67,7 @@ func (d *Engine) Record(id string) *Record {
 		return nil
 	}
 	q := d.queues[x.webhookID]
-	out := &Record{Summary: summaryOf(x, q), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
+	out := &Record{Summary: summaryOf(x, q, d.clock.Now()), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
 	if q != nil {
 		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
 	}

@@ -15,6 +15,7 @@ const (
 	Event    = "event"
 	Request  = "request"
 	Fault    = "fault"
+	Clock    = "clock"
 	Records  = "records" // lists, contacts, webhooks and the like
 	State    = "state"   // everything
 )

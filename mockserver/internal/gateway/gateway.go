@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
@@ -40,6 +41,7 @@ type Options struct {
 
 	Faults  *fault.Plan
 	Changes *feed.Feed
+	Clock   *clock.Clock
 }
 
 // Gateway answers requests to the API.
@@ -90,14 +92,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.Busy.Done()
 	c := &call{ResponseWriter: w, Request: record.Request{
 		ID:     fmt.Sprintf("req-%08x", g.lastID.Add(1)),
-		Time:   time.Now(),
+		Time:   g.options.Clock.Now(),
 		Method: r.Method,
 		Path:   r.URL.EscapedPath(),
 		Query:  r.URL.RawQuery,
 	}}
 	w.Header().Set("X-Request-Id", c.ID)
+	start := time.Now()
 	defer func() {
-		c.Duration = time.Since(c.Time)
+		c.Duration = time.Since(start)
 		g.Log.add(c.Request)
 		g.tellRequest(c.Request)
 		if g.options.OnRequest != nil {

@@ -34,7 +34,7 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
 		for _, c := range a.Campaigns.all {
-			c.stop()
+			c.alarm.Stop()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"fmt"
 	"time"
 
 	"example.com/emailplatform/events"
@@ -14,8 +15,8 @@ func (t *tx) arm(c *campaign) {
 		return
 	}
 	run := t.p.campaignRun(t.account.ID, c)
-	if wait := time.Unix(c.ScheduledFor, 0).Sub(t.now); wait > 0 {
-		c.timer = time.AfterFunc(wait, run)
+	if at := time.Unix(c.ScheduledFor, 0); at.After(t.now) {
+		c.alarm = t.p.clock.At(at, dueCampaign(c.ID), run)
 		return
 	}
 	t.p.work.Start()
@@ -27,11 +28,16 @@ func (t *tx) arm(c *campaign) {
 	})
 }
 
+// dueCampaign says what happens when a campaign's alarm rings.
+type dueCampaign int64
+
+func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
+
 const (
 	// campaignBatch is how many contacts a campaign is sent to at a time.
 	campaignBatch = 1000
 	// campaignPause is before each batch: others get their turn, and whoever
-	// asks in time sees the campaign delivering.
+	// asks in time sees the campaign delivering. It is real time.
 	campaignPause = time.Millisecond
 )
 
@@ -89,27 +95,9 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 	return -1
 }
 
-// StartDue starts what is due and whose timer may not have fired yet.
-func (p *Platform) StartDue() {
-	p.mu.Lock()
-	var due []func()
-	now := time.Now()
-	for _, a := range p.accounts {
-		for _, c := range a.Campaigns.all {
-			if c.Status == campaignScheduled && !time.Unix(c.ScheduledFor, 0).After(now) {
-				due = append(due, p.campaignRun(a.ID, c))
-			}
-		}
-	}
-	p.mu.Unlock()
-	for _, run := range due {
-		run()
-	}
-}
-
 // resumeCampaignsLocked starts what is scheduled, and what was under way.
 func (p *Platform) resumeCampaignsLocked() []func() {
-	t := &tx{p: p, now: time.Now()}
+	t := &tx{p: p, now: p.clock.Now()}
 	for _, a := range p.accounts {
 		t.account = a
 		for _, c := range a.Campaigns.all {

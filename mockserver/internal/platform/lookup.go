@@ -52,6 +52,9 @@ type lookupState struct {
 
 // accept reports whether a lookup may be answered now.
 func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
+	if now.Before(s.last) { // the clock was set back since
+		*s = lookupState{}
+	}
 	since := now.Sub(s.last)
 	switch limit {
 	case LookupBucket:

@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
@@ -35,6 +36,7 @@ type Platform struct {
 	deliveries *delivery.Engine
 	faults     *fault.Plan
 	changes    *feed.Feed
+	clock      *clock.Clock
 	work       *underway.Count
 
 	// whole is held for reading from a change until its events are queued, so
@@ -55,6 +57,7 @@ type Options struct {
 	Deliveries *delivery.Engine
 	Faults     *fault.Plan
 	Changes    *feed.Feed
+	Clock      *clock.Clock
 	Work       *underway.Count
 }
 
@@ -65,6 +68,7 @@ func New(o Options) *Platform {
 		deliveries: o.Deliveries,
 		faults:     o.Faults,
 		changes:    o.Changes,
+		clock:      o.Clock,
 		work:       o.Work,
 		records:    newRecords(),
 	}

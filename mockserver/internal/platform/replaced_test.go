@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
@@ -32,12 +33,14 @@ func oneCampaign(scheduledFor time.Time) string {
 func restored(t *testing.T, state string) *Platform {
 	t.Helper()
 	changes, work := &feed.Feed{}, &underway.Count{}
+	now := clock.New(clock.Options{Changes: changes, Work: work})
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	s := New(Options{
 		Hash:       webhook.SHA256,
-		Deliveries: delivery.New(delivery.Options{Faults: faults, Changes: changes, Work: work}),
+		Deliveries: delivery.New(delivery.Options{Faults: faults, Changes: changes, Clock: now, Work: work}),
 		Faults:     faults,
 		Changes:    changes,
+		Clock:      now,
 		Work:       work,
 	})
 	t.Cleanup(s.Close)
@@ -121,17 +124,17 @@ func TestCampaignGoesOnWithAnotherList(t *testing.T) {
 	}
 }
 
-// A platform that was closed leaves no timer behind, whatever it is asked.
+// A platform that was closed leaves no alarm behind, whatever it is asked.
 func TestClosedSchedulesNothing(t *testing.T) {
 	s := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	c := s.accounts[1].Campaigns.byID[3]
 	s.Close()
-	c.timer, c.Status, c.From.Email = nil, campaignIncomplete, "shop@example.org"
+	c.alarm, c.Status, c.From.Email = nil, campaignIncomplete, "shop@example.org"
 	_, err := s.ScheduleCampaign(WithCaller(t.Context(), &Caller{AccountID: 1}), api.ScheduleCampaignRequestObject{
 		CampaignID: 3, Body: &api.CampaignSchedule{ScheduledFor: time.Now().Add(time.Hour).Unix()},
 	})
-	if err != nil || c.timer != nil {
-		t.Errorf("got %v and the timer %v, want neither", err, c.timer)
+	if err != nil || c.alarm != nil {
+		t.Errorf("got %v and the alarm %v, want neither", err, c.alarm)
 	}
 }
 

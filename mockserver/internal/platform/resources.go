@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -70,7 +70,7 @@ type campaign struct {
 	Next         int     `json:"next,omitzero"` // while it is delivering: the slot of the contact to go on with
 	CreatedOn    int64   `json:"created_on"`
 	UpdatedOn    int64   `json:"updated_on"`
-	timer        *time.Timer
+	alarm        *clock.Alarm
 }
 
 func (c *campaign) wire() api.Campaign {
@@ -84,12 +84,6 @@ func (c *campaign) wire() api.Campaign {
 		ScheduledFor: c.ScheduledFor,
 		CreatedOn:    c.CreatedOn,
 		UpdatedOn:    c.UpdatedOn,
-	}
-}
-
-func (c *campaign) stop() {
-	if c.timer != nil {
-		c.timer.Stop()
 	}
 }
 

@@ -24,6 +24,11 @@ func (p *Platform) Restore(r io.Reader) error {
 	if in.Version != snapshotVersion {
 		return fmt.Errorf("version: want %d, not %d", snapshotVersion, in.Version)
 	}
+	if in.Clock != nil {
+		if err := in.Clock.Check(); err != nil {
+			return err
+		}
+	}
 	restored, err := in.records()
 	if err != nil {
 		return err
@@ -52,6 +57,8 @@ func (p *Platform) replace(with records, from *snapshot) error {
 		}
 		p.stopCampaigns()
 		p.records = with
+		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
+		p.clock.Restore(from.Clock)
 		p.deliveries.Replace(with.webhooks(), from.State)
 		return p.resumeCampaignsLocked(), nil
 	}()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
@@ -15,6 +16,7 @@ const snapshotVersion = 2
 // do in memory: a campaign has many messages and says one thing.
 type snapshot struct {
 	Version  int               `json:"version"`
+	Clock    *clock.State      `json:"clock,omitzero"` // the clock as configured if there is none
 	LastID   int64             `json:"last_id"`
 	Accounts []accountSnapshot `json:"accounts"`
 	Contents []content         `json:"contents"`
@@ -49,7 +51,7 @@ func (p *Platform) Snapshot() ([]byte, error) {
 	defer p.whole.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := snapshot{Version: snapshotVersion, LastID: p.lastID}
+	out := snapshot{Version: snapshotVersion, Clock: new(p.clock.State()), LastID: p.lastID}
 	for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
 		out.Accounts = append(out.Accounts, p.accounts[id].snapshot())
 	}

@@ -33,7 +33,7 @@ func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (T,
 func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx) (T, error)) (T, error) {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
-	t := &tx{p: p, user: user, now: time.Now()}
+	t := &tx{p: p, user: user, now: p.clock.Now()}
 	out, err := func() (T, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -4,14 +4,13 @@ package world
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"example.com/emailplatform/mockserver/internal/address"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -29,66 +28,12 @@ type World struct {
 	Lookups platform.LookupLimit // as configured
 
 	Changes    *feed.Feed
+	Clock      *clock.Clock
 	Work       *underway.Count
 	Faults     *fault.Plan
 	Deliveries *delivery.Engine
 	Platform   *platform.Platform
 	API        *gateway.Gateway
-}
-
-// Wait returns when nothing happens any more before more time passes.
-func (w *World) Wait(ctx context.Context) error {
-	for {
-		w.Platform.StartDue()
-		w.Deliveries.StartDue()
-		busy, err := w.Work.Wait(ctx)
-		if err != nil {
-			return fmt.Errorf("mockserver: wait: deliveries are under way: %w", err)
-		}
-		if !busy {
-			return nil
-		}
-	}
-}
-
-// Drain returns when every delivery has been delivered or given up.
-func (w *World) Drain(ctx context.Context) error {
-	for {
-		if err := w.Wait(ctx); err != nil {
-			return err
-		}
-		wait, what := w.Deliveries.Next(time.Now())
-		if what == "" {
-			return nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-w.Deliveries.Done():
-			timer.Stop()
-			return fmt.Errorf("mockserver: drain: %s are lost: %w", what, platform.ErrClosed)
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), ctx.Err())
-		}
-	}
-}
-
-// WaitFor returns when holds does, which is asked after every change.
-func (w *World) WaitFor(ctx context.Context, holds func() bool) error {
-	changed, stop := w.Changes.Watch()
-	defer stop()
-	for !holds() {
-		select {
-		case _, open := <-changed:
-			if !open {
-				return fmt.Errorf("mockserver: wait for: it will not happen any more: %w", platform.ErrClosed)
-			}
-		case <-ctx.Done():
-			return fmt.Errorf("mockserver: wait for: it has not happened: %w", ctx.Err())
-		}
-	}
-	return nil
 }
 
 // Inject adds faults to the plan, if the contract knows what they are about.

@@ -1,0 +1,487 @@
+package mockserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// The tests of this file run in real time, as a box does, unless they say
+// otherwise: hours pass by the platform's clock alone.
+
+// attempts are the times of all attempts, after start by the platform's clock.
+func (p probe) attempts(start time.Time) (after []time.Duration) {
+	for _, d := range p.Deliveries() {
+		for _, a := range d.Attempts {
+			after = append(after, a.Time.Sub(start).Round(time.Second))
+		}
+	}
+	return after
+}
+
+func (p probe) advance(d time.Duration) {
+	p.t.Helper()
+	if err := p.Advance(p.t.Context(), d); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// retrySchedule is when attempts are made of what is never accepted.
+func retrySchedule() []time.Duration {
+	at := []time.Duration{0}
+	for _, wait := range mockserver.DefaultRetrySchedule() {
+		at = append(at, at[len(at)-1]+wait)
+	}
+	return at
+}
+
+// Seven retries take 7 h 12 min 36 s by the schedule, and no time at all.
+func TestAdvanceRetries(t *testing.T) {
+	h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p.webhook(events.NameSuppressedEmailAdded)
+	start := p.Now()
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.advance(7*time.Hour + 12*time.Minute)
+	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 7 {
+		t.Errorf("after 7 h 12 min: %s, %d attempts, want 7 and one to come", d.State, len(d.Attempts))
+	}
+	p.advance(time.Minute)
+	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
+		t.Errorf("attempts at %v, want %v", got, retrySchedule())
+	}
+	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
+		t.Errorf("the delivery is %s, want failed", d.State)
+	}
+	if got := p.Now().Sub(start); got < 7*time.Hour+13*time.Minute {
+		t.Errorf("only %v have passed", got)
+	}
+}
+
+// What becomes due happens in order, whatever it is, and has happened when time
+// goes on.
+func TestAdvanceInOrder(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	var p probe
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, fmt.Sprintf("%s %s", r.URL.Path, p.Now().Format("15:04")))
+		if r.URL.Path == "/fails" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	p = newProbe(t, mockserver.Config{
+		Targets:       map[string]http.Handler{"app.test": h},
+		RetrySchedule: []time.Duration{30 * time.Minute, 60 * time.Minute},
+		Now:           time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC),
+		FreezeClock:   true,
+	})
+	hook := func(path, event, more string) {
+		p.must("POST", "/webhooks", fmt.Sprintf(`{"url":"http://app.test/%s","events":[%q]%s}`, path, event, more))
+	}
+	hook("fails", events.NameSuppressedEmailAdded, "")
+	hook("limited", events.NameSuppressedEmailAdded, `,"rate_limit":1,"rate_limit_period":"hour"`)
+	hook("sent", events.NameCampaignSent, "")
+	list := p.list()
+	p.contact(list, "ada@example.org")
+	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
+		fmt.Sprintf(`{"scheduled_for":%d}`, p.Now().Add(45*time.Minute).Unix()))
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.advance(0) // the first attempts
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	p.advance(2 * time.Hour)
+	slices.Sort(seen[:2]) // two webhooks at the same time
+	slices.Sort(seen[2:4])
+	want := []string{
+		"/fails 10:00", "/limited 10:00", "/fails 10:00", "/fails 10:30", "/fails 10:30", "/sent 10:45", "/limited 11:00",
+		"/fails 11:30", "/fails 11:30",
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("seen %q, want %q", seen, want)
+	}
+}
+
+// A webhook of one an hour gets a day's worth within a day.
+func TestAdvanceRateLimit(t *testing.T) {
+	h := &hookServer{}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+	start := p.Now()
+	for i := range 24 {
+		p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+	}
+	p.advance(24 * time.Hour)
+	var want []time.Duration
+	for i := range 24 {
+		want = append(want, time.Duration(i)*time.Hour)
+	}
+	if got := p.attempts(start); !slices.Equal(got, want) {
+		t.Errorf("attempts at %v, want one an hour", got)
+	}
+}
+
+// A campaign of next week is sent next week, and says so.
+func TestAdvanceCampaign(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
+	list := p.list()
+	p.contact(list, "ada@example.org")
+	week := p.Now().Add(7 * 24 * time.Hour)
+	campaign := p.campaign(list, `"subject":"S","text":"T"`)
+	p.must("POST", campaign+"/schedule", fmt.Sprintf(`{"scheduled_for":%d}`, week.Unix()))
+	p.advance(7*24*time.Hour - time.Minute)
+	if n := len(p.Outbox()); n != 0 {
+		t.Fatalf("%d messages a minute before its time", n)
+	}
+	clock := p.Clock()
+	if clock.Next.Unix() != week.Unix() || clock.What != "campaign "+strings.TrimPrefix(campaign, "/campaigns/") {
+		t.Errorf("next is %q at %v, want the campaign at %v", clock.What, clock.Next, week)
+	}
+	p.advance(time.Minute)
+	if out := p.Outbox(); len(out) != 1 || out[0].Time.Unix() != week.Unix() {
+		t.Errorf("the outbox is %v, want a message of next week", out)
+	}
+	if status := p.must("GET", campaign, nil).object["status"]; status != "delivered" {
+		t.Errorf("the campaign is %v", status)
+	}
+}
+
+// Lookups are a second apart by the platform's clock, however they are counted.
+func TestAdvanceLookups(t *testing.T) {
+	for name, limit := range map[string]mockserver.LookupLimit{
+		"gap": mockserver.LookupGap, "bucket": mockserver.LookupBucket, "calendar": mockserver.LookupCalendar,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true})
+			path := "/v2/emails/" + p.email("ada@example.org")
+			for p.do("GET", path, nil).status == http.StatusOK { // until the limit is reached
+			}
+			for i := range 10 {
+				p.advance(time.Second)
+				if got := p.do("GET", path, nil).status; got != http.StatusOK {
+					t.Fatalf("lookup %d, a second later: %d", i, got)
+				}
+				if got := p.do("GET", path, nil).status; got != http.StatusTooManyRequests {
+					t.Fatalf("lookup %d at once: %d, want 429", i, got)
+				}
+			}
+			if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.do("GET", path, nil).status; got != http.StatusOK {
+				t.Errorf("a year earlier: %d, want an answer", got)
+			}
+		})
+	}
+}
+
+// A rate limit does not wait for a time that the clock was set back from.
+func TestSetBackRateLimit(t *testing.T) {
+	h := &hookServer{}
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
+	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.advance(0)
+	if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	p.advance(0)
+	if n := len(h.bodies); n != 2 {
+		t.Errorf("%d deliveries, want 2", n)
+	}
+}
+
+func TestAdvanceToNext(t *testing.T) {
+	h := &hookServer{answer: func(int) int { return 500 }}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	hook := strings.TrimPrefix(p.webhook(events.NameSuppressedEmailAdded), "/webhooks/")
+	start := p.Now()
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range mockserver.DefaultRetrySchedule() {
+		if what, want := p.Clock().What, "delivery to webhook "+hook+" (http://app.test/hook)"; what != want {
+			t.Errorf("next is %q, want %q", what, want)
+		}
+		if err := p.AdvanceToNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
+		t.Errorf("attempts at %v, want %v", got, retrySchedule())
+	}
+	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing is going to happen") {
+		t.Errorf("without anything to come: %v", err)
+	}
+	if clock := p.Clock(); !clock.Next.IsZero() || clock.What != "" {
+		t.Errorf("without anything to come, next is %q at %v", clock.What, clock.Next)
+	}
+}
+
+func TestAdvanceFails(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for name, err := range map[string]error{
+		"time does not go back": p.Advance(t.Context(), -1),
+		"1970 to 2199":          p.Advance(t.Context(), 250*365*24*time.Hour),
+		"does not go back":      p.AdvanceTo(t.Context(), p.Now().Add(-time.Hour)),
+		"years 1970 to 2199":    p.SetNow(time.Unix(-1, 0)),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want an error that says %q", err, name)
+		}
+	}
+	if got := p.Clock().Ahead; got != 0 {
+		t.Errorf("what failed moved the clock by %v", got)
+	}
+}
+
+// An advance whose context ends leaves the clock where it got to, and running.
+func TestAdvanceCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s, and a second between
+		defer cancel()
+		err := p.Advance(ctx, time.Hour)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the clock shows 2000-01-01T00:00:11Z") {
+			t.Errorf("got %v", err)
+		}
+		before := p.Now()
+		time.Sleep(time.Second)
+		if got := p.Now().Sub(before); got != time.Second {
+			t.Errorf("afterwards a second takes %v", got)
+		}
+	})
+}
+
+// In a bubble an advance takes no time of the bubble's, and what is waited for
+// there still comes by itself.
+func TestAdvanceInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(n int) int { return []int{500, 500, 200}[n] }}
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
+		p.webhook(events.NameSuppressedEmailAdded)
+		start := time.Now()
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.advance(time.Second)
+		if n := len(h.times); n != 2 || time.Since(start) != 0 {
+			t.Errorf("%d attempts after %v, want 2 at once", n, time.Since(start))
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Since(start); got != 5*time.Second || len(h.times) != 3 {
+			t.Errorf("%d attempts after %v, want the third after 5s", len(h.times), got)
+		}
+	})
+}
+
+// Drain goes on when somebody else advances the clock, and fails where it stands.
+func TestDrainAndTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(int) int { return 500 }}
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		start := time.Now()
+		drained := make(chan error)
+		go func() { drained <- p.Drain(t.Context()) }()
+		synctest.Wait()
+		p.advance(8 * time.Hour)
+		if err := <-drained; err != nil || time.Since(start) != 0 {
+			t.Errorf("drained after %v: %v", time.Since(start), err)
+		}
+		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		p.FreezeClock()
+		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
+			t.Errorf("a clock that stands: %v", err)
+		}
+		p.ResumeClock()
+		if err := p.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a test did to the clock does not leak into the next one.
+func TestResetClock(t *testing.T) {
+	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, cfg := range map[string]mockserver.Config{
+		"zero":   {},
+		"set":    {Now: day},
+		"frozen": {Now: day, FreezeClock: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProbe(t, cfg)
+				before := p.Clock()
+				p.advance(200 * time.Hour)
+				p.FreezeClock()
+				p.Reset()
+				if after := p.Clock(); after != before {
+					t.Errorf("after a reset: %+v, want %+v", after, before)
+				}
+				p.advance(200 * time.Hour)
+				p.ResumeClock()
+				p.must("DELETE", "/_mock/state", nil)
+				if after := p.Clock(); after != before {
+					t.Errorf("after DELETE state: %+v, want %+v", after, before)
+				}
+			})
+		})
+	}
+}
+
+// A snapshot carries the clock: what is to come is as far away after a restore.
+func TestSnapshotClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{answer: func(int) int { return 500 }}
+		p := newProbe(t, mockserver.Config{Targets: h.targets()})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		p.advance(time.Hour)
+		before, running := p.Clock(), snapshotOf(t, p.Server)
+		p.FreezeClock()
+		frozen := snapshotOf(t, p.Server)
+		made := len(h.times)
+		p.Reset()
+		for name, state := range map[string]string{"running": running, "frozen": frozen} {
+			if err := p.Restore(strings.NewReader(state)); err != nil {
+				t.Fatal(err)
+			}
+			want := before
+			want.Frozen = name == "frozen"
+			if got := p.Clock(); got != want {
+				t.Errorf("%s: after a restore %+v, want %+v", name, got, want)
+			}
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(h.times) != made {
+			t.Errorf("a restore made %d attempts before their time", len(h.times)-made)
+		}
+		bad := strings.Replace(frozen, `"frozen_at": "2000`, `"frozen_at": "2700`, 1)
+		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: want a time") {
+			t.Errorf("a clock beyond its years: %v", err)
+		}
+	})
+}
+
+// Nothing of the state that is replaced happens because the clock is another.
+func TestRestoreMakesNothingOldDue(t *testing.T) {
+	h := &hookServer{answer: func(int) int { return 500 }}
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
+	p.advance(8 * time.Hour)
+	later := snapshotOf(t, p.Server)
+	p.Reset()
+	p.webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.advance(0)
+	if err := p.Restore(strings.NewReader(later)); err != nil {
+		t.Fatal(err)
+	}
+	p.advance(24 * time.Hour)
+	if len(h.times) != 1 {
+		t.Errorf("%d attempts, want the one before the restore", len(h.times))
+	}
+}
+
+// A reset ends an advance that is under way: its time is not the next test's.
+func TestResetEndsAdvance(t *testing.T) {
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	h := &hookServer{answer: func(n int) int {
+		if n == 2 {
+			close(reached)
+			<-goOn
+		}
+		return 500
+	}}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p.webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	ended := make(chan error)
+	go func() { ended <- p.Advance(t.Context(), 8*time.Hour) }()
+	<-reached
+	p.Reset()
+	close(goOn)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the clock was set meanwhile") {
+		t.Errorf("got %v", err)
+	}
+	if got := p.Clock(); got.Ahead != 0 || got.Frozen {
+		t.Errorf("after the reset: %+v", got)
+	}
+}
+
+// The time of requests is the platform's, what they take is measured.
+func TestRequestsFollowTheClock(t *testing.T) {
+	p := newProbe(t, mockserver.Config{FreezeClock: true})
+	p.advance(365 * 24 * time.Hour)
+	p.must("GET", "/lists", nil)
+	r := p.Requests()[0]
+	if !r.Time.Equal(p.Now()) || r.Duration <= 0 || r.Duration > time.Minute {
+		t.Errorf("a request at %v took %v, want it at %v", r.Time, r.Duration, p.Now())
+	}
+}
+
+func TestClockRoutes(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Targets: receiver(), Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), FreezeClock: true})
+	list := p.list()
+	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule", `{"scheduled_for":1767409445}`) // the next day
+	const noon = `"now":"2026-01-02T12:00:00Z"`
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "", "", 200, `"now":"2026-01-02T03:04:05Z"`},
+		{"GET", "", "", 200, `"frozen":true,"next":{"at":"2026-01-03T03:04:05Z","what":"campaign 2"}`},
+		{"POST", "/advance", `{"ms":1000}`, 200, `"now":"2026-01-02T03:04:06Z"`},
+		{"POST", "/advance", `{"to":"2026-01-02T13:00:00+01:00"}`, 200, noon},
+		{"POST", "/advance", `{"to":"2026-01-02T11:00:00Z"}`, 422, `time does not go back","type":"value_error"`},
+		{"POST", "/advance", `{"ms":-1}`, 422, `"loc":["body","ms"]`},
+		{"POST", "/advance", `{"ms":6307200000000}`, 422, `1970 to 2199`},
+		{"POST", "/advance", `{"ms":99999999999999999}`, 422, `"loc":["body","ms"]`},
+		{"POST", "/advance", `{"to":"noon"}`, 422, `"loc":["body","to"]`},
+		{"POST", "/advance", `{"to":"2500-01-01T00:00:00Z"}`, 422, `1970 to 2199`},
+		{"POST", "/advance", `{"to":"next","ms":1}`, 422, `want either ms or to`},
+		{"POST", "/advance", ``, 422, `want either ms or to`},
+		{"POST", "/advance", `{"by":1}`, 422, `"by"`},
+		{"PUT", "", `{}`, 422, `want now or frozen`},
+		{"PUT", "", `{"now":"1900-01-01T00:00:00Z","frozen":false}`, 422, `"loc":["body","now"]`},
+		{"PUT", "", `{"now":"yesterday"}`, 422, `"now"`},
+		{"GET", "", "", 200, noon}, // what failed changed nothing
+		{"GET", "", "", 200, `"frozen":true`},
+		{"POST", "/advance", `{"to":"next"}`, 200, `"now":"2026-01-03T03:04:05Z"`},
+		{"GET", "", "", 200, `"next":null`},
+		{"POST", "/advance", `{"to":"next"}`, 409, `nothing is going to happen by itself`},
+		{"PUT", "", `{"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
+		{"PUT", "", `{"frozen":false}`, 200, `"frozen":false`},
+		{"PUT", "", `{"frozen":true,"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
+		{"DELETE", "", "", 405, ""},
+	} {
+		var body any
+		if step.body != "" {
+			body = step.body
+		}
+		got := p.do(step.method, "/_mock/clock"+step.path, body)
+		if got.status != step.status || !strings.Contains(got.text, step.want) {
+			t.Errorf("%s %s %s: %d %s, want %d and %s", step.method, step.path, step.body, got.status, got.text, step.status, step.want)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/internal/underway"
+)
+
+func newClock(o Options) *Clock {
+	o.Changes, o.Work = &feed.Feed{}, &underway.Count{}
+	return New(o)
+}
+
+// name says what an alarm is.
+type name string
+
+func (n name) String() string { return string(n) }
+
+// rung notes what rings, and when.
+type rung struct {
+	mu    sync.Mutex
+	names []string
+	at    []time.Time
+}
+
+func (r *rung) alarm(c *Clock, at time.Time, what string) *Alarm {
+	return c.At(at, name(what), func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.names, r.at = append(r.names, what), append(r.at, c.Now())
+	})
+}
+
+func (r *rung) want(t *testing.T, names ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(r.names, names) {
+		t.Errorf("rung: %v, want %v", r.names, names)
+	}
+}
+
+// An alarm rings at its time while the clock runs, by itself.
+func TestRings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, r := newClock(Options{}), &rung{}
+		start := time.Now()
+		r.alarm(c, start.Add(2*time.Hour), "second")
+		r.alarm(c, start.Add(time.Hour), "first")
+		r.alarm(c, start.Add(-time.Hour), "late")
+		r.alarm(c, start.Add(90*time.Minute), "stopped").Stop()
+		synctest.Wait()
+		r.want(t, "late")
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		r.want(t, "late", "first", "second")
+		if got := r.at[1].Sub(start); got != time.Hour {
+			t.Errorf("the first rings after %v", got)
+		}
+		if _, ok := c.Next(); ok {
+			t.Error("an alarm is left")
+		}
+	})
+}
+
+// While the clock stands nothing rings, however much time passes; set on, it
+// rings what is due, and run on, the rest at its time.
+func TestFrozen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		day := time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)
+		c, r := newClock(Options{Start: day, Frozen: true}), &rung{}
+		r.alarm(c, day.Add(time.Minute), "a minute")
+		r.alarm(c, day.Add(time.Hour), "an hour")
+		time.Sleep(24 * time.Hour)
+		c.RingDue()
+		synctest.Wait()
+		r.want(t)
+		if got := c.Now(); !got.Equal(day) {
+			t.Errorf("a clock that stands shows %v, want %v", got, day)
+		}
+		if err := c.Set(day.Add(30 * time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		r.want(t, "a minute")
+		c.Freeze(false)
+		time.Sleep(29 * time.Minute)
+		synctest.Wait()
+		r.want(t, "a minute")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		r.want(t, "a minute", "an hour")
+	})
+}
+
+// What is due counts as work from the moment at which its time has come: whoever
+// waits for the work does not miss it.
+func TestDueIsWork(t *testing.T) {
+	c := newClock(Options{Frozen: true})
+	blocked := make(chan struct{})
+	c.At(c.Now().Add(time.Hour), name("x"), func() { <-blocked })
+	if err := c.Set(c.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if busy, _ := c.options.Work.Wait(ctx); !busy {
+		t.Error("what rings is no work")
+	}
+	close(blocked)
+	c.options.Work.Finish()
+}
+
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, r := newClock(Options{}), &rung{}
+		start := c.Now()
+		r.alarm(c, start.Add(time.Hour), "an hour")
+		h, err := c.Hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour) // in hand, it does not run
+		synctest.Wait()
+		r.want(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.Hold(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("two have the clock in hand: %v", err)
+		}
+		if err := h.To(start.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.To(start); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		r.want(t, "an hour")
+		h.Release()
+		if got := c.Now().Sub(start); got != time.Hour {
+			t.Errorf("released, it shows %v later", got)
+		}
+		time.Sleep(time.Minute)
+		if got := c.Now().Sub(start); got != time.Hour+time.Minute {
+			t.Errorf("it runs on to %v later", got)
+		}
+	})
+}
+
+// Whoever sets the clock ends the passing of time that is under way.
+func TestHoldEnds(t *testing.T) {
+	for what, set := range map[string]func(*Clock){
+		"set":      func(c *Clock) { _ = c.Set(c.Now()) },
+		"reset":    (*Clock).Reset,
+		"restored": func(c *Clock) { c.Restore(&State{}) },
+	} {
+		c := newClock(Options{})
+		h, err := c.Hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(c)
+		if err := h.To(c.Now().Add(time.Hour)); !errors.Is(err, ErrSet) {
+			t.Errorf("%s: got %v, want ErrSet", what, err)
+		}
+		h.Release()
+		if again, err := c.Hold(t.Context()); err != nil || again.To(c.Now()) != nil {
+			t.Errorf("%s: nobody can take it in hand any more: %v", what, err)
+		}
+	}
+}
+
+func TestYears(t *testing.T) {
+	c := newClock(Options{})
+	for _, to := range []time.Time{{}, time.Unix(-1, 0), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		if err := c.Set(to); !errors.Is(err, ErrTime) || !strings.Contains(err.Error(), "1970 to 2199") {
+			t.Errorf("set to %v: %v, want ErrTime", to, err)
+		}
+		if err := (State{FrozenAt: to.Add(1)}).Check(); !errors.Is(err, ErrTime) {
+			t.Errorf("restored at %v: %v, want ErrTime", to, err)
+		}
+	}
+	if err := (State{Ahead: record.Milliseconds(200 * 365 * 24 * time.Hour)}).Check(); !errors.Is(err, ErrTime) {
+		t.Errorf("200 years ahead: %v, want ErrTime", err)
+	}
+	for start, shows := range map[int]int{1: 1970, 9999: 2199, 2024: 2024} {
+		if got := newClock(Options{Start: time.Date(start, 6, 1, 0, 0, 0, 0, time.UTC)}).Now().UTC().Year(); got != shows {
+			t.Errorf("a clock that starts in %d shows %d, want %d", start, got, shows)
+		}
+	}
+}
+
+// A clock that runs keeps its distance, one that stands its time; reset it is as
+// it was configured.
+func TestRestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		day := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+		from := newClock(Options{})
+		if err := from.Set(day); err != nil {
+			t.Fatal(err)
+		}
+		running := from.State()
+		from.Freeze(true)
+		frozen := from.State()
+		time.Sleep(time.Hour)
+		to := newClock(Options{Start: day.AddDate(1, 0, 0)})
+		to.Restore(&running)
+		if got := to.Now(); !got.Equal(day.Add(time.Hour)) {
+			t.Errorf("what ran shows %v an hour later", got)
+		}
+		to.Restore(&frozen)
+		time.Sleep(time.Hour)
+		if got := to.View(); !got.Now.Equal(day) || !got.Frozen {
+			t.Errorf("what was frozen shows %+v", got)
+		}
+		to.Restore(nil)
+		if got := to.View(); !got.Now.Equal(day.AddDate(1, 0, 0)) || got.Frozen {
+			t.Errorf("without a state: %+v, want it as configured", got)
+		}
+	})
+}
+
+func TestView(t *testing.T) {
+	c := newClock(Options{Frozen: true})
+	if v := c.View(); v.Next != nil || !v.Frozen {
+		t.Errorf("an idle clock shows %+v", v)
+	}
+	at := c.Now().Add(time.Hour)
+	c.At(at.Add(time.Hour), name("later"), func() {})
+	c.At(at, name("campaign 7"), func() {})
+	if v := c.View(); v.Next == nil || !v.Next.At.Equal(at) || v.Next.What != "campaign 7" {
+		t.Errorf("next is %+v", v.Next)
+	}
+}
+
+// Whoever listens hears of a clock that was set, not of time that passes.
+func TestTellsChanges(t *testing.T) {
+	c := newClock(Options{})
+	moved := c.Moved()
+	from, _ := c.options.Changes.Listen()
+	c.Freeze(true)
+	select {
+	case <-moved:
+	default:
+		t.Error("freezing is no change")
+	}
+	if line := string(<-from); !strings.Contains(line, `"kind":"clock"`) || !strings.Contains(line, `"frozen":true`) {
+		t.Errorf("told %s", line)
+	}
+}
+
+// Alarms of the same time keep their order, and any of them can be stopped.
+func TestOrder(t *testing.T) {
+	var all alarms
+	var set []*Alarm
+	for i := range 100 {
+		a := &Alarm{at: time.Unix(int64(i*7%5), 0)}
+		all.add(a)
+		set = append(set, a)
+	}
+	if !slices.IsSortedFunc(all, func(a, b *Alarm) int { return a.at.Compare(b.at) }) {
+		t.Error("they are not in order")
+	}
+	for i, a := range set {
+		if !all.has(a) {
+			t.Fatalf("alarm %d is not found", i)
+		}
+		all.remove(a)
+		if all.has(a) || len(all) != 99-i {
+			t.Fatalf("alarm %d was not removed", i)
+		}
+	}
+}

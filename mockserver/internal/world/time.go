@@ -1,0 +1,158 @@
+package world
+
+// Letting time pass: by itself, or by the clock.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/platform"
+)
+
+// Wait returns when nothing happens any more before more time passes.
+func (w *World) Wait(ctx context.Context) error {
+	if err := w.quiet(ctx); err != nil {
+		return fmt.Errorf("mockserver: wait: %w", err)
+	}
+	return nil
+}
+
+func (w *World) quiet(ctx context.Context) error {
+	for {
+		w.Clock.RingDue()
+		busy, err := w.Work.Wait(ctx)
+		if err != nil {
+			return fmt.Errorf("deliveries are under way: %w", err)
+		}
+		if !busy {
+			return nil
+		}
+	}
+}
+
+// Drain returns when every delivery has been delivered or given up.
+func (w *World) Drain(ctx context.Context) error {
+	for {
+		moved := w.Clock.Moved()
+		if err := w.Wait(ctx); err != nil {
+			return err
+		}
+		wait, what := w.Deliveries.Next()
+		if what == "" {
+			return nil
+		}
+		if w.Clock.Frozen() {
+			return fmt.Errorf("mockserver: drain: %s wait for %v more, and the clock is frozen", what, wait)
+		}
+		if err := w.pass(ctx, wait, moved); err != nil {
+			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), err)
+		}
+	}
+}
+
+// pass returns when some time has passed, or the clock has moved.
+func (w *World) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-moved:
+	case <-w.Deliveries.Done():
+		return platform.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// WaitFor returns when holds does, which is asked after every change.
+func (w *World) WaitFor(ctx context.Context, holds func() bool) error {
+	changed, stop := w.Changes.Watch()
+	defer stop()
+	for !holds() {
+		select {
+		case _, open := <-changed:
+			if !open {
+				return fmt.Errorf("mockserver: wait for: it will not happen any more: %w", platform.ErrClosed)
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("mockserver: wait for: it has not happened: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+// ErrPast is what is wrong with a time that is over.
+var ErrPast = errors.New("time does not go back")
+
+// Advance lets some time pass at once.
+func (w *World) Advance(ctx context.Context, d time.Duration) error {
+	return w.advance(ctx, func(now time.Time) (time.Time, error) { return now.Add(d), nil })
+}
+
+// AdvanceTo lets the time until then pass at once.
+func (w *World) AdvanceTo(ctx context.Context, to time.Time) error {
+	return w.advance(ctx, func(time.Time) (time.Time, error) { return to, nil })
+}
+
+// AdvanceToNext lets the time pass until the next thing has happened by itself.
+func (w *World) AdvanceToNext(ctx context.Context) error {
+	return w.advance(ctx, func(time.Time) (time.Time, error) {
+		at, ok := w.Clock.Next()
+		if !ok {
+			return at, errors.New("nothing is going to happen by itself")
+		}
+		return at, nil
+	})
+}
+
+// advance lets time pass until the end that is chosen, from one thing that
+// happens by itself to the next. Each is done with before time goes on.
+func (w *World) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
+	hold, err := w.Clock.Hold(ctx)
+	if err != nil {
+		return fmt.Errorf("mockserver: advance: somebody else is letting time pass: %w", err)
+	}
+	defer hold.Release()
+	if err := w.quiet(ctx); err != nil {
+		return fmt.Errorf("mockserver: advance: %w", err)
+	}
+	now := w.Clock.Now()
+	end, err := choose(now)
+	if err == nil {
+		err = clock.Check(end)
+	}
+	if err == nil && end.Before(now) {
+		err = ErrPast
+	}
+	if err == nil {
+		err = w.step(ctx, hold, end)
+	}
+	if err != nil {
+		return fmt.Errorf("mockserver: advance: %w", err)
+	}
+	return nil
+}
+
+// step goes from alarm to alarm.
+func (w *World) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
+	for {
+		at, ok := w.Clock.Next()
+		if !ok || at.After(end) {
+			at = end
+		}
+		if err := hold.To(at); err != nil {
+			return err
+		}
+		if err := w.quiet(ctx); err != nil {
+			shows := w.Clock.Now().UTC().Format(time.RFC3339)
+			return fmt.Errorf("the clock shows %s: %w", shows, err)
+		}
+		if at.Equal(end) {
+			return nil
+		}
+	}
+}
