@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"sync"
 
@@ -26,6 +25,9 @@ func (e *encoder) encoded(next exchange) exchange {
 			e.badRequest = true
 			return e
 		}
+		if c.payload != nil {
+			defer c.payload.release()
+		}
 		if err := ctx.Err(); err != nil {
 			return c.asError(err)
 		}
@@ -39,15 +41,16 @@ func (e *encoder) encode(c *call) error {
 		return c.err
 	}
 	w := e.writers.Get().(*jsonwrite.Writer)
-	defer e.recycle(w)
 	c.body.write(w)
 	if err := w.Err(); err != nil {
+		e.recycle(w)
 		return err
 	}
-	c.payload = bytes.Clone(w.Bytes)
+	c.payload = &payload{length: int64(len(w.Bytes)), encoder: e, users: 1, writer: w}
 	return nil
 }
 
+// recycle takes a writer whose bytes nobody reads any more.
 func (e *encoder) recycle(w *jsonwrite.Writer) {
 	if cap(w.Bytes) <= maxRecycled {
 		w.Reset()

@@ -105,6 +105,33 @@ func agree(t *testing.T, i int, seed uint64, text string) (refused bool) {
 	return false
 }
 
+// BenchmarkBody writes a batch of an import.
+func BenchmarkBody(b *testing.B) {
+	batch := &ContactImport{}
+	for i := range maxImportBatch {
+		batch.Contacts = append(batch.Contacts, ImportContact{
+			Email:            "contact" + strconv.Itoa(i) + "@example.com",
+			CustomAttributes: []CustomAttribute{{Name: "first_name", Value: "Ann"}, {Name: "city", Value: "Bonn"}},
+		})
+	}
+	b.Run("generated", func(b *testing.B) {
+		var w jsonwrite.Writer
+		for b.Loop() {
+			w.Reset()
+			batch.write(&w)
+		}
+	})
+	b.Run("encoding/json", func(b *testing.B) {
+		var buf bytes.Buffer
+		for b.Loop() {
+			buf.Reset()
+			if err := json.NewEncoder(&buf).Encode(batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
 // chance fills bodies.
 type chance struct {
 	*rand.Rand

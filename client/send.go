@@ -126,11 +126,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if c.query != "" {
 		address += "?" + c.query
 	}
-	var body io.Reader
-	if c.payload != nil {
-		body = bytes.NewReader(c.payload)
-	}
-	req, err := http.NewRequestWithContext(ctx, c.method, address, body)
+	req, err := http.NewRequestWithContext(ctx, c.method, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +135,12 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if c.html {
 		v[1] = "text/html"
 	}
-	if c.payload != nil {
-		req.Header["Content-Type"] = v[0:1:1]
-	}
 	req.Header["Accept"], req.Header["User-Agent"], req.Header["Authorization"] = v[1:2:2], v[2:3:3], v[3:4:4]
-	return req, nil
+	if c.payload == nil {
+		return req, nil
+	}
+	req.Header["Content-Type"] = v[0:1:1]
+	return req, c.payload.give(req)
 }
 
 // read reads the whole body into b, or what there is of it and returns why it

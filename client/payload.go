@@ -1,0 +1,87 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+
+	"example.com/emailplatform/internal/jsonwrite"
+)
+
+// payload is an encoded body. Its memory is used again for that of another call
+// when this one is over and all who read it have closed their readers: a transport
+// may read on after Do has returned, and must never see another body.
+type payload struct {
+	length  int64
+	encoder *encoder
+
+	mu     sync.Mutex
+	users  int // the call, and the readers that are open
+	writer *jsonwrite.Writer
+}
+
+// give makes p the body of a request, of which net/http can make a fresh one.
+func (p *payload) give(r *http.Request) (err error) {
+	r.ContentLength, r.GetBody = p.length, p.open
+	r.Body, err = p.open()
+	return err
+}
+
+var errBodyGone = errors.New("the body is closed, or its call is over")
+
+// open returns a new reader, which must be closed.
+func (p *payload) open() (io.ReadCloser, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users == 0 {
+		return nil, errBodyGone
+	}
+	p.users++
+	return &payloadReader{payload: p}, nil
+}
+
+// release says that the call, or a reader, is done.
+func (p *payload) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users--; p.users == 0 {
+		p.encoder.recycle(p.writer)
+		p.writer = nil
+	}
+}
+
+// payloadReader reads a payload until it is closed, which may be amid a Read.
+type payloadReader struct {
+	payload *payload
+	at      int
+	closed  bool
+}
+
+// Read implements [io.Reader].
+func (r *payloadReader) Read(to []byte) (int, error) {
+	r.payload.mu.Lock()
+	defer r.payload.mu.Unlock()
+	if r.closed {
+		return 0, errBodyGone
+	}
+	rest := r.payload.writer.Bytes[r.at:]
+	if len(rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to, rest)
+	r.at += n
+	return n, nil
+}
+
+// Close implements [io.Closer].
+func (r *payloadReader) Close() error {
+	r.payload.mu.Lock()
+	closed := r.closed
+	r.closed = true
+	r.payload.mu.Unlock()
+	if !closed {
+		r.payload.release()
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// newPayload encodes b as a call does.
+func newPayload(t *testing.T, e *encoder, b body) *payload {
+	t.Helper()
+	c := &call{request: request{body: b}}
+	if err := e.encode(c); err != nil {
+		t.Fatal(err)
+	}
+	return c.payload
+}
+
+// TestPayloadIsCounted holds on to a body until nobody can read it any more.
+func TestPayloadIsCounted(t *testing.T) {
+	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+	var open []io.ReadCloser
+	for range 3 {
+		r, err := p.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, r)
+	}
+	p.release() // the call is over
+	for i, r := range open {
+		if p.writer == nil {
+			t.Fatalf("the memory is given away with %d readers open", len(open)-i)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != `{"name":"Customers"}` {
+			t.Errorf("got %s, %v", got, err)
+		}
+		for range 2 { // the second Close must not count
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, errBodyGone) {
+			t.Errorf("a closed body reads %d bytes, %v", n, err)
+		}
+	}
+	if p.writer != nil {
+		t.Error("the memory is not given back")
+	}
+	if r, err := p.open(); !errors.Is(err, errBodyGone) {
+		t.Errorf("a body is opened after the call: %v, %v", r, err)
+	}
+}
+
+// TestGetBody has a transport read each body twice, as one does that had an idle
+// connection which was gone.
+func TestGetBody(t *testing.T) {
+	var again func() (io.ReadCloser, error)
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		if r.ContentLength != int64(len(`{"name":"Customers"}`)) {
+			t.Errorf("the length is %d", r.ContentLength)
+		}
+		again = r.GetBody
+		fresh, err := r.GetBody()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range []io.ReadCloser{r.Body, fresh} {
+			if got, err := io.ReadAll(body); err != nil || string(got) != `{"name":"Customers"}` {
+				t.Errorf("got %s, %v", got, err)
+			}
+			_ = body.Close()
+		}
+		return respond(201, `{"list_id":1}`), nil
+	}, func(cfg *Config) { cfg.BaseURL = "http://127.0.0.1" }) // over https HTTP/2 is likely, where there is none
+	if _, err := c.Lists.Create(t.Context(), ListCreate{Name: "Customers"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again(); !errors.Is(err, errBodyGone) {
+		t.Errorf("a body is made when the call is over: %v", err)
+	}
+}
+
+// TestLateReaders imports over a transport that answers first and reads then:
+// whatever it reads is of the batch that it was given, however many others are
+// under way or over.
+func TestLateReaders(t *testing.T) {
+	const batch, batches = 50, 200
+	var late sync.WaitGroup
+	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
+		first := make([]byte, 200) // the beginning of the body, which names the batch
+		if _, err := io.ReadFull(r.Body, first); err != nil {
+			t.Error(err)
+		}
+		late.Go(func() {
+			defer r.Body.Close()
+			rest, err := io.ReadAll(r.Body)
+			body := append(first, rest...)
+			name := body[bytes.IndexByte(body, '<') : bytes.IndexByte(body, '>')+1]
+			if n := bytes.Count(body, name); n != batch || int64(len(body)) != r.ContentLength || err != nil {
+				t.Errorf("%d of %d contacts are of batch %s, in %d of %d bytes: %v", n, batch, name, len(body), r.ContentLength, err)
+			}
+		})
+		return respond(200, fmt.Sprintf(`{"imported":%d,"updated":0,"errors":[]}`, batch)), nil
+	})
+	source := func(yield func(ImportContact, error) bool) {
+		for i := range batch * batches {
+			if !yield(ImportContact{Email: fmt.Sprintf("<%d>%s@example.org", i/batch, strings.Repeat("x", i/batch))}, nil) {
+				return
+			}
+		}
+	}
+	report, err := c.Contacts.Import(t.Context(), 1, source, ImportOptions{BatchSize: batch, Concurrency: 4})
+	if err != nil || report.Imported != batch*batches {
+		t.Error(report, err)
+	}
+	late.Wait()
+}
+
+// TestRefusedBodyOfCancelledCall gives memory back also if nothing is sent.
+func TestRefusedBodyOfCancelledCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &call{request: request{op: "createList", body: &ListCreate{Name: "Customers"}}}
+	err := newEncoder().encoded(func(context.Context, *call) error { t.Error("it is sent"); return nil })(ctx, c)
+	if !errors.Is(err, context.Canceled) || c.payload.writer != nil {
+		t.Errorf("%v, and its memory is %v", err, c.payload.writer)
+	}
+}
