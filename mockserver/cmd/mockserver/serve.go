@@ -180,6 +180,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
 	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
+	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "refuse requests with members or parameters that the API does not know")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
 	flags.Func("log", "`form` of the log, text or json, a line each; json begins with where the platform is (default text)", o.logForm)
