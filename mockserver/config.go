@@ -78,6 +78,10 @@ type Config struct {
 	// SkipValidation turns the validation of requests against the API's
 	// document off, for benchmarks. What handlers check themselves stays.
 	SkipValidation bool
+	// RefuseUnknownMembers answers 422 to requests with members or parameters that
+	// the API's document does not know. The platform leaves them unread; the log of
+	// requests notes them in any case, see [Request]. SkipValidation turns both off.
+	RefuseUnknownMembers bool
 	// OnViolation, if set, is called with every response and every delivered
 	// body that breaks the API's document. It may be called concurrently, and
 	// must not call Snapshot, Restore or Reset, which wait for it.

@@ -26,7 +26,9 @@ type controlled struct {
 
 func newControlled(t *testing.T) controlled {
 	receiver := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
-	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
+	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{
+		"app.test": receiver, "127.0.0.1:9000": receiver,
+	}})
 	c := controlled{probe: p}
 	c.hook = p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Bounced",`+
 		`"Email.Opened"]}`).id("webhook_id")

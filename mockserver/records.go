@@ -21,6 +21,11 @@ type Request struct {
 	Fault     string        `json:"fault,omitzero"`  // the id of the fault that hit it
 	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
 	Answer    Text          `json:"answer,omitzero"` // of an error, up to 4 KiB
+	// UnknownMembers and UnknownParameters are what the API's document does not
+	// know, which the platform would leave unread: places in the body such as
+	// lits_id or contacts[].emial, and names in the query. There are 20 at the most.
+	UnknownMembers    []string `json:"unknown_members,omitzero"`
+	UnknownParameters []string `json:"unknown_parameters,omitzero"`
 }
 
 // Requests returns the requests that the API has answered, the oldest first:

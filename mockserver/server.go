@@ -82,6 +82,7 @@ func build(cfg Config, known []gateway.Token) *world.World {
 	api := gateway.New(records, gateway.Options{
 		Tokens:         known,
 		SkipValidation: cfg.SkipValidation,
+		RefuseUnknown:  cfg.RefuseUnknownMembers,
 		OnViolation:    cfg.OnViolation,
 		OnRequest:      requestHook(cfg.OnRequest),
 		Faults:         faults,

@@ -5,6 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // The environment stands for flags where a container's image fixes one, and a
@@ -28,14 +31,25 @@ func (o *options) addToken(text string) error {
 	return err
 }
 
-// tokenOfEnvironment takes the token of the environment if no flag gave one.
+// addReadOnlyToken is the flag -read-only-token.
+func (o *options) addReadOnlyToken(text string) error {
+	token, err := parseToken(text, len(o.config.Tokens))
+	token.ReadOnly = true
+	o.config.Tokens = append(o.config.Tokens, token)
+	return err
+}
+
+// tokenOfEnvironment takes the token of the environment if no flag gave one that
+// may write. Those that may only read stand beside the default token otherwise.
 func (o *options) tokenOfEnvironment() error {
-	text := os.Getenv(tokenVariable)
-	if text == "" || len(o.config.Tokens) > 0 {
+	if slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool { return !t.ReadOnly }) {
 		return nil
 	}
-	if err := o.addToken(text); err != nil {
+	text := cmp.Or(os.Getenv(tokenVariable), mockserver.DefaultToken)
+	token, err := parseToken(text, len(o.config.Tokens))
+	if err != nil {
 		return fmt.Errorf("%s: %w", tokenVariable, err)
 	}
+	o.config.Tokens = slices.Insert(o.config.Tokens, 0, token)
 	return nil
 }

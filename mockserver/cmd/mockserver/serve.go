@@ -16,6 +16,7 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/console"
+	"example.com/emailplatform/webhook"
 )
 
 const serveUsage = `Runs the platform in memory, with a web console at /_mock/.
@@ -43,7 +44,7 @@ type options struct {
 
 // tokenIsKnown reports whether the default token opens the platform.
 func (o options) tokenIsKnown() bool {
-	return len(o.config.Tokens) == 0 || slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool {
+	return slices.ContainsFunc(o.config.Tokens, func(t mockserver.Token) bool {
 		return t.Token == mockserver.DefaultToken
 	})
 }
@@ -170,6 +171,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Usage = func() { _, _ = io.WriteString(out, serveUsage); flags.PrintDefaults() }
 	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback wants a -token")
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
+	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated", o.addReadOnlyToken)
 	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, unless the file of -state exists")
 	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved at the end")
 	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
@@ -181,6 +183,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
 	clockFlags(flags, &o.config)
+	flags.Func("hash-function", "`function` that signs the deliveries of webhooks, sha256 or sha512 (default sha256)", o.hashFunction)
+	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "refuse requests with members or parameters that the API does not know")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
 	flags.Func("log", "`form` of the log, text or json, a line each; json begins with where the platform is (default text)", o.logForm)
@@ -217,6 +221,16 @@ func parseToken(text string, before int) (mockserver.Token, error) {
 		token.AccountID = id
 	}
 	return token, nil
+}
+
+// hashFunction is the flag -hash-function.
+func (o *options) hashFunction(text string) error {
+	hash := webhook.Hash(text)
+	if hash != webhook.SHA256 && hash != webhook.SHA512 {
+		return errors.New("want sha256 or sha512")
+	}
+	o.config.HashFunction = hash
+	return nil
 }
 
 func parseSchedule(text string) ([]time.Duration, error) {

@@ -41,8 +41,8 @@ func TestParse(t *testing.T) {
 		args []string
 		want string // of describe
 	}{
-		{name: "nothing", want: "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=gap"},
-		{name: "an address", args: []string{"-addr", ":9000"}, want: "addr=:9000 tokens=[] schedule=[] lookups=gap"},
+		{name: "nothing", want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap"},
+		{name: "an address", args: []string{"-addr", ":9000"}, want: "addr=:9000 tokens=[dev-token//1/0] schedule=[] lookups=gap"},
 		{
 			name: "a token",
 			args: []string{"-token", "a"}, want: "addr=127.0.0.1:8026 tokens=[a//1/0] schedule=[] lookups=gap",
@@ -55,17 +55,37 @@ func TestParse(t *testing.T) {
 		{
 			name: "a schedule",
 			args: []string{"-retry-schedule", "1s, 2m,0"},
-			want: "addr=127.0.0.1:8026 tokens=[] schedule=[1s 2m0s 0s] lookups=gap",
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[1s 2m0s 0s] lookups=gap",
 		},
 		{
 			name: "no second attempt",
 			args: []string{"-retry-schedule", "none"},
-			want: "addr=127.0.0.1:8026 tokens=[] schedule=none lookups=gap",
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=none lookups=gap",
 		},
 		{
 			name: "a lookup limit",
 			args: []string{"-lookup-limit", "bucket"},
-			want: "addr=127.0.0.1:8026 tokens=[] schedule=[] lookups=bucket",
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=bucket",
+		},
+		{
+			name: "a token that may only read",
+			args: []string{"-token", "a", "-read-only-token", "b:b@example.com:7"},
+			want: "addr=127.0.0.1:8026 tokens=[a//1/0 b/b@example.com/2/7 only reads] schedule=[] lookups=gap",
+		},
+		{
+			name: "only one that may read, beside the usual one",
+			args: []string{"-read-only-token", "b"},
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//2/0 b//1/0 only reads] schedule=[] lookups=gap",
+		},
+		{
+			name: "a hash function",
+			args: []string{"-hash-function", "sha512"},
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap hash=sha512",
+		},
+		{
+			name: "strict",
+			args: []string{"-strict"},
+			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap strict",
 		},
 	}
 	for _, tt := range tests {
@@ -84,18 +104,33 @@ func TestParse(t *testing.T) {
 func describe(o options) string {
 	tokens := []string{}
 	for _, token := range o.config.Tokens {
-		tokens = append(tokens, fmt.Sprintf("%s/%s/%d/%d", token.Token, token.UserEmail, token.UserID, token.AccountID))
+		text := fmt.Sprintf("%s/%s/%d/%d", token.Token, token.UserEmail, token.UserID, token.AccountID)
+		if token.ReadOnly {
+			text += " only reads"
+		}
+		tokens = append(tokens, text)
 	}
 	schedule := fmt.Sprint(o.config.RetrySchedule)
 	if o.config.RetrySchedule != nil && len(o.config.RetrySchedule) == 0 {
 		schedule = "none"
 	}
-	return fmt.Sprintf("addr=%s tokens=%v schedule=%s lookups=%v", o.addr, tokens, schedule, o.config.Lookups)
+	out := fmt.Sprintf("addr=%s tokens=%v schedule=%s lookups=%v", o.addr, tokens, schedule, o.config.Lookups)
+	if o.config.HashFunction != "" {
+		out += " hash=" + string(o.config.HashFunction)
+	}
+	if o.config.RefuseUnknownMembers {
+		out += " strict"
+	}
+	return out
 }
 
 func TestParseMistakes(t *testing.T) {
 	for _, args := range [][]string{
 		{"-token", ""},
+		{"-read-only-token", ""},
+		{"-read-only-token", "a:b:c"},
+		{"-hash-function", "md5"},
+		{"-hash-function", ""},
 		{"-token", ":a@example.com"},
 		{"-token", "a:b:c"},
 		{"-token", "a:b:0"},

@@ -48,6 +48,7 @@ function Opened({ id, tab, summary }) {
       p({ class: 'meta' }, outcome(r), r.operation ? span({ class: 'mono' }, r.operation) : span('no such operation'), when(r.time, true), span(took(r.duration_ms)),
         r.fault && a({ href: '#/faults' }, `hit by fault ${r.fault}`), span({ class: 'id' }, r.id, h(Copy, { value: r.id, label: 'Copy the request id' })))),
     wrong(r),
+    unread(r),
     h(Tabs, {
       label: 'Parts of the request', value: tab, onChange: t => go(`#/requests/${id}/${t}`),
       tabs: [
@@ -56,6 +57,13 @@ function Opened({ id, tab, summary }) {
         { id: 'answer', label: 'Answer', panel: () => r.answer ? json(r.answer, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
       ],
     }));
+}
+
+/** What the API does not know and leaves unread. @param {FullRequest} r */
+function unread(r) {
+  const found = [...(r.unknown_members ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
+  if (!found.length) return null;
+  return div({ class: 'wrong' }, p('The API knows nothing of ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), ': it leaves that unread.'));
 }
 
 /** What was wrong with a request, and what was probably meant. @param {FullRequest} r */

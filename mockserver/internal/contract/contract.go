@@ -82,25 +82,38 @@ func (o *Operation) input(r *http.Request) *openapi3filter.RequestValidationInpu
 	}
 }
 
-// ValidateRequest holds a request against the contract. An import is accepted
-// without its bad entries: the first mistake of each is returned by its index
-// and is none of the request.
-func (o *Operation) ValidateRequest(r *http.Request, body []byte) (entries map[int]api.ProblemDetail, err error) {
+// Findings are what is worth telling of a request beside its mistakes.
+type Findings struct {
+	// BadEntries holds the first mistake of each bad entry of an import, which is
+	// accepted without them, by its index.
+	BadEntries map[int]api.ProblemDetail
+	// UnknownMembers and UnknownParameters are what the contract does not know:
+	// places in the body such as contacts[].emial, and names in the query. Each is
+	// there once, and there are 20 at the most.
+	UnknownMembers, UnknownParameters []string
+}
+
+// ValidateRequest holds a request against the contract. What that does not know is
+// a mistake only if it is to be refused.
+func (o *Operation) ValidateRequest(r *http.Request, body []byte, refuseUnknown bool) (found Findings, err error) {
 	if o.InPathIsGood(r.PathValue) && o.InQueryIsGood(r.URL.RawQuery) && o.BodyIsGood(body) {
-		return nil, nil
+		return found, nil
 	}
-	var details []api.ProblemDetail
+	var details, more []api.ProblemDetail
 	if err := openapi3filter.ValidateRequest(r.Context(), o.input(r)); err != nil {
 		details = parameterDetails(err)
 	}
-	details = append(details, o.bodyDetails(body)...)
+	more, found.UnknownParameters = o.unknownParameters(r.URL.Query(), refuseUnknown)
+	details = append(details, more...)
+	more, found.UnknownMembers = o.bodyDetails(body, refuseUnknown)
+	details = append(details, more...)
 	if o.ID == "importContacts" {
-		details, entries = apartEntries(details)
+		details, found.BadEntries = apartEntries(details)
 	}
 	if len(details) > 0 {
-		return nil, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+		return found, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
-	return entries, nil
+	return found, nil
 }
 
 // apartEntries takes what is about single entries of an import out of details.
@@ -152,22 +165,23 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 	return problem.At(kind, msg, at.Parameter.In, at.Parameter.Name)
 }
 
-// bodyDetails holds a body, which must be JSON, against the contract. What is
-// misspelt comes first, as it explains why something else is missing.
-func (o *Operation) bodyDetails(body []byte) []api.ProblemDetail {
+// bodyDetails holds a body, which must be JSON, against the contract, and returns
+// the places of members that this does not know. What is misspelt comes first, as
+// it explains why something else is missing.
+func (o *Operation) bodyDetails(body []byte, refuseUnknown bool) (details []api.ProblemDetail, unknown []string) {
 	if len(body) == 0 {
-		return nil
+		return nil, nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var value any
 	_ = decoder.Decode(&value) // whoever read the body saw to it that it is JSON
 	schema := o.route().Operation.RequestBody.Value.Content.Get("application/json").Schema.Value
-	details := misspelt(schema, value, "body")
+	details, unknown = judge(strangers(schema, value, "body"), refuseUnknown)
 	for _, found := range schemaErrors(nil, schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())) {
 		details = append(details, o.bodyDetail(found))
 	}
-	return details
+	return details, unknown
 }
 
 // bodyDetail turns a finding about the body into the API's error format.

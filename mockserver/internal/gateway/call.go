@@ -17,6 +17,7 @@ type call struct {
 	asked  platform.Caller // the same for the platform
 	answer *[]byte         // collects the answer's body, if somebody validates it
 
+	strict      bool // refuses what the contract does not know
 	undisturbed bool // by faults and the limit of lookups: nobody's own request
 }
 

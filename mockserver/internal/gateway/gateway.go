@@ -36,6 +36,7 @@ const MaxBody = 10 << 20
 type Options struct {
 	Tokens         []Token
 	SkipValidation bool
+	RefuseUnknown  bool                 // members and parameters that the contract does not know
 	OnViolation    func(error)          // hears of answers that break the contract, if set
 	OnRequest      func(record.Request) // hears of every request, if set
 
@@ -118,8 +119,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ServeAs answers as the API would answer the owner of a token, undisturbed and
 // unlogged.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller Token) {
-	c := &call{ResponseWriter: w, Request: record.Request{AccountID: caller.AccountID}, caller: caller, undisturbed: true}
+	g.serveAPI(undisturbed(w, caller), r)
+}
+
+// ServeStrictlyAs is ServeAs that refuses what the contract does not know.
+func (g *Gateway) ServeStrictlyAs(w http.ResponseWriter, r *http.Request, caller Token) {
+	c := undisturbed(w, caller)
+	c.strict = true
 	g.serveAPI(c, r)
+}
+
+func undisturbed(w http.ResponseWriter, caller Token) *call {
+	return &call{ResponseWriter: w, Request: record.Request{AccountID: caller.AccountID}, caller: caller, undisturbed: true}
 }
 
 // serveAPI answers a request of a known caller.

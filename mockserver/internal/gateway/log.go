@@ -43,7 +43,11 @@ func (l *Log) add(r record.Request) {
 
 // sizeOf is how many bytes of a request the client decides.
 func sizeOf(r record.Request) int {
-	return len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
+	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
+	for _, name := range slices.Concat(r.UnknownMembers, r.UnknownParameters) {
+		size += len(name)
+	}
+	return size
 }
 
 // Clear forgets them.
@@ -61,6 +65,8 @@ func (l *Log) All() []record.Request {
 	for i := range out {
 		out[i].Body = slices.Clone(out[i].Body)
 		out[i].Answer = slices.Clone(out[i].Answer)
+		out[i].UnknownMembers = slices.Clone(out[i].UnknownMembers)
+		out[i].UnknownParameters = slices.Clone(out[i].UnknownParameters)
 	}
 	return out
 }

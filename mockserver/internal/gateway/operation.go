@@ -86,7 +86,9 @@ func (g *Gateway) admit(c *call, op *contract.Operation, r *http.Request) error 
 	if g.options.SkipValidation {
 		return nil
 	}
-	c.asked.BadEntries, err = op.ValidateRequest(r, body)
+	found, err := op.ValidateRequest(r, body, c.strict || g.options.RefuseUnknown)
+	c.asked.BadEntries = found.BadEntries
+	c.UnknownMembers, c.UnknownParameters = found.UnknownMembers, found.UnknownParameters
 	return err
 }
 

@@ -39,6 +39,9 @@ type Request struct {
 	Fault     string        `json:"fault,omitzero"`  // the id of the fault that hit it
 	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
 	Answer    Text          `json:"answer,omitzero"` // of an error, up to 4 KiB
+	// What the contract does not know.
+	UnknownMembers    []string `json:"unknown_members,omitzero"`
+	UnknownParameters []string `json:"unknown_parameters,omitzero"`
 }
 
 // Header is a header field of a message.

@@ -39,8 +39,10 @@ func Unknown(what, name string, known []string) string {
 	return "no such " + what + ": there are " + list
 }
 
-// Distance counts the bytes to insert, remove or replace in a to have b.
+// Distance counts the bytes to insert, remove, replace, or swap with the next one
+// in a to have b.
 func Distance(a, b string) int {
+	var before []int // the row before the previous one
 	previous := make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j
@@ -54,8 +56,11 @@ func Distance(a, b string) int {
 				replace++
 			}
 			current[j+1] = min(replace, previous[j+1]+1, current[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				current[j+1] = min(current[j+1], before[j-1]+1)
+			}
 		}
-		previous = current
+		before, previous = previous, current
 	}
 	return previous[len(b)]
 }

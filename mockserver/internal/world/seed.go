@@ -43,7 +43,7 @@ func (w *World) Seed(r io.Reader) error {
 	decoder.UseNumber()
 	for {
 		var in seed
-		err := problem.Plainly(decoder.Decode(&in))
+		err := problem.Plainly(problem.Unknown(decoder.Decode(&in), in))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -228,7 +228,7 @@ func (s *sower) post(path string, body any) (map[string]any, error) {
 		Body:   io.NopCloser(bytes.NewReader(sent)),
 	}
 	answer := inproc.NewRecording(http.Header{})
-	s.API.ServeAs(answer, r, s.caller)
+	s.API.ServeStrictlyAs(answer, r, s.caller)
 	var object map[string]any
 	decoder := json.NewDecoder(&answer.Body)
 	decoder.UseNumber()

@@ -1,0 +1,51 @@
+package problem
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/spelling"
+)
+
+// Unknown is err with the members that there are, if encoding/json says that it
+// found one which the value that it read into has not. It does not say where: of
+// an object inside that knows the name nothing is told.
+func Unknown(err error, into any) error {
+	if err == nil {
+		return nil
+	}
+	name, is := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !is {
+		return err
+	}
+	name = strings.Trim(name, `"`)
+	var known []string
+	for _, names := range objectsOf(reflect.TypeOf(into)) {
+		if !slices.Contains(names, name) {
+			known = append(known, names...)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Errorf("%s: %s", name, spelling.Unknown("member", name, slices.Compact(known)))
+}
+
+// objectsOf returns the names of the members of a struct, and of each struct that
+// is in it.
+func objectsOf(t reflect.Type) (all [][]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return objectsOf(t.Elem())
+	case reflect.Struct:
+		var names []string
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names = append(names, name)
+				all = append(all, objectsOf(f.Type)...)
+			}
+		}
+		return append(all, names)
+	}
+	return nil
+}
