@@ -151,7 +151,7 @@ func TestIsolate(t *testing.T) {
 // What makes a text not JSON stays its mistake, however reading goes on.
 func TestFirstSyntaxErrorStays(t *testing.T) {
 	for name, read := range map[string]func(*jsonscan.Cursor){
-		"isolated": func(c *jsonscan.Cursor) { c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
+		"isolated": func(c *jsonscan.Cursor) { _ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
 		"optional": func(c *jsonscan.Cursor) { jsonscan.Optional(c, (*jsonscan.Cursor).String) },
 	} {
 		c := jsonscan.New(`tru`)
@@ -167,7 +167,7 @@ func TestFirstSyntaxErrorStays(t *testing.T) {
 func TestIsolateKeepsSyntaxErrors(t *testing.T) {
 	c := jsonscan.New(`1 tru`)
 	c.Mismatch("a string")
-	c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+	_ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
 	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
 		t.Errorf("%v, want the mistake at offset 2", err)
 	}

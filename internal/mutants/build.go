@@ -24,7 +24,7 @@ import (
 // that the mutants change.
 //
 //go:embed helpers.go.txt
-var helpers string //nolint:gochecknoglobals // embedded
+var helpers string
 
 // built is a package with its mutants, and the tests that may notice them.
 type built struct {

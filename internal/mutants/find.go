@@ -188,14 +188,13 @@ func (f *finder) expression(e ast.Expr) (exit func()) {
 
 // without leaves an operand of && or || out: the other decides alone.
 func (f *finder) without(e ast.Expr, op token.Token, wrap func(start, end string)) {
-	whole := f.around[len(f.around)-1]
-	for i := len(f.around) - 1; i >= 0; i-- {
-		if b, ok := f.around[i].(*ast.BinaryExpr); ok {
-			whole = b
+	var b *ast.BinaryExpr
+	for _, n := range slices.Backward(f.around) {
+		if whole, ok := n.(*ast.BinaryExpr); ok {
+			b = whole
 			break
 		}
 	}
-	b := whole.(*ast.BinaryExpr)
 	other := b.X
 	if ast.Unparen(b.X) == e {
 		other = b.Y

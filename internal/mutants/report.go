@@ -59,11 +59,12 @@ func (r row) String() string {
 const head = "| package | mutants | killed | of these by not ending | survived | share | sample |\n|---|--:|--:|--:|--:|--:|---|\n"
 
 func (r *report) table() string {
-	text := head
+	var text strings.Builder
+	text.WriteString(head)
 	for _, row := range r.rows {
-		text += row.String()
+		text.WriteString(row.String())
 	}
-	return text
+	return text.String()
 }
 
 // into writes the rows into the table of the manual. Packages that did not run keep
@@ -74,21 +75,22 @@ func (r *report) into(text string) string {
 	if !ok {
 		return text
 	}
-	table := head
+	var table strings.Builder
+	table.WriteString(head)
 	for _, s := range subjects() {
 		start := "| `" + s.dir + "` |"
 		for line := range strings.Lines(old) {
 			if strings.HasPrefix(line, start) && !slices.ContainsFunc(r.rows, func(r row) bool { return r.dir == s.dir }) {
-				table += line
+				table.WriteString(line)
 			}
 		}
 		for _, row := range r.rows {
 			if row.dir == s.dir {
-				table += row.String()
+				table.WriteString(row.String())
 			}
 		}
 	}
-	return before + tableStart + table + tableEnd + after
+	return before + tableStart + table.String() + tableEnd + after
 }
 
 // complaint says what is not as it should be. An excuse that nobody needs is wrong

@@ -55,7 +55,7 @@ func (s sample) has(m mutant) bool {
 	}
 	h := fnv.New64a()
 	fmt.Fprint(h, s.seed, m.key())
-	return int(h.Sum64()%100) < percent //nolint:gosec // below 100
+	return int(h.Sum64()%100) < percent
 }
 
 func (s sample) String() string {
@@ -109,7 +109,7 @@ func (b *built) listTests(ctx context.Context, p program) ([]test, error) {
 		return nil, err
 	}
 	var tests []test
-	for _, name := range strings.Fields(string(out)) {
+	for name := range strings.FieldsSeq(string(out)) {
 		reached := filepath.Join(b.dir, "reached")
 		t := test{program: p, name: name, reaches: map[int]bool{}}
 		began := time.Now()
@@ -127,7 +127,7 @@ func (b *built) listTests(ctx context.Context, p program) ([]test, error) {
 			fmt.Fprintf(os.Stderr, "%s of %s fails alone, without a mistake, and is left out:\n%s\n", name, p.pkg, o.output)
 			continue
 		}
-		for _, n := range strings.Fields(string(numbers)) {
+		for n := range strings.FieldsSeq(string(numbers)) {
 			number, err := strconv.Atoi(n)
 			if err != nil {
 				return nil, err
@@ -160,17 +160,15 @@ func (b *built) judge(ctx context.Context, m *mutant, tests []test) error {
 		if !first.failed {
 			continue
 		}
-		if names := first.failures(); len(names) > 0 {
-			m.killer = strings.Join(names, ", ")
-		} else {
-			m.killer = names0(batch)
+		if failed := first.failures(); len(failed) > 0 {
+			names = failed
 		}
 		second, err := b.run(ctx, batch[0].program, names, 2*limit, awake)
 		if err != nil {
 			return err
 		}
 		if second.failed {
-			m.fate = killed
+			m.fate, m.killer = killed, strings.Join(names, ", ")
 			if second.endless {
 				m.fate = endless
 			}
@@ -178,10 +176,6 @@ func (b *built) judge(ctx context.Context, m *mutant, tests []test) error {
 		}
 	}
 	return nil
-}
-
-func names0(batch []test) string {
-	return fmt.Sprintf("%s and %d others", batch[0].name, len(batch)-1)
 }
 
 // batches cuts the tests that reach a mutant into such of one program that take
