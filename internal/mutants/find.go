@@ -201,9 +201,9 @@ func (f *finder) without(e ast.Expr, op token.Token, wrap func(start, end string
 	}
 	n := f.note(e, f.text(b), f.text(other))
 	if op == token.LAND {
-		wrap("(", fmt.Sprintf(" || mutantIs(%d))", n))
+		wrap("((", fmt.Sprintf(") || mutantIs(%d))", n))
 	} else {
-		wrap("(", fmt.Sprintf(" && !mutantIs(%d))", n))
+		wrap("((", fmt.Sprintf(") && !mutantIs(%d))", n))
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -67,9 +68,14 @@ func run(ctx context.Context) error {
 	flag.IntVar(&pick.written, "sample", 100, "how many `percent` of the mutants of written code to try")
 	flag.IntVar(&pick.generated, "generated", 20, "how many `percent` of the mutants of generated code to try")
 	flag.Uint64Var(&pick.seed, "seed", 1, "which ones, if not all")
+	skip := flag.String("skip", "^$", "leave out tests that match this `pattern`, for a first look without the slow ones")
 	write := flag.Bool("write", false, "write the table of "+manual)
 	verbose := flag.Bool("v", false, "tell of each mutant who killed it")
 	flag.Parse()
+	skipped, err := regexp.Compile(*skip)
+	if err != nil {
+		return err
+	}
 	text, err := os.ReadFile(manual)
 	if err != nil {
 		return fmt.Errorf("this runs at the root of the repository: %w", err)
@@ -89,7 +95,7 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", s.dir, err)
 		}
 		b.keep(func(m mutant) bool { return strings.Contains(m.file, *file) && pick.has(m) })
-		if err := b.try(ctx, *verbose); err != nil {
+		if err := b.try(ctx, skipped, *verbose); err != nil {
 			return fmt.Errorf("%s: %w", s.dir, err)
 		}
 		rep.add(s.dir, pick.String(), b.mutants)

@@ -71,10 +71,10 @@ func (b *built) keep(wanted func(mutant) bool) {
 }
 
 // try finds out the fate of each mutant.
-func (b *built) try(ctx context.Context, verbose bool) error {
+func (b *built) try(ctx context.Context, skip *regexp.Regexp, verbose bool) error {
 	var tests []test
 	for _, p := range b.programs {
-		more, err := b.listTests(ctx, p)
+		more, err := b.listTests(ctx, p, skip)
 		if err != nil {
 			return err
 		}
@@ -103,13 +103,16 @@ func (b *built) try(ctx context.Context, verbose bool) error {
 
 // listTests runs each test of a program alone, without mistakes, and returns them
 // with what they reach.
-func (b *built) listTests(ctx context.Context, p program) ([]test, error) {
+func (b *built) listTests(ctx context.Context, p program, skip *regexp.Regexp) ([]test, error) {
 	out, err := exec.CommandContext(ctx, p.path, "-test.list=^(Test|Example|Fuzz)").Output() //nolint:gosec // built above
 	if err != nil {
 		return nil, err
 	}
 	var tests []test
 	for name := range strings.FieldsSeq(string(out)) {
+		if skip.MatchString(name) {
+			continue
+		}
 		reached := filepath.Join(b.dir, "reached")
 		t := test{program: p, name: name, reaches: map[int]bool{}}
 		began := time.Now()
