@@ -65,7 +65,7 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
 		switch {
-		case g != nil && rejected == nil, g != nil && t.source == nil:
+		case g != nil && rejected == nil, t.source == nil:
 			return g, nil
 		case g != rejected:
 			return g, g.err

@@ -259,6 +259,77 @@ func TestTokenSourceIgnoresContext(t *testing.T) {
 
 // TestTokenSourceAbandoned has a source give up because nobody waits: who comes
 // meanwhile does not get that error.
+// TestTokenSourceFailsForThoseUnderWay: calls that were under way when the source
+// was asked do not have it asked again about the same token, unless it failed
+// because nobody waited any more.
+func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
+	broken := errors.New("the vault is sealed")
+	asked := 0
+	tokens := newTokens("", func(context.Context) (string, error) {
+		if asked++; asked == 2 {
+			return "", broken
+		}
+		return fmt.Sprintf("token-%d", asked), nil
+	})
+	first, err := tokens.get(t.Context(), nil)
+	if err != nil || first.token != "token-1" {
+		t.Fatal(first, err)
+	}
+	for range 2 {
+		if _, err := tokens.get(t.Context(), first); !errors.Is(err, broken) || asked != 2 {
+			t.Errorf("refused: %v, asked %d times", err, asked)
+		}
+	}
+	next, err := tokens.get(t.Context(), nil)
+	if err != nil || next.token != "token-1" || asked != 2 {
+		t.Errorf("the next call: %+v, %v, asked %d times", next, err, asked)
+	}
+	if later, err := tokens.get(t.Context(), next); err != nil || later.token != "token-3" {
+		t.Errorf("refused again: %+v, %v", later, err)
+	}
+}
+
+// TestTokenSourceAbandonedAfterRefusal: that nobody waited is no answer for others.
+func TestTokenSourceAbandonedAfterRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		tokens := newTokens("", func(ctx context.Context) (string, error) {
+			if asked++; asked == 2 {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			return fmt.Sprintf("token-%d", asked), nil
+		})
+		first, err := tokens.get(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := tokens.get(ctx, first); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the one that gave up: %v", err)
+		}
+		synctest.Wait()
+		if g, err := tokens.get(t.Context(), first); err != nil || g.token != "token-3" {
+			t.Errorf("one under way: %+v, %v", g, err)
+		}
+	})
+}
+
+// TestTokenIsKept: only a 401 has the source asked again.
+func TestTokenIsKept(t *testing.T) {
+	for _, status := range []int{400, 403, 404, 422, 500} {
+		asked := 0
+		c := newTestClient(t, answer(status, "application/json", "{}"), func(cfg *Config) {
+			cfg.Token, cfg.Retry.MaxAttempts = "", 1
+			cfg.TokenSource = func(context.Context) (string, error) { asked++; return "t", nil }
+		})
+		if _, err := c.Templates.Get(t.Context(), 1); err == nil || asked != 1 {
+			t.Errorf("status %d: %v, asked %d times, want once", status, err, asked)
+		}
+	}
+}
+
 func TestTokenSourceAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

@@ -66,6 +66,11 @@ func TestNewRefuses(t *testing.T) {
 		"plain http":              {Config{BaseURL: "http://example.com", Token: "t"}, "plain http"},
 		"no token":                {Config{BaseURL: "https://example.com"}, "Token: the access token is empty"},
 		"token with a line break": {Config{BaseURL: "https://example.com", Token: testToken + "\n"}, "byte 17"},
+		"token beyond ASCII":      {Config{BaseURL: "https://example.com", Token: testToken + "\x7f"}, "byte 17"},
+		"token with a space":      {Config{BaseURL: "https://example.com", Token: testToken + " "}, "byte 17"},
+		"with an empty query":     {Config{BaseURL: "https://example.com?", Token: "t"}, "query"},
+		"plain http by address":   {Config{BaseURL: "http://192.0.2.1", Token: "t"}, "plain http"},
+		"user agent beyond ASCII": {Config{BaseURL: "https://example.com", Token: "t", UserAgent: "a\x7f"}, "UserAgent"},
 		"token and source":        {Config{BaseURL: "https://example.com", Token: "t", TokenSource: source}, "both"},
 		"negative limit":          {Config{BaseURL: "https://example.com", Token: "t", MaxResponseBytes: -1}, "MaxResponseBytes"},
 		"bad user agent":          {Config{BaseURL: "https://example.com", Token: "t", UserAgent: "a\r\nb"}, "UserAgent"},
@@ -91,8 +96,27 @@ func TestNewAccepts(t *testing.T) {
 			t.Errorf("New with %s: %v", base, err)
 		}
 	}
+	if _, err := New(Config{BaseURL: "https://example.com", Token: "!~", UserAgent: "~ a/1"}); err != nil {
+		t.Errorf("New with all of visible ASCII: %v", err)
+	}
 	if _, err := New(Config{BaseURL: "http://example.com", Token: "t", AllowPlainHTTP: true}); err != nil {
 		t.Errorf("New with AllowPlainHTTP: %v", err)
+	}
+}
+
+// TestSuccessIsTwoHundred: what is no success is an error, whatever stands in it.
+func TestSuccessIsTwoHundred(t *testing.T) {
+	for status, good := range map[int]bool{200: true, 201: true, 299: true, 300: false, 399: false, 400: false} {
+		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`))
+		if _, err := c.Templates.Get(t.Context(), 1); (err == nil) != good {
+			t.Errorf("status %d: %v, want success: %v", status, err, good)
+		}
+	}
+	for body, good := range map[string]bool{"": true, " \n": true, "<p>": false} { // as proxies may label nothing at all
+		c := newTestClient(t, answer(200, "text/html", body))
+		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
+			t.Errorf("a success that is %q as HTML: %v, want success: %v", body, err, good)
+		}
 	}
 }
 
@@ -169,12 +193,13 @@ func TestArgumentsRefused(t *testing.T) {
 	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
 	ctx := t.Context()
 	for name, call := range map[string]func() error{
-		"zero id":       func() error { _, err := c.Templates.Get(ctx, 0); return err },
-		"negative id":   func() error { return c.Contacts.Delete(ctx, 1, -1) },
-		"empty id":      func() error { _, err := c.Webhooks.Get(ctx, ""); return err },
-		"dot":           func() error { return c.SuppressedEmails.Remove(ctx, ".") },
-		"dot dot":       func() error { _, err := c.Emails.Get(ctx, ".."); return err },
-		"negative page": func() error { _, err := c.Tags.List(ctx, ListTagsParams{Page: -1}); return err },
+		"zero id":         func() error { _, err := c.Templates.Get(ctx, 0); return err },
+		"zero id, a body": func() error { _, err := c.Templates.Update(ctx, 0, TemplateUpdate{Name: new("n")}); return err },
+		"negative id":     func() error { return c.Contacts.Delete(ctx, 1, -1) },
+		"empty id":        func() error { _, err := c.Webhooks.Get(ctx, ""); return err },
+		"dot":             func() error { return c.SuppressedEmails.Remove(ctx, ".") },
+		"dot dot":         func() error { _, err := c.Emails.Get(ctx, ".."); return err },
+		"negative page":   func() error { _, err := c.Tags.List(ctx, ListTagsParams{Page: -1}); return err },
 		"value left out": func() error {
 			_, err := c.Contacts.Update(ctx, 1, 2, ContactUpdate{CustomAttributes: []CustomAttributeUpdate{{Name: "a"}}})
 			return err

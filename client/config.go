@@ -224,6 +224,5 @@ func baseURL(s string, allowPlain bool) (string, error) {
 }
 
 func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+	return net.ParseIP(host).IsLoopback() || strings.EqualFold(host, "localhost")
 }

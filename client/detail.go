@@ -93,7 +93,7 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 			c.Skip()
 		}
 	}
-	if err := c.End(); err != nil && err.Syntax {
+	if c.End() != nil {
 		return nil, 0
 	}
 	return details, more

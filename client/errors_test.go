@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,6 +78,54 @@ func TestManyDetails(t *testing.T) {
 	}
 	if text := e.Error(); len(text) > 1000 || !strings.Contains(text, "ä… (t): m: m: m: m: and 99995 more") {
 		t.Errorf("%d bytes: %.2000s", len(text), text)
+	}
+}
+
+// TestDetails has details of every shape that is known, and of others: one that is
+// odd does not take the rest with it.
+func TestDetails(t *testing.T) {
+	long, most := strings.Repeat("x", maxDetailText), strings.TrimSuffix(strings.Repeat(`"a",`, maxLocation), ",")
+	for body, want := range map[string][]string{
+		`{"code":7,"detail":"no","more":[]}`:                 {"no"},
+		`{"detail":[{"msg":"m","type":"t","ctx":"x"}]}`:      {"m (t)"},
+		`{"detail":[{"loc":["body","x"]}]}`:                  {"body.x"},
+		`{"detail":[{"type":"t"},{},{"msg":""},{"loc":[]}]}`: {" (t)"},
+		`{"detail":[{"loc":0,"msg":"m"}]}`:                   {"0: m"},
+		`{"detail":[{"loc":9,"msg":"m"}]}`:                   {"9: m"},
+		`{"detail":[{"loc":"body","msg":"m"}]}`:              {"body: m"},
+		`{"detail":[{"loc":{"a":1},"msg":"m"}]}`:             {"m"},
+		`{"detail":[{"msg":7,"type":[]},{"msg":"m"}]}`:       {"m"},
+		`{"detail":[{"msg":"` + long + `"}]}`:                {long},
+		`{"detail":[{"msg":"` + long + `x"}]}`:               {long + "…"},
+		`{"detail":[{"loc":[` + most + `,"b"],"msg":"m"}]}`:  {strings.TrimSuffix(strings.Repeat("a.", maxLocation), ".") + ": m"},
+		`{"detail":"no"`:                                     nil,
+		`{"detail":"no"} x`:                                  nil,
+		`["no"]`:                                             nil,
+	} {
+		var got []string
+		details, more := parseDetails(body, "")
+		for _, d := range details {
+			got = append(got, d.String())
+		}
+		if !slices.Equal(got, want) || more != 0 {
+			t.Errorf("%.100s: %q and %d more, want %q", body, got, more, want)
+		}
+	}
+}
+
+func TestLocation(t *testing.T) {
+	for text, want := range map[string]string{
+		`["body",3,"a"]`: "body.3.a", `"body"`: "body", `0`: "0", `9`: "9", `42`: "42", `[]`: "", `null`: "",
+		`-1`: "error", `{}`: "error", `true`: "error", `["`: "error", `"`: "error", ``: "error",
+	} {
+		var l Location
+		got := "error"
+		if err := l.UnmarshalJSON([]byte(text)); err == nil {
+			got = l.String()
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -129,6 +129,22 @@ func TestRefusalAsSuccess(t *testing.T) {
 	}
 }
 
+// TestAnswerThatPromisesNothing: a success that holds an error is none, wherever in
+// it that stands; anything else will do.
+func TestAnswerThatPromisesNothing(t *testing.T) {
+	for body, good := range map[string]bool{
+		``: true, `{}`: true, `[]`: true, `ok`: true, `{"error":null,"detail":[]}`: true, `{"error":""}`: true, `{"error":false}`: true,
+		`{"detail":"no details"}`: true, `{"error":"no"} and more`: true, `{"error":"no"`: true,
+		`{"error":"no","data":1}`: false, `{"data":1,"error":"no"}`: false, `{"error":["no"]}`: false, `{"error":{"code":7}}`: false,
+		`{"detail":[{"msg":"no"}]}`: false,
+	} {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil })
+		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
+			t.Errorf("%s: %v, want success: %v", body, err, good)
+		}
+	}
+}
+
 func TestRenderPromisesHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {

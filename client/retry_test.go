@@ -200,6 +200,7 @@ func TestRedirectHidesSecrets(t *testing.T) {
 	for location, want := range map[string]string{
 		"/login?session=1": "to /login", "https://[/x?session=1": "to https://[/x", "%zz?session=1": "to %zz", ":?session=1": "to :",
 		"https://x/#session=1": "to https://x/", "https://user:session@x/y?z": "to https://x/y", "//session@x": "to //x", "https://x/a@b": "to https://x/a@b",
+		"?session=1": "to ", "#session": "to ", "https://@x/": "to https://x/",
 	} {
 		var header string
 		c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,24 @@ func TestSecret(t *testing.T) {
 
 // TestTokenLosesNoID has a token be part of what an error says: hiding it must
 // not take the id of what was created with it.
+// TestConfigPrinted: what prints a Config shows where the token comes from, and
+// nothing of a base URL that may be a secret.
+func TestConfigPrinted(t *testing.T) {
+	source := func(context.Context) (string, error) { return testToken, nil }
+	for want, cfg := range map[string]Config{
+		"client.Config{BaseURL: https://x.example/v2, Token: none}":          {BaseURL: "https://x.example/v2"},
+		"client.Config{BaseURL: https://x.example, Token: " + redacted + "}": {BaseURL: "https://x.example?key=" + testToken, Token: testToken},
+		"client.Config{BaseURL: https://x.example, Token: from a source}":    {BaseURL: "https://x.example#" + testToken, TokenSource: source},
+		"client.Config{BaseURL: https://u:xxxxx@x.example, Token: none}":     {BaseURL: "https://u:" + testToken + "@x.example"},
+		"client.Config{BaseURL: invalid, Token: none}":                       {BaseURL: "user:" + testToken + "@x.example"},
+		"client.Config{BaseURL: invalid, Token: from a source}":              {BaseURL: "https://" + testToken + "@[::1", TokenSource: source},
+	} {
+		if got := fmt.Sprintf("%v", cfg); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestTokenLosesNoID(t *testing.T) {
 	for _, token := range []string{"name", "want", "json", "a", "policy_accepted"} {
 		c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":5,"policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })

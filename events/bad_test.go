@@ -181,6 +181,10 @@ func TestIdsOfBothKinds(t *testing.T) {
 	if zero != (events.User{ID: events.Value(int64(0)), Email: events.Value(""), AccountID: events.Value(int64(0))}) {
 		t.Errorf("not null, but %+v", zero)
 	}
+	minus := mustParse(t, []byte(`{"event":"x","user":{"id":-0}}`)).User
+	if minus.ID != events.Value(int64(0)) {
+		t.Errorf("-0 is %+v, want 0", minus.ID)
+	}
 	if err := (&events.Event{Name: "x"}).Mismatch(); err != nil {
 		t.Errorf("an event that was built: %v", err)
 	}
@@ -411,6 +415,16 @@ func TestTimesAsISO8601(t *testing.T) {
 		d, ok := ev.Data.(*events.ContactAdded)
 		if !ok || ev.Time.Unix() != 1763651060 || d.AddedAt.Unix() != 1763651060 {
 			t.Errorf("%s: %+v, want the time that was sent", text, ev)
+		}
+	}
+}
+
+// What Go cannot write again is no time: offsets of a day and more, either way.
+func TestOffsetsOfTimes(t *testing.T) {
+	for offset, fits := range map[string]bool{"+23:59": true, "-23:59": true, "+24:00": false, "-24:00": false} {
+		ev := mustParse(t, []byte(`{"event":"x","timestamp":"2025-11-20T15:04:20`+offset+`","data":{}}`))
+		if fits == ev.Time.IsZero() || fits != (ev.Mismatch() == nil) {
+			t.Errorf("%s: %v, %v; want a time: %v", offset, ev.Time, ev.Mismatch(), fits)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	for name, value := range nowMembers {
-		if old, had := wasMembers[name]; had && bytes.Equal(old, value) {
+		if bytes.Equal(wasMembers[name], value) {
 			continue // as it came, also if it was absent
 		}
 		merged, err := merge(rawMembers[name], wasMembers[name], value)

@@ -170,6 +170,18 @@ var changes = []struct {
 		want:   `{"event":"Campaign.Sent","timestamp":"2025-11-20T16:00:00Z","id":"2","data":{}}`,
 	},
 	{
+		name:   "the other envelope of an event",
+		body:   `{"event":"Campaign.Sent","created_on":1763651060,"data":{}}`,
+		change: func(ev *events.Event) { ev.Time = ev.Time.Add(time.Minute) },
+		want:   `{"event":"Campaign.Sent","created_on":1763651120,"data":{}}`,
+	},
+	{
+		name:   "a user that was null",
+		body:   `{"event":"Email.Error","user":null,"data":{}}`,
+		change: func(ev *events.Event) { ev.User.Email = events.Value("x@y.z") },
+		want:   `{"event":"Email.Error","user":{"id":null,"email":"x@y.z","account_id":null},"data":{}}`,
+	},
+	{
 		name:   "other data",
 		body:   `{"event":"Email.Bounced","data":{"bounce":{},"campaign":{},"new":1}}`,
 		change: func(ev *events.Event) { ev.Data = &events.EmailAPIBounce{Email: events.EmailRef{ID: "01JD"}} },
@@ -207,6 +219,15 @@ func TestChangesAreWritten(t *testing.T) {
 			again := mustParse(t, got)
 			sameJSON(t, marshal(t, again), []byte(row.want))
 		})
+	}
+}
+
+// What JSON cannot hold is an error, and not an event without it.
+func TestChangeThatCannotBeWritten(t *testing.T) {
+	ev := mustParse(t, []byte(`{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`))
+	ev.Time = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	if text, err := ev.MarshalJSON(); err == nil {
+		t.Errorf("the year 10000 is written as %q", text)
 	}
 }
 
@@ -278,6 +299,8 @@ func TestIDs(t *testing.T) {
 		{id: events.StringID("42"), json: `"42"`, text: "42", number: 42, fits: true},
 		{id: events.StringID("a\"b"), json: `"a\"b"`, text: `a"b`},
 		{id: events.StringID(""), json: `""`},
+		{id: events.IntID(0), json: `0`, text: "0", fits: true},
+		{id: events.IntID(-9), json: `-9`, text: "-9", number: -9, fits: true},
 		{id: events.ID{}, json: `null`},
 	} {
 		t.Run(row.json, func(t *testing.T) {

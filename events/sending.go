@@ -76,7 +76,7 @@ func idOf(l *ListRef) ID {
 
 // known returns d, or what could be read of data that does not fit its shape.
 func known(d Data) Data {
-	if u, ok := d.(*Unknown); ok && u != nil {
+	if u, _ := d.(*Unknown); u != nil {
 		return u.Partial
 	}
 	return d

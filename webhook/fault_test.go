@@ -243,3 +243,35 @@ func TestCancelledBeforeItIsHandled(t *testing.T) {
 		t.Errorf("again: status %d, calls %d", w.Code, calls)
 	}
 }
+
+// TestFailureWhileSenderHangsUp: that the sender is gone excuses nothing else that
+// goes wrong.
+func TestFailureWhileSenderHangsUp(t *testing.T) {
+	broken := errors.New("the store is broken")
+	for _, tt := range []struct {
+		name string
+		once webhook.Once
+	}{
+		{name: "the function gives up", once: nil},
+		{name: "the store fails", once: onceFunc(func() (bool, error) { return false, broken })},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, _ *events.Event) error {
+				cancel()
+				return ctx.Err()
+			}, webhook.Options{Once: tt.once, Logger: slog.New(slog.DiscardHandler)})
+			if tt.once != nil {
+				cancel()
+			}
+			if w := serve(h, newRequest(t, eventBody).WithContext(ctx)); w.Code != http.StatusInternalServerError {
+				t.Errorf("status %d, want 500", w.Code)
+			}
+		})
+	}
+}
+
+// onceFunc is a store that calls nothing.
+type onceFunc func() (bool, error)
+
+func (f onceFunc) Do(context.Context, string, func(context.Context) error) (bool, error) { return f() }

@@ -219,7 +219,7 @@ func (rc *receiver) report(r *http.Request, o Outcome) {
 	switch {
 	case o.Status == http.StatusInternalServerError:
 		level, message = slog.LevelError, "webhook: delivery failed"
-	case o.Status >= 400 && o.Status < 500:
+	case o.Status/100 == 4:
 		level, message = slog.LevelWarn, "webhook: delivery refused"
 	}
 	if !logger.Enabled(r.Context(), level) {

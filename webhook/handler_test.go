@@ -329,6 +329,21 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 }
 
+// TestUnsignedIsNotRead: a stranger cannot have us read what nobody has signed.
+func TestUnsignedIsNotRead(t *testing.T) {
+	for name, change := range map[string]func(*http.Request){
+		"missing": signatures(), "empty": signatures(""), "doubled": signatures(goodSignature, goodSignature),
+	} {
+		h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+		req := newRequest(t, eventBody)
+		change(req)
+		req.Body = io.NopCloser(iotest.ErrReader(errors.New("read")))
+		if w := serve(h, req); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: status %d, want 401 before anything is read", name, w.Code)
+		}
+	}
+}
+
 // padded returns an event of so many bytes.
 func padded(size int) string { return eventBody + strings.Repeat(" ", size-len(eventBody)) }
 

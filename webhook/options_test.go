@@ -138,6 +138,15 @@ func TestLog(t *testing.T) {
 			change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(eventBody + " ")) },
 			want:   []string{"level=WARN", "status=401", "remote=192.0.2.7", "invalid signature"},
 		},
+		{
+			name:   "no event",
+			handle: succeed,
+			change: func(r *http.Request) {
+				r.Body = io.NopCloser(strings.NewReader("{}"))
+				r.Header.Set(webhook.DefaultSignatureHeader, webhook.Sign(secret, []byte("{}")))
+			},
+			want: []string{"level=WARN", "status=400", "remote=192.0.2.7"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out.Reset()

@@ -80,6 +80,8 @@ func TestNewVerifierRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if v, err := NewVerifier(secrets...); err == nil || v != nil {
 				t.Errorf("NewVerifier = %v, %v; want an error", v, err)
+			} else if strings.HasPrefix(name, "an empty one") && !strings.Contains(err.Error(), "secret 2:") {
+				t.Errorf("%v, want which secret", err)
 			}
 		})
 	}

@@ -26,6 +26,7 @@ func TestEnvelope(t *testing.T) {
 		`{"b":1,"data":{"b":null}}`:                "b=1 ",
 		`{"data":{"data":{"b":2}}}`:                `data={"b":2} `,
 		`{"data":{}}`:                              "",
+		`{"x":{"b":2},"data":{"a":1}}`:             `x={"b":2} a=1 `,
 		`{"data":[1]}`:                             "data=[1] ",
 		`{"data":null}`:                            "data=null ",
 		`{"data":{"a":1},"data":{"a":2},"b":3}`:    "b=3 a=2 ",
@@ -45,6 +46,25 @@ func TestEnvelope(t *testing.T) {
 	}
 	if err := c.End(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What stands in an envelope is read behind a value of another kind, but not
+// behind what makes the text not JSON: everything after that is zero.
+func TestEnvelopeAfterMistake(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"data":{"a":1},"b":"x"}`: "b=0 a=1 ",
+		`{"data":{"a":1},"b":tru}`: "b=0 ",
+		`{"b":"x","data":{"a":1}}`: "b=0 a=1 ",
+	} {
+		got := ""
+		c := jsonscan.New(text)
+		for name := range c.Envelope("data") {
+			got += fmt.Sprintf("%s=%d ", name, c.Int())
+		}
+		if got != want || c.End() == nil {
+			t.Errorf("%s: %q, %v; want %q and a mistake", text, got, c.End(), want)
+		}
 	}
 }
 

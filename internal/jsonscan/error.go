@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -142,10 +143,7 @@ func appendIndex(way []byte, i int) []byte {
 
 func ellipsis(way []byte) []byte {
 	const mark = "…"
-	if len(way) >= len(mark) && string(way[len(way)-len(mark):]) == mark {
-		return way
-	}
-	return append(way, mark...)
+	return append(bytes.TrimSuffix(way, []byte(mark)), mark...)
 }
 
 // simple reports whether name can stand in a path as it is.

@@ -1,6 +1,7 @@
 package jsonscan_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,6 +127,7 @@ func TestIsolate(t *testing.T) {
 		{name: "before and in it", text: `[1,2,"c"]`, isolated: "[1]", whole: "[0]"},
 		{name: "behind it", text: `["a",1,2]`, isolated: "[1]", whole: "[2]"},
 		{name: "not JSON", text: `["a",tru,"c"]`, isolated: "[1]", whole: "[1]"},
+		{name: "not JSON behind a mismatch", text: `[1,tru,"c"]`, isolated: "[1]", whole: "[1]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := jsonscan.New(row.text)
@@ -143,6 +145,31 @@ func TestIsolate(t *testing.T) {
 				t.Errorf("isolated %v, whole %v", isolated, c.End())
 			}
 		})
+	}
+}
+
+// What makes a text not JSON stays its mistake, however reading goes on.
+func TestFirstSyntaxErrorStays(t *testing.T) {
+	for name, read := range map[string]func(*jsonscan.Cursor){
+		"isolated": func(c *jsonscan.Cursor) { _ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
+		"optional": func(c *jsonscan.Cursor) { jsonscan.Optional(c, (*jsonscan.Cursor).String) },
+	} {
+		c := jsonscan.New(`tru`)
+		c.Skip()
+		read(c)
+		if err := c.End(); err == nil || err.Offset != 0 || !err.Syntax {
+			t.Errorf("%s: %v, want the mistake at offset 0", name, err)
+		}
+	}
+}
+
+// Isolate keeps what makes the text not JSON, also behind a mismatch.
+func TestIsolateKeepsSyntaxErrors(t *testing.T) {
+	c := jsonscan.New(`1 tru`)
+	c.Mismatch("a string")
+	_ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
+		t.Errorf("%v, want the mistake at offset 2", err)
 	}
 }
 
@@ -166,12 +193,44 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// A path stays short, however deep its place is.
+// A path stays short, however deep its place is: one of more than 200 bytes ends
+// in an ellipsis.
 func TestDeepPath(t *testing.T) {
-	c := jsonscan.New(strings.Repeat(`{"a":[`, 4000) + "x")
-	c.Skip()
-	err := c.End()
-	if err == nil || !strings.HasPrefix(err.Path, "a[0].a[0]") || len(err.Path) > 220 {
-		t.Errorf("%v", err)
+	name := strings.Repeat("n", 39)
+	deep := `{"m` + name + `":` + strings.Repeat(`{"`+name+`":`, 4)
+	whole := "m" + name + strings.Repeat("."+name, 4) // 200 bytes
+	for text, want := range map[string]string{
+		strings.Repeat(`{"a":[`, 4000) + "x": "a[0]" + strings.Repeat(".a[0]", 39) + ".a…",
+		strings.Repeat(`[`, 4000) + "x":      strings.Repeat("[0]", 67) + "…",
+		deep + "x":                           whole,
+		deep + `{"a":x`:                      whole + ".a",
+		deep + `{"a":{"b":x`:                 whole + ".a…",
+		deep + `[[x`:                         whole + "[0]…",
+	} {
+		c := jsonscan.New(text)
+		c.Skip()
+		if err := c.End(); pathOf(err) != want {
+			t.Errorf("%.100s: path %q, want %q", text, pathOf(err), want)
+		}
+	}
+}
+
+// A name stands in a path as it is if it is short and made of letters, digits,
+// hyphens and underscores; else in quotes.
+func TestNamesInPaths(t *testing.T) {
+	for name, plain := range map[string]bool{
+		"azAZ09_-": true, "a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "_": true, "-": true,
+		"/": false, ":": false, "@": false, "[": false, "`": false, "{": false, " ": false, "é": false, "": false, "~": false,
+		strings.Repeat("x", 40): true, strings.Repeat("x", 41): false,
+	} {
+		c := jsonscan.New(`{"` + name + `":x}`)
+		c.Skip()
+		want := name
+		if !plain {
+			want = fmt.Sprintf("[%.40q]", name)
+		}
+		if err := c.End(); pathOf(err) != want {
+			t.Errorf("path %q, want %q", pathOf(err), want)
+		}
 	}
 }

@@ -135,7 +135,7 @@ func (c *Cursor) number() string {
 	}
 	s := c.text[c.i:]
 	n := numberLen(s)
-	if n < 0 {
+	if n == 0 {
 		c.fail(c.i, "a number")
 		return ""
 	}
@@ -143,7 +143,7 @@ func (c *Cursor) number() string {
 	return s[:n]
 }
 
-// numberLen returns the length of the number that s begins with, or -1.
+// numberLen returns the length of the number that s begins with, or 0.
 func numberLen(s string) int {
 	n := 0
 	if s[0] == '-' {
@@ -151,12 +151,12 @@ func numberLen(s string) int {
 	}
 	whole := digits(s[n:])
 	if whole == 0 || whole > 1 && s[n] == '0' {
-		return -1
+		return 0
 	}
 	if n += whole; n < len(s) && s[n] == '.' {
 		fraction := digits(s[n+1:])
 		if fraction == 0 {
-			return -1
+			return 0
 		}
 		n += 1 + fraction
 	}
@@ -166,7 +166,7 @@ func numberLen(s string) int {
 		}
 		exponent := digits(s[n:])
 		if exponent == 0 {
-			return -1
+			return 0
 		}
 		n += exponent
 	}

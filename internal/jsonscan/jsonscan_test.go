@@ -2,6 +2,7 @@ package jsonscan_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // text is JSON of every kind, with and without mistakes.
 var texts = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-1`, `12`, `1.5`, `1e3`, `1E+3`, `1.25e-2`, `9223372036854775807`, `1e999`,
-	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
+	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\u0000"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
 	`"\ud83d\u0041"`, `"\ud83dx"`,
 	`"é€😀"`, "\"\xff\"", "\"a\xc3\"", "\"\\n\xff\"", `"` + strings.Repeat("long ", 20) + `"`,
 	`"` + strings.Repeat("é", 20) + `\n"`, "\"\x7f\u2028\"",
@@ -231,6 +232,38 @@ func TestClone(t *testing.T) {
 	}
 }
 
+// Of copies, short strings that come again share their memory, whatever bytes
+// they begin and end with.
+func TestCloneShares(t *testing.T) {
+	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
+		one, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := jsonscan.New(fmt.Sprintf("[%s, \"between\", %[1]s]", one))
+		c.Clone = true
+		got := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+		if err := c.End(); err != nil || !slices.Equal(got, []string{s, "between", s}) {
+			t.Fatalf("%q: %q, %v", s, got, err)
+		}
+		if shared := unsafe.StringData(got[0]) == unsafe.StringData(got[2]); s != "" && shared != (len(s) <= 16) {
+			t.Errorf("%q: shared is %v", s, shared)
+		}
+	}
+}
+
+// A reader that finds nothing, or half a word, fails and does not panic.
+func TestNothingToRead(t *testing.T) {
+	c := jsonscan.New("")
+	c.QuotedInts = true
+	if n := c.Int(); n != 0 || c.End() == nil {
+		t.Errorf("Int of nothing is %d, %v", n, c.End())
+	}
+	if c = jsonscan.New("nul"); c.Null() || c.End() == nil {
+		t.Errorf("nul is null, %v", c.End())
+	}
+}
+
 func TestLookAhead(t *testing.T) {
 	c := jsonscan.New(`{"a":1,"b":2}`)
 	ahead := *c
@@ -286,5 +319,26 @@ func TestOptional(t *testing.T) {
 		case (err != nil) != (want.path != "") || err != nil && (err.Path != want.path || err.Syntax != want.syntax):
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// An optional value is whole or zero, also behind a mistake elsewhere.
+func TestOptionalBehindMistake(t *testing.T) {
+	c := jsonscan.New(`["x",[1,"y"],[2,3]]`)
+	var got []int64
+	for range c.Array() {
+		if c.Peek() != '[' {
+			c.Int()
+			continue
+		}
+		got = append(got, jsonscan.Optional(c, func(c *jsonscan.Cursor) (sum int64) {
+			for range c.Array() {
+				sum += c.Int()
+			}
+			return sum
+		}))
+	}
+	if err := c.End(); !slices.Equal(got, []int64{0, 5}) || pathOf(err) != "[0]" {
+		t.Errorf("%v, %v", got, err)
 	}
 }

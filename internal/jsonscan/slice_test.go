@@ -103,3 +103,21 @@ func TestSliceOfFewEmpty(t *testing.T) {
 		t.Errorf("%d elements, %v", len(got), c.Err())
 	}
 }
+
+// TestSliceLimit has elements take eight times the memory of the text and 256 KiB,
+// and then the text a byte less.
+func TestSliceLimit(t *testing.T) {
+	type item [6]int64 // 48 bytes
+	const n = 40_000
+	head, tail := `{"list":[`+strings.Repeat("null,", n-1), "null]}"
+	exact := (48*n - 256<<10) / 8
+	for length, path := range map[int]string{exact: "", exact - 1: "list[17]"} {
+		c := jsonscan.New(head + tail + strings.Repeat(" ", length-len(head+tail)))
+		for range c.Object() {
+			jsonscan.Slice(c, func(c *jsonscan.Cursor) (v item) { c.Skip(); return v })
+		}
+		if err := c.End(); pathOf(err) != path || (err == nil) != (path == "") {
+			t.Errorf("%d bytes of text: %v, want a mistake in %q", length, err, path)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (c *Cursor) envelope(member string, yield func(string) bool) {
 			return
 		}
 	}
-	if inner < 0 || c.err != nil && c.err.Syntax {
+	if inner == -1 || c.err != nil && c.err.Syntax {
 		return
 	}
 	end := c.i

@@ -174,6 +174,11 @@ func (p param) openAPI() object {
 // openAPISchema describes a schema; what has a name is described among the
 // schemas, and referred to.
 func openAPISchema(s *schema, schemas object) object {
+	if s.nullable {
+		value := *s
+		value.nullable = false
+		return object{"anyOf": []object{openAPISchema(&value, schemas), {"type": "null"}}}
+	}
 	out := object{}
 	if s.kind != "" {
 		out["type"] = s.kind

@@ -22,12 +22,13 @@ import (
 // schema is what a type is as JSON. A type of package encoding/json that says
 // it itself has none: it may be anything.
 type schema struct {
-	object  string // its name in the documents, if it has one
-	kind    string // object, array, string, integer, number, boolean; "" is anything
-	format  string // such as date-time
-	enum    []string
-	members []member // of an object, in their order
-	items   *schema  // of an array
+	object   string // its name in the documents, if it has one
+	nullable bool
+	kind     string // object, array, string, integer, number, boolean; "" is anything
+	format   string // such as date-time
+	enum     []string
+	members  []member // of an object, in their order
+	items    *schema  // of an array
 }
 
 // member is one of an object.
@@ -83,7 +84,9 @@ func schemaOf(t reflect.Type) *schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return schemaOf(t.Elem())
+		s := *schemaOf(t.Elem())
+		s.nullable = true
+		return &s
 	case reflect.Struct:
 		return &schema{kind: "object", object: objects()[t], members: membersOf(t)}
 	case reflect.Slice:

@@ -63,7 +63,7 @@ func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {
 		return out
 	}
-	wait, due := q.wait(now)
+	wait, _ := q.wait(now)
 	switch {
 	case q.hook.Archived:
 		out.Waiting = "archived"
@@ -71,7 +71,7 @@ func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 		out.Waiting, out.Until = "retry", x.NextAttempt
 	case !x.NextAttempt.IsZero():
 		out.Waiting, out.Until = "delay", x.NextAttempt
-	case due && wait > 0:
+	case wait > 0:
 		out.Waiting, out.Until = "rate_limit", now.Add(wait)
 	}
 	return out

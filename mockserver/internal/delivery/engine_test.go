@@ -1,0 +1,266 @@
+package delivery
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/webhook"
+)
+
+// Next names the earliest delivery that waits, and not one that is being
+// attempted or that waits for good.
+func TestNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t)
+		start := e.clock.Now()
+		if wait, what := e.Next(); wait != 0 || what != "" {
+			t.Errorf("without webhooks: %v, %q", wait, what)
+		}
+		retrying := func(id int64, after time.Duration) *queue {
+			q := &queue{hook: Webhook{ID: id, URL: fmt.Sprintf("http://%d.example", id)}}
+			q.later(named("x"), start.Add(after))
+			return q
+		}
+		limited := retrying(4, time.Hour)
+		limited.hook.RateLimit, limited.hook.Period, limited.starts = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
+		limited.pending = []*delivery{named("y"), named("z")}
+		busy := retrying(5, 0)
+		busy.working = true
+		archived := retrying(6, 0)
+		archived.hook.Archived = true
+		for _, row := range []struct {
+			queues []*queue
+			wait   time.Duration
+			what   string
+		}{
+			{[]*queue{busy, archived}, 0, ""},
+			{[]*queue{retrying(1, time.Minute), retrying(2, 30*time.Second)}, 30 * time.Second, "1 deliveries to webhook 2 (http://2.example)"},
+			{[]*queue{retrying(2, 30*time.Second), retrying(1, time.Minute)}, 30 * time.Second, "1 deliveries to webhook 2 (http://2.example)"},
+			{[]*queue{retrying(1, time.Minute), retrying(2, time.Minute)}, time.Minute, "1 deliveries to webhook 1 (http://1.example)"},
+			{[]*queue{retrying(1, time.Minute), limited, busy}, 40 * time.Second, "3 deliveries to webhook 4 (http://4.example)"},
+		} {
+			e.order = row.queues
+			if wait, what := e.Next(); wait != row.wait || what != row.what {
+				t.Errorf("%d queues: %v, %q; want %v, %q", len(row.queues), wait, what, row.wait, row.what)
+			}
+		}
+		e.order = nil
+	})
+}
+
+// The journal holds the latest 10,000 events, and their numbers go on.
+func TestJournalIsBounded(t *testing.T) {
+	var j journal
+	for n := range maxEvents + 2 {
+		j.fired(&Event{}, nil)
+		if want := min(n+1, maxEvents); len(j.events) != want {
+			t.Fatalf("after %d events: %d are kept, want %d", n+1, len(j.events), want)
+		}
+	}
+	if first, last := j.events[0].ID, j.events[maxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
+		t.Errorf("kept are %s to %s", first, last)
+	}
+}
+
+// A delivery that was held back and is asked for again is held back no more.
+func TestRemoveOfWhatIsHeld(t *testing.T) {
+	q := &queue{}
+	held := named("held")
+	q.push(held, &fault.Rule{Fault: fault.Fault{Action: fault.Reorder}}, start)
+	q.remove(named("other"))
+	if q.held != held {
+		t.Error("it is let go with another one")
+	}
+	q.remove(held)
+	q.pending = append(q.pending, held)
+	q.push(named("next"), nil, start)
+	if got := fmt.Sprint(taken(q, start)); got != "[held next]" {
+		t.Errorf("got %s, want it at its place", got)
+	}
+}
+
+// What goes to a URL that is no webhook's is attempted once, signed with its own
+// secret, and is nothing of a webhook with that URL.
+func TestSendTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var signatures []string
+		e := engineTo(t, func(w http.ResponseWriter, r *http.Request) {
+			signatures = append(signatures, r.URL.Path+" "+r.Header.Get(webhook.DefaultSignatureHeader))
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		e.Open(hook)
+		body := []byte(`{"event":"own"}`)
+		var ids, want []string
+		for _, to := range []struct {
+			url    string
+			secret webhook.Secret
+		}{
+			{hook.URL, webhook.Secret{Key: hook.Secret, Hash: hook.Hash}},
+			{hook.URL, webhook.Secret{Key: "other", Hash: webhook.SHA256}},
+			{hook.URL, webhook.Secret{Key: "other", Hash: webhook.SHA512}},
+			{hook.URL + "path", webhook.Secret{Key: "other", Hash: webhook.SHA512}},
+			{hook.URL + "path", webhook.Secret{Key: "other", Hash: webhook.SHA512}},
+		} {
+			ids = append(ids, e.SendTo(to.url, to.secret, body))
+			want = append(want, to.url[len("http://receiver.example"):]+" "+webhook.Sign(to.secret, body))
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute) // longer than the schedule
+		if fmt.Sprint(signatures) != fmt.Sprint(want) {
+			t.Errorf("attempts:\n%q, want\n%q", signatures, want)
+		}
+		for _, id := range ids {
+			if r := e.Record(id); r.State != record.DeliveryFailed || len(r.Attempts) != 1 || r.MaxAttempts != 1 || r.WebhookID != "" {
+				t.Errorf("%s is %s after %d of %d attempts to webhook %q", id, r.State, len(r.Attempts), r.MaxAttempts, r.WebhookID)
+			}
+		}
+		if len(e.order) != 5 {
+			t.Errorf("%d queues, want one for the webhook and for each target", len(e.order))
+		}
+		for _, id := range []string{"-1", "0", "8", "x", ""} {
+			if got, err := e.Send(id, body); err == nil {
+				t.Errorf("Send to webhook %q is %s, want an error", id, got)
+			}
+		}
+	})
+}
+
+// A delivery that no queue is left for is described all the same.
+func TestRecordWithoutItsQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		e.Open(hook)
+		id := e.SendTo(hook.URL, webhook.Secret{Key: "s"}, []byte("own"))
+		synctest.Wait()
+		state := e.State()
+		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("there is no secret to sign with") })
+		other.Replace(nil, state)
+		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" {
+			t.Errorf("%+v, want that it failed", r)
+		}
+		if err := other.Redeliver(id); err == nil {
+			t.Error("it is delivered again without a secret")
+		}
+		// The attempt under way ends after its webhook is gone, while somebody listens.
+		if _, err := e.Send("7", []byte("own")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		from, _ := e.changes.Listen()
+		e.Replace(nil, State{})
+		answer <- http.StatusOK
+		answer <- http.StatusInternalServerError
+		synctest.Wait()
+		e.changes.Leave(from)
+	})
+}
+
+// Only what waits says what for: not what is behind the one under way.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		limited := hook
+		limited.RateLimit, limited.Period = 2, "minute"
+		e.Open(limited)
+		var ids []string
+		for range 3 {
+			id, err := e.Send("7", []byte("own"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		synctest.Wait()
+		began := time.Now()
+		check := func(when string, want ...string) {
+			t.Helper()
+			for i, id := range ids {
+				if got := e.Record(id); got.Waiting != want[i] || (got.Waiting != "") == got.Until.IsZero() {
+					t.Errorf("%s: delivery %d waits for %q until %v, want %q", when, i, got.Waiting, got.Until, want[i])
+				}
+			}
+		}
+		check("the first is under way", "", "", "")
+		if places := e.State().Deliveries; places[0].Place != 0 || places[1].Place != 1 || places[2].Place != 2 {
+			t.Errorf("places %d, %d, %d; want 1 and 2 for those that are queued", places[0].Place, places[1].Place, places[2].Place)
+		}
+		answer <- http.StatusOK
+		answer <- http.StatusBadGateway
+		synctest.Wait()
+		check("both have had their turn", "", "retry", "rate_limit")
+		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
+			t.Errorf("until %v, want a minute after the first", got)
+		}
+		e.Archive(7, true)
+		if got := e.Record(ids[2]).Waiting; got != "archived" {
+			t.Errorf("of an archived webhook it waits for %q", got)
+		}
+	})
+}
+
+// A snapshot without the delivery itself is a mistake, and no panic.
+func TestCheckOfStates(t *testing.T) {
+	d := func(id, hook string) Saved { return Saved{Delivery: &record.Delivery{ID: id, WebhookID: hook}} }
+	late := d("dlv-1", "7")
+	late.Tries = -1
+	for want, state := range map[string]State{
+		"":                                     {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
+		"deliveries[0]: id: want dlv-1":        {Deliveries: []Saved{{}}},
+		"deliveries[1]: id: want dlv-2":        {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
+		"deliveries[0]: tries: want 0 or more": {Deliveries: []Saved{late}},
+		"deliveries[0]: webhook_id: there is none such": {Deliveries: []Saved{d("dlv-1", "8")}},
+		"events: want objects":                          {Events: []*record.FiredEvent{nil}},
+	} {
+		got := ""
+		if err := state.Check(map[string]bool{"7": true}); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Connections to receivers are kept while a queue is worked off, and closed when
+// nothing is left to do.
+func TestConnectionsAreNotKept(t *testing.T) {
+	opened, closed := make(chan struct{}, 10), make(chan struct{}, 10)
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	receiver.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			opened <- struct{}{}
+		case http.StateClosed:
+			closed <- struct{}{}
+		}
+	}
+	receiver.Start()
+	defer receiver.Close()
+	e := engineTo(t, nil)
+	own := hook
+	own.URL, own.Archived = receiver.URL, true
+	e.Open(own)
+	for range 3 {
+		if _, err := e.Send("7", []byte("own")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Archive(7, false)
+	select {
+	case <-closed:
+	case <-time.After(time.Minute):
+		t.Fatal("the connection is still there")
+	}
+	if n := len(opened); n != 1 {
+		t.Errorf("%d connections for deliveries one after the other", n)
+	}
+}
