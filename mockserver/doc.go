@@ -14,7 +14,7 @@
 //
 // # Accounts
 //
-// Every request needs one of [Config.Tokens]. A token belongs to a user and an
+// Every request needs one of [Config.Tokens], or one of a seed. A token belongs to a user and an
 // account; nothing of one account is visible to another, whose ids are as
 // unknown as ids that do not exist: 404. All ids come from one sequence, so that
 // no id means two things.

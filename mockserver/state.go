@@ -63,21 +63,33 @@ func (s *Server) Reset() { s.world.Reset() }
 //
 //	{
 //	  "account_id": 1,
-//	  "templates": [{"name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
-//	  "lists": [{"name": "News", "policy_accepted": true, "contacts": [
-//	    {"email": "ada@example.com", "tags": ["vip"], "status": "active"}]}],
+//	  "tokens": [{"token": "reader", "user_id": 2, "user_email": "ada@example.com", "read_only": true, "expires_in_ms": 3600000}],
+//	  "templates": [{"template_id": 11, "name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
+//	  "lists": [{"list_id": 12, "name": "News", "policy_accepted": true, "contacts": [
+//	    {"id": 101, "email": "ada@example.com", "tags": ["vip"], "status": "active"}]}],
 //	  "suppressed_emails": ["*@example.net"],
-//	  "workflows": [{"name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
+//	  "workflows": [{"workflow_id": 13, "name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
 //	    "sender": {"email": "shop@example.com"}, "content": {"subject": "Hello", "template": "Welcome"}}],
-//	  "campaigns": [{"name": "May", "list": "News", "sender": {"email": "shop@example.com"},
+//	  "campaigns": [{"campaign_id": 14, "name": "May", "list": "News", "sender": {"email": "shop@example.com"},
 //	    "content": {"subject": "May", "template": "Welcome"}}],
-//	  "webhooks": [{"url": "http://127.0.0.1:9000/hook", "events": ["Email.Bounced"]}]
+//	  "webhooks": [{"webhook_id": "15", "url": "http://127.0.0.1:9000/hook", "events": ["Email.Bounced"],
+//	    "secret": "known to the receiver", "hash_function": "sha512"}]
 //	}
 //
 // All members may be left out; without account_id it is the account of the first
-// token. The items are bodies of the API and are checked like them, with a list
-// or template of the same object by its name, and the status of contacts as an
-// import takes it. Webhooks come last, so that none hears of the seed itself.
+// token of [Config.Tokens]. The items are bodies of the API and are checked like
+// them, with a list or template of the same object by its name, and the status of
+// contacts as an import takes it. Webhooks come last, so that none hears of the
+// seed itself.
+//
+// What the platform chooses by itself elsewhere, a seed may fix, so that a test
+// knows it beforehand: ids, from 1 to 10^15, of which no two resources have the
+// same one and the contacts of a list either all or none, each greater than the
+// one before; the secret of a webhook, which may not be blank; its hash function.
+// What is not fixed comes after the greatest id so far. Tokens are those of the
+// object's account; they make it an account that there is, and fields left out are
+// as [Token] says.
+//
 // The first mistake ends it; the error says where it is, and what was added
 // before it stays.
 func (s *Server) Seed(r io.Reader) error { return s.world.Seed(r) }

@@ -90,7 +90,7 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 // accounts returns the accounts that there are tokens of.
 func (c *Control) accounts() []account {
 	accounts := []account{}
-	for _, t := range c.Tokens {
+	for _, t := range c.Access.All() {
 		i := slices.IndexFunc(accounts, func(a account) bool { return a.AccountID == t.AccountID })
 		if i < 0 {
 			i = len(accounts)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -24,9 +25,10 @@ import (
 // World is a platform with all that belongs to it, from the ground up. Its fields
 // do not change.
 type World struct {
-	Tokens  []gateway.Token      // who may ask
+	Account int64                // whose a seed is that does not say
 	Lookups platform.LookupLimit // as configured
 
+	Access     *access.Set
 	Changes    *feed.Feed
 	Clock      *clock.Clock
 	Work       *underway.Count
@@ -77,6 +79,7 @@ func (w *World) Restore(r io.Reader) error {
 func (w *World) Reset() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)
+	w.Access.Reset()
 	w.API.Log.Clear()
 	w.Platform.Reset()
 }
