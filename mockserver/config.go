@@ -30,8 +30,8 @@ type Token struct {
 	// ReadOnly refuses everything but reading with 403.
 	ReadOnly bool
 	// ExpiresIn is how long the token is good for, from [New] or the [Server.Seed]
-	// that added it on, and again from each [Server.Reset] and the like; afterwards
-	// it is answered with 401. 0 is for ever.
+	// that added it on, and again from each [Server.Reset] or [Server.Clear];
+	// afterwards it is answered with 401. 0 is for ever.
 	ExpiresIn time.Duration
 }
 
@@ -138,7 +138,7 @@ const (
 
 // RevokeToken makes an access token unknown: what is asked with it from now on is
 // answered with 401, which applications have to survive. The tokens of
-// [Config.Tokens] come back with [Server.Reset] and the like. It is an error if
+// [Config.Tokens] come back with [Server.Reset]. It is an error if
 // there is no such token, and the error does not tell which it was.
 func (s *Server) RevokeToken(token string) error {
 	if !s.world.Access.Revoke(token) {

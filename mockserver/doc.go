@@ -74,9 +74,10 @@
 //
 // # State
 //
-// [Server.Seed] adds what a file describes, [Server.Snapshot] writes the whole
-// state as JSON, [Server.Restore] goes back to it, and [Server.Reset] forgets
-// everything.
+// [Server.Seed] adds what a file describes, and [Server.SetStart] makes that what
+// [Server.Reset] goes back to between tests: the same ids and secrets each time.
+// [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
+// it, and [Server.Clear] forgets everything.
 //
 // # Control routes
 //

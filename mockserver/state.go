@@ -38,10 +38,11 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.wo
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
 // still to be delivered, the clock, and the secrets of webhooks, so keep it like
-// one. The fault plan and the log of requests are not part of it. It may be called
-// at any time. What is being attempted counts as still to be delivered, and its
-// attempt as made; only what [Server.SendEventTo] has still to deliver has failed
-// after a restore, because its secret is not part of the snapshot.
+// one. The fault plan, access tokens and the log of requests are not part of it. It
+// may be called at any time. What is being attempted counts as still to be
+// delivered, and its attempt as made; only what [Server.SendEventTo] has still to
+// deliver has failed after a restore, because its secret is not part of the
+// snapshot.
 func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 
 // Restore replaces the whole state by that of a snapshot. What was to be
@@ -49,15 +50,28 @@ func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 // to be delivered, and its campaigns go on. A clock that ran is as far ahead of
 // package time as it was, one that was frozen shows the time that it showed; a
 // snapshot that says nothing of it leaves it as [Config] says. Tokens, the fault
-// plan and the log of requests stay. A snapshot with a mistake changes nothing, and the error
-// says where it is.
+// plan and the log of requests are a test's and stay as they are; [Server.Reset] is
+// what leaves nothing of another test. A snapshot with a mistake changes nothing,
+// and the error says where it is.
 func (s *Server) Restore(r io.Reader) error { return s.world.Restore(r) }
 
-// Reset forgets everything: the state, the journals, the log of requests and
-// the fault plan. Only tokens and configuration stay, with the limit of lookups
-// as it was configured, and the seed of the fault plan. Ids begin anew, and the
-// clock is as [Config] says.
+// SetStart makes what there is now the state that [Server.Reset] goes back to: a
+// test, or what it shares with others, seeds the server, sets the start, and then
+// resets between tests. It keeps a compressed snapshot, and the tokens that seeds
+// added.
+func (s *Server) SetStart() error { return s.world.SetStart() }
+
+// Reset goes back to the start: the state that [Server.SetStart] kept, or else the
+// empty one of a new server. Records have the ids, secrets and times that they had,
+// and ids go on behind them. The fault plan is empty, with the seed that it has, and
+// so is the log of requests; the clock is as it was at the start, as after a
+// Restore; the limit of lookups is as configured, and so are the tokens, with those that seeds had added to the start, each good for its whole
+// time again. What a test has set by [Server.SetTarget] stays.
 func (s *Server) Reset() { s.world.Reset() }
+
+// Clear forgets everything: what there is then is what there was when the server
+// was made. Ids begin anew, and the clock is as [Config] says. The start itself stays, and Reset goes back to it.
+func (s *Server) Clear() { s.world.Clear() }
 
 // Seed adds what one or more JSON objects describe, each for one account:
 //
@@ -79,8 +93,8 @@ func (s *Server) Reset() { s.world.Reset() }
 // All members may be left out; without account_id it is the account of the first
 // token of [Config.Tokens]. The items are bodies of the API and are checked like
 // them, with a list or template of the same object by its name, and the status of
-// contacts as an import takes it. Webhooks come last, so that none hears of the
-// seed itself.
+// contacts as an import takes it. A seed says what there is, and nothing happens:
+// it fires no events.
 //
 // What the platform chooses by itself elsewhere, a seed may fix, so that a test
 // knows it beforehand: ids, from 1 to 10^15, of which no two resources have the

@@ -62,7 +62,7 @@ type Set struct {
 	configured []Token
 
 	mu    sync.RWMutex
-	known []known // the configured ones first
+	known []known
 }
 
 type known struct {
@@ -79,19 +79,49 @@ func New(configured []Token, now func() time.Time) *Set {
 	return s
 }
 
-// Reset leaves the tokens of the configuration, each as it was in the beginning.
-func (s *Set) Reset() {
+// Reset leaves the tokens of the configuration and some that had been added, each
+// as it was in the beginning.
+func (s *Set) Reset(added ...Token) {
+	s.reset(added, func(Token) bool { return true })
+}
+
+// ResetAccount does so for the tokens of an account. The others stay as they are.
+func (s *Set) ResetAccount(account int64, added ...Token) {
+	s.reset(added, func(t Token) bool { return t.AccountID == account })
+}
+
+func (s *Set) reset(added []Token, concerned func(Token) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known = nil
+	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
 	for _, t := range s.configured {
-		s.known = append(s.known, s.begin(t))
+		if concerned(t) {
+			s.known = append(s.known, s.begin(t, false))
+		}
+	}
+	for _, t := range added {
+		if concerned(t) {
+			s.known = append(s.known, s.begin(t, true))
+		}
 	}
 }
 
+// Added returns the tokens that were added.
+func (s *Set) Added() []Token {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []Token
+	for _, k := range s.known {
+		if k.added {
+			out = append(out, k.Token)
+		}
+	}
+	return out
+}
+
 // begin starts the time for which a token is good.
-func (s *Set) begin(t Token) known {
-	k := known{Token: t}
+func (s *Set) begin(t Token, added bool) known {
+	k := known{Token: t, added: added}
 	if t.ExpiresIn > 0 {
 		k.expires = s.now().Add(t.ExpiresIn)
 	}
@@ -168,9 +198,7 @@ func (s *Set) Add(t Token) error {
 	if s.findLocked(t.Token) >= 0 {
 		return errors.New("token: there is such a token already")
 	}
-	k := s.begin(t)
-	k.added = true
-	s.known = append(s.known, k)
+	s.known = append(s.known, s.begin(t, true))
 	return nil
 }
 

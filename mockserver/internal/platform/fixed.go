@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed is what a seed says of the records that an operation makes, and the
+// Fixed is what a seed, whose operations fire no events, says of the records that an operation makes, and the
 // platform would choose by itself otherwise. It travels in the context, by
 // [WithFixed].
 type Fixed struct {
@@ -59,7 +59,7 @@ func (t *tx) fix(ctx context.Context) error {
 	for _, id := range ids {
 		t.p.lastID = max(t.p.lastID, id) // what is not fixed comes after what is
 	}
-	t.fixed = f
+	t.fixed, t.seeds = f, true
 	return nil
 }
 

@@ -15,7 +15,8 @@ type tx struct {
 	p       *Platform
 	account *account
 	user    *Caller // who acts; nil for a recipient or the platform itself
-	fixed   Fixed
+	fixed   Fixed   // by a seed
+	seeds   bool    // nothing happens: what there is, is described
 	now     time.Time
 	about   string           // the id of the message that events are about
 	changed []*message       // of which the stream tells
