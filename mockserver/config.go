@@ -1,13 +1,14 @@
 package mockserver
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/webhook"
 )
@@ -28,6 +29,10 @@ type Token struct {
 	AccountID int64
 	// ReadOnly refuses everything but reading with 403.
 	ReadOnly bool
+	// ExpiresIn is how long the token is good for, from [New] or the [Server.Seed]
+	// that added it on, and again from each [Server.Reset] or [Server.Clear];
+	// afterwards it is answered with 401. 0 is for ever.
+	ExpiresIn time.Duration
 }
 
 // Config says how a server behaves. The zero value is a platform with one
@@ -95,10 +100,10 @@ type Config struct {
 
 // complete fills in what is left out, and returns the tokens as the gateway
 // knows them too.
-func (cfg Config) complete() (Config, []gateway.Token) {
+func (cfg Config) complete() (Config, []access.Token) {
 	cfg = holdToContract(cfg)
-	known := gateway.Tokens(each(cfg.Tokens, func(t Token) gateway.Token { return gateway.Token(t) }), DefaultToken)
-	cfg.Tokens = each(known, func(t gateway.Token) Token { return Token(t) })
+	known := access.Complete(each(cfg.Tokens, func(t Token) access.Token { return access.Token(t) }), DefaultToken)
+	cfg.Tokens = each(known, func(t access.Token) Token { return Token(t) })
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
@@ -130,6 +135,17 @@ const (
 	// LookupCalendar accepts one lookup in each second of the clock.
 	LookupCalendar LookupLimit = platform.LookupCalendar
 )
+
+// RevokeToken makes an access token unknown: what is asked with it from now on is
+// answered with 401, which applications have to survive. The tokens of
+// [Config.Tokens] come back with [Server.Reset]. It is an error if
+// there is no such token, and the error does not tell which it was.
+func (s *Server) RevokeToken(token string) error {
+	if !s.world.Access.Revoke(token) {
+		return errors.New("mockserver: token: there is no such token")
+	}
+	return nil
+}
 
 // SetTarget lets a handler of this process answer the deliveries to a host from
 // now on, as [Config.Targets] does and in the place of what that says of the same

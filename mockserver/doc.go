@@ -14,7 +14,7 @@
 //
 // # Accounts
 //
-// Every request needs one of [Config.Tokens]. A token belongs to a user and an
+// Every request needs one of [Config.Tokens], or one of a seed. A token belongs to a user and an
 // account; nothing of one account is visible to another, whose ids are as
 // unknown as ids that do not exist: 404. All ids come from one sequence, so that
 // no id means two things.
@@ -74,9 +74,10 @@
 //
 // # State
 //
-// [Server.Seed] adds what a file describes, [Server.Snapshot] writes the whole
-// state as JSON, [Server.Restore] goes back to it, and [Server.Reset] forgets
-// everything.
+// [Server.Seed] adds what a file describes, and [Server.SetStart] makes that what
+// [Server.Reset] goes back to between tests: the same ids and secrets each time.
+// [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
+// it, and [Server.Clear] forgets everything.
 //
 // # Control routes
 //

@@ -161,19 +161,24 @@ func TestSeedMistakes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newProbe(t, mockserver.Config{})
-			err := p.Seed(strings.NewReader(tt.file))
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %s", err, tt.want)
-			}
 			status := 422
 			if tt.name == "not JSON" {
 				status = 400
 			}
-			if a := p.do("POST", "/_mock/seed", tt.file); a.status != status {
-				t.Errorf("over HTTP: %d %s, want %d", a.status, a.text, status)
-			}
+			wantSeedMistake(t, tt.file, tt.want, status)
 		})
+	}
+}
+
+// wantSeedMistake holds that a seed fails, by the method and over HTTP.
+func wantSeedMistake(t *testing.T, file, want string, status int) {
+	t.Helper()
+	p := newProbe(t, mockserver.Config{})
+	if err := p.Seed(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if a := p.do("POST", "/_mock/seed", file); a.status != status {
+		t.Errorf("over HTTP: %d %s, want %d", a.status, a.text, status)
 	}
 }
 

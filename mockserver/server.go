@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
@@ -53,11 +54,12 @@ func New(cfg Config) *Server {
 // build puts the house together, from the ground up: each floor is given what
 // stands below it, and knows nothing of what comes above. The control routes and
 // this package are the roof.
-func build(cfg Config, known []gateway.Token) *world.World {
+func build(cfg Config, known []access.Token) *world.World {
 	changes := &feed.Feed{}   // everybody may tell it what has changed
 	work := &underway.Count{} // what Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
+	tokens := access.New(known, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
 		Schedule: cfg.RetrySchedule,
@@ -80,7 +82,7 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		Work:         work,
 	})
 	api := gateway.New(records, gateway.Options{
-		Tokens:         known,
+		Access:         tokens,
 		SkipValidation: cfg.SkipValidation,
 		RefuseUnknown:  cfg.RefuseUnknownMembers,
 		OnViolation:    cfg.OnViolation,
@@ -90,8 +92,9 @@ func build(cfg Config, known []gateway.Token) *world.World {
 		Clock:          now,
 	})
 	return &world.World{
-		Tokens:     known,
+		Account:    known[0].AccountID,
 		Lookups:    cfg.Lookups,
+		Access:     tokens,
 		Changes:    changes,
 		Clock:      now,
 		Work:       work,
@@ -152,7 +155,7 @@ func (s *Server) URL() string {
 // is changing.
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
 
-// Token returns the first of the access tokens that the server knows.
+// Token returns the first of the access tokens of [Config.Tokens].
 func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
 
 // Transport returns a transport that answers every request in process, whatever

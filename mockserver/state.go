@@ -38,10 +38,11 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.wo
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
 // still to be delivered, the clock, and the secrets of webhooks, so keep it like
-// one. The fault plan and the log of requests are not part of it. It may be called
-// at any time. What is being attempted counts as still to be delivered, and its
-// attempt as made; only what [Server.SendEventTo] has still to deliver has failed
-// after a restore, because its secret is not part of the snapshot.
+// one. The fault plan, access tokens and the log of requests are not part of it. It
+// may be called at any time. What is being attempted counts as still to be
+// delivered, and its attempt as made; only what [Server.SendEventTo] has still to
+// deliver has failed after a restore, because its secret is not part of the
+// snapshot.
 func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 
 // Restore replaces the whole state by that of a snapshot. What was to be
@@ -49,35 +50,60 @@ func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 // to be delivered, and its campaigns go on. A clock that ran is as far ahead of
 // package time as it was, one that was frozen shows the time that it showed; a
 // snapshot that says nothing of it leaves it as [Config] says. Tokens, the fault
-// plan and the log of requests stay. A snapshot with a mistake changes nothing, and the error
-// says where it is.
+// plan and the log of requests are a test's and stay as they are; [Server.Reset] is
+// what leaves nothing of another test. A snapshot with a mistake changes nothing,
+// and the error says where it is.
 func (s *Server) Restore(r io.Reader) error { return s.world.Restore(r) }
 
-// Reset forgets everything: the state, the journals, the log of requests and
-// the fault plan. Only tokens and configuration stay, with the limit of lookups
-// as it was configured, and the seed of the fault plan. Ids begin anew, and the
-// clock is as [Config] says.
+// SetStart makes what there is now the state that [Server.Reset] goes back to: a
+// test, or what it shares with others, seeds the server, sets the start, and then
+// resets between tests. It keeps a compressed snapshot, and the tokens that seeds
+// added.
+func (s *Server) SetStart() error { return s.world.SetStart() }
+
+// Reset goes back to the start: the state that [Server.SetStart] kept, or else the
+// empty one of a new server. Records have the ids, secrets and times that they had,
+// and ids go on behind them. The fault plan is empty, with the seed that it has, and
+// so is the log of requests; the clock is as it was at the start, as after a
+// Restore; the limit of lookups is as configured, and so are the tokens, with those that seeds had added to the start, each good for its whole
+// time again. What a test has set by [Server.SetTarget] stays.
 func (s *Server) Reset() { s.world.Reset() }
+
+// Clear forgets everything: what there is then is what there was when the server
+// was made. Ids begin anew, and the clock is as [Config] says. The start itself stays, and Reset goes back to it.
+func (s *Server) Clear() { s.world.Clear() }
 
 // Seed adds what one or more JSON objects describe, each for one account:
 //
 //	{
 //	  "account_id": 1,
-//	  "templates": [{"name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
-//	  "lists": [{"name": "News", "policy_accepted": true, "contacts": [
-//	    {"email": "ada@example.com", "tags": ["vip"], "status": "active"}]}],
+//	  "tokens": [{"token": "reader", "user_id": 2, "user_email": "ada@example.com", "read_only": true, "expires_in_ms": 3600000}],
+//	  "templates": [{"template_id": 11, "name": "Welcome", "content": {"html": "<p>Hello {{name}}</p>"}}],
+//	  "lists": [{"list_id": 12, "name": "News", "policy_accepted": true, "contacts": [
+//	    {"id": 101, "email": "ada@example.com", "tags": ["vip"], "status": "active"}]}],
 //	  "suppressed_emails": ["*@example.net"],
-//	  "workflows": [{"name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
+//	  "workflows": [{"workflow_id": 13, "name": "Greeting", "list": "News", "trigger": "subscribed", "active": true,
 //	    "sender": {"email": "shop@example.com"}, "content": {"subject": "Hello", "template": "Welcome"}}],
-//	  "campaigns": [{"name": "May", "list": "News", "sender": {"email": "shop@example.com"},
+//	  "campaigns": [{"campaign_id": 14, "name": "May", "list": "News", "sender": {"email": "shop@example.com"},
 //	    "content": {"subject": "May", "template": "Welcome"}}],
-//	  "webhooks": [{"url": "http://127.0.0.1:9000/hook", "events": ["Email.Bounced"]}]
+//	  "webhooks": [{"webhook_id": "15", "url": "http://127.0.0.1:9000/hook", "events": ["Email.Bounced"],
+//	    "secret": "known to the receiver", "hash_function": "sha512"}]
 //	}
 //
 // All members may be left out; without account_id it is the account of the first
-// token. The items are bodies of the API and are checked like them, with a list
-// or template of the same object by its name, and the status of contacts as an
-// import takes it. Webhooks come last, so that none hears of the seed itself.
+// token of [Config.Tokens]. The items are bodies of the API and are checked like
+// them, with a list or template of the same object by its name, and the status of
+// contacts as an import takes it. A seed says what there is, and nothing happens:
+// it fires no events.
+//
+// What the platform chooses by itself elsewhere, a seed may fix, so that a test
+// knows it beforehand: ids, from 1 to 10^15, of which no two resources have the
+// same one and the contacts of a list either all or none, each greater than the
+// one before; the secret of a webhook, which may not be blank; its hash function.
+// What is not fixed comes after the greatest id so far. Tokens are those of the
+// object's account; they make it an account that there is, and fields left out are
+// as [Token] says.
+//
 // The first mistake ends it; the error says where it is, and what was added
 // before it stays.
 func (s *Server) Seed(r io.Reader) error { return s.world.Seed(r) }

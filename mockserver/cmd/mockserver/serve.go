@@ -89,27 +89,37 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	return stop(srv, o.state)
 }
 
-// fill loads the state if there is one, or else the seed.
+// fill sows the seed, which is what a reset goes back to, and then loads the
+// state if there is one.
 func fill(srv *mockserver.Server, o options) error {
-	if o.state != "" {
-		file, err := os.Open(o.state)
-		if err == nil {
-			defer func() { _ = file.Close() }()
-			return srv.Restore(file)
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+	if err := sow(srv, o.seed); err != nil || o.state == "" {
+		return err
 	}
-	if o.seed == "" {
+	file, err := os.Open(o.state)
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	file, err := os.Open(o.seed)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	return srv.Seed(file)
+	return srv.Restore(file)
+}
+
+// sow seeds the start.
+func sow(srv *mockserver.Server, seed string) error {
+	if seed == "" {
+		return nil
+	}
+	file, err := os.Open(seed)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := srv.Seed(file); err != nil {
+		return err
+	}
+	return srv.SetStart()
 }
 
 // stop ends what is under way and saves the state.
@@ -172,7 +182,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback wants a -token")
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
 	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated", o.addReadOnlyToken)
-	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, unless the file of -state exists")
+	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, and after a reset; the file of -state goes before it")
 	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved at the end")
 	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
 		var err error

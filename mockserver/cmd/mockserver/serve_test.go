@@ -342,6 +342,34 @@ func TestServeKeepsItsState(t *testing.T) {
 	}
 }
 
+// A reset goes back to the seed, also when there was a state that went before it;
+// the tokens of the seed are good either way.
+func TestServeResetsToTheSeed(t *testing.T) {
+	dir := t.TempDir()
+	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
+	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
+	if err := os.WriteFile(seed, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{1, 2} { // the second time a state is there
+		r := start(t, "-seed", seed, "-state", state)
+		r.ask("POST", "/lists", "ci", `{"name":"Added"}`)
+		if _, lists := r.ask("GET", "/lists", "ci", ""); strings.Count(lists, "Added") != want {
+			t.Errorf("start %d: the lists are %s", i+1, lists)
+		}
+		if want == 2 {
+			status, _ := r.ask("POST", "/_mock/reset", "", "")
+			_, lists := r.ask("GET", "/lists", "ci", "")
+			if status != 204 || strings.Contains(lists, "Added") || !strings.Contains(lists, `"list_id":7,"name":"Seeded"`) {
+				t.Errorf("after a reset: %d, %s", status, lists)
+			}
+		}
+		if err := r.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Who asks before the seed is sown waits for it.
 func TestServeAnswersOnceItIsFilled(t *testing.T) {
 	seed := filepath.Join(t.TempDir(), "seed.json")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -37,19 +38,13 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) {
 
 // userOf finds the user that a path names, or the first one of the account who
 // may write.
-func (c *Control) userOf(r *request) (gateway.Token, error) {
-	account, user := r.PathValue("account_id"), r.query["user_id"]
-	found := -1
-	for i, t := range c.Tokens {
-		if strconv.FormatInt(t.AccountID, 10) != account || user != "" && strconv.FormatInt(t.UserID, 10) != user {
-			continue
-		}
-		if found < 0 || c.Tokens[found].ReadOnly && !t.ReadOnly {
-			found = i
-		}
+func (c *Control) userOf(r *request) (access.Token, error) {
+	id := r.PathValue("account_id")
+	account, _ := strconv.ParseInt(id, 10, 64)              // 0 is nobody's
+	user, _ := strconv.ParseInt(r.query["user_id"], 10, 64) // 0 is anybody
+	caller, ok := c.Access.Of(account, user)
+	if !ok {
+		return access.Token{}, problem.NotFound("user of account", id, "path", "account_id")
 	}
-	if found < 0 {
-		return gateway.Token{}, problem.NotFound("user of account", account, "path", "account_id")
-	}
-	return c.Tokens[found], nil
+	return caller, nil
 }

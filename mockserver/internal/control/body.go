@@ -105,11 +105,11 @@ func writeAnswer(w http.ResponseWriter, r *http.Request, out any, err error) {
 		gateway.AnswerError(w, r, err)
 		return
 	}
-	if _, none := out.(nothing); none {
+	body, err := json.Marshal(out)
+	if _, none := out.(nothing); none || string(body) == "null" {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	body, err := json.Marshal(out)
 	if err != nil {
 		gateway.AnswerError(w, r, err)
 		return

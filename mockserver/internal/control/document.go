@@ -104,6 +104,9 @@ func (rt route) openAPI(method, tag string, schemas object) object {
 			},
 		},
 	}
+	if rt.handler.maybe {
+		out["responses"].(object)["204"] = object{"description": "It is done, and there is nothing to answer"}
+	}
 	if body := rt.body(); body != nil && method != http.MethodGet && method != http.MethodDelete {
 		out["requestBody"] = object{"content": jsonContent(openAPISchema(body, schemas)), "required": rt.needsBody()}
 	}

@@ -70,7 +70,10 @@ func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) 
 }
 
 func (c *Control) event(r *request) (*record.FiredEvent, error) {
-	id := r.PathValue("id")
+	return c.eventRecord(r.PathValue("id"))
+}
+
+func (c *Control) eventRecord(id string) (*record.FiredEvent, error) {
 	if found := c.Deliveries.Events(func(e *record.FiredEvent) bool { return e.ID == id }); len(found) > 0 {
 		return &found[0], nil
 	}

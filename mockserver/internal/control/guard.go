@@ -47,10 +47,10 @@ func (c *Control) refuse(r *http.Request) *problem.Error {
 	if r.URL.Path == Prefix+"health" {
 		return nil
 	}
-	caller, ok := c.API.TokenOf(tokenOf(r))
+	caller, err := c.Access.Find(tokenOf(r))
 	switch {
-	case !ok:
-		return problem.New(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
+	case err != nil:
+		return gateway.Unauthorized(err)
 	case caller.ReadOnly && !reads(r):
 		return problem.New(http.StatusForbidden, "forbidden", "the access token may only read", "header", "authorization")
 	}

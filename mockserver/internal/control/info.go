@@ -18,7 +18,7 @@ func (c *Control) serverRoutes() section {
 				does:    "Who has accounts, how the server is configured, and the names that there are.",
 				handler: answering(c.info),
 			},
-		}, c.waitRoutes(), []route{
+		}, c.waitRoutes(), c.tokenRoutes(), []route{
 			{
 				pattern: "* accounts/{account_id}/api/{path...}",
 				does: "The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: " +
@@ -90,7 +90,7 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 // accounts returns the accounts that there are tokens of.
 func (c *Control) accounts() []account {
 	accounts := []account{}
-	for _, t := range c.Tokens {
+	for _, t := range c.Access.All() {
 		i := slices.IndexFunc(accounts, func(a account) bool { return a.AccountID == t.AccountID })
 		if i < 0 {
 			i = len(accounts)

@@ -113,13 +113,19 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 	if r.Method == http.MethodGet {
 		delete(given, "token") // says who asks, see guard.go
 	}
+	return read(rt.query, given, rt.open, "query")
+}
+
+// read reads values as parameters say; open lets others through. where is what
+// they are in, and a member of a body is read in the same way.
+func read(params []param, given url.Values, open bool, where string) (query, error) {
 	q := query{}
 	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}
 	refuse := func(name, msg string) {
-		wrong.Details = append(wrong.Details, problem.At("value_error", msg, "query", name))
+		wrong.Details = append(wrong.Details, problem.At("value_error", msg, where, name))
 	}
 	var names []string
-	for _, p := range rt.query {
+	for _, p := range params {
 		names = append(names, p.name)
 		values, there := given[p.name]
 		delete(given, p.name)
@@ -137,8 +143,8 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 		}
 	}
 	for _, name := range sortedNames(given) {
-		if !rt.open {
-			refuse(name, spelling.Unknown("parameter", name, names))
+		if !open {
+			refuse(name, spelling.Unknown(map[string]string{"query": "parameter", "body": "filter"}[where], name, names))
 		}
 	}
 	if len(wrong.Details) > 0 {

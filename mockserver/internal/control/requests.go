@@ -59,7 +59,10 @@ func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 }
 
 func (c *Control) request(r *request) (*gateway.Record, error) {
-	id := r.PathValue("id")
+	return c.requestRecord(r.PathValue("id"))
+}
+
+func (c *Control) requestRecord(id string) (*gateway.Record, error) {
 	out := c.API.Log.Record(id)
 	if out == nil {
 		return nil, problem.NotFound("request", id, "path", "id")

@@ -63,6 +63,7 @@ type handler struct {
 	takes   reflect.Type // the body, if its members are known
 	answers reflect.Type // the answer, if it is JSON
 	media   string       // of another answer
+	maybe   bool         // answers 204 when there is nothing to answer
 	serve   func(http.ResponseWriter, *request)
 }
 
@@ -86,6 +87,12 @@ func taking[In, Out any](answer func(*request, In) (Out, error)) handler {
 			writeAnswer(w, r.Request, out, err)
 		},
 	}
+}
+
+// orNothing is a route that answers nil with 204.
+func orNothing(h handler) handler {
+	h.maybe = true
+	return h
 }
 
 // reading is a route that reads its body itself, JSON of whatever length.

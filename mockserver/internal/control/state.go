@@ -27,14 +27,25 @@ func (c *Control) stateRoutes() section {
 			},
 			{
 				pattern: "PUT state",
-				does:    "Restores a snapshot. One with a mistake changes nothing.",
+				does:    "Restores a snapshot. One with a mistake changes nothing. Rules of faults, tokens and the log of requests stay.",
 				handler: reading(c.restore),
 				example: example{body: "@snapshot.json"},
 			},
 			{
 				pattern: "DELETE state",
-				does:    "Forgets everything, of all accounts: state, journals, faults; the clock is as at the start.",
+				does:    "Forgets everything, of all accounts: state, journals, faults, and the tokens of seeds; the clock is as configured.",
+				handler: answering(c.clear),
+			},
+			{
+				pattern: "POST reset",
+				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or nothing: the " +
+					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and the start.",
 				handler: answering(c.reset),
+			},
+			{
+				pattern: "PUT start",
+				does:    "Makes what there is now the start, which a reset goes back to.",
+				handler: answering(c.setStart),
 			},
 			{
 				pattern: "POST seed",
@@ -58,10 +69,17 @@ func (c *Control) restore(r *request) (nothing, error) {
 	return nothing{}, nil
 }
 
+func (c *Control) clear(*request) (nothing, error) {
+	c.Clear()
+	return nothing{}, nil
+}
+
 func (c *Control) reset(*request) (nothing, error) {
 	c.Reset()
 	return nothing{}, nil
 }
+
+func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }
 
 func (c *Control) seed(r *request) (nothing, error) {
 	if err := c.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -13,7 +14,7 @@ import (
 type call struct {
 	http.ResponseWriter
 	record.Request
-	caller Token
+	caller access.Token
 	asked  platform.Caller // the same for the platform
 	answer *[]byte         // collects the answer's body, if somebody validates it
 

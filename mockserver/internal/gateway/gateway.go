@@ -18,12 +18,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
@@ -34,7 +34,7 @@ const MaxBody = 10 << 20
 // Options say who may ask, how requests are held against the contract, and who
 // hears of them.
 type Options struct {
-	Tokens         []Token
+	Access         *access.Set
 	SkipValidation bool
 	RefuseUnknown  bool                 // members and parameters that the contract does not know
 	OnViolation    func(error)          // hears of answers that break the contract, if set
@@ -118,18 +118,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ServeAs answers as the API would answer the owner of a token, undisturbed and
 // unlogged.
-func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller Token) {
+func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller access.Token) {
 	g.serveAPI(undisturbed(w, caller), r)
 }
 
 // ServeStrictlyAs is ServeAs that refuses what the contract does not know.
-func (g *Gateway) ServeStrictlyAs(w http.ResponseWriter, r *http.Request, caller Token) {
+func (g *Gateway) ServeStrictlyAs(w http.ResponseWriter, r *http.Request, caller access.Token) {
 	c := undisturbed(w, caller)
 	c.strict = true
 	g.serveAPI(c, r)
 }
 
-func undisturbed(w http.ResponseWriter, caller Token) *call {
+func undisturbed(w http.ResponseWriter, caller access.Token) *call {
 	return &call{ResponseWriter: w, Request: record.Request{AccountID: caller.AccountID}, caller: caller, undisturbed: true}
 }
 
@@ -160,9 +160,10 @@ func (g *Gateway) authenticate(c *call, r *http.Request) error {
 			return p
 		}
 	}
-	if caller, ok := g.TokenOf(Bearer(r)); ok {
-		c.caller, c.AccountID = caller, caller.AccountID
-		return nil
+	caller, err := g.options.Access.Find(Bearer(r))
+	if err != nil {
+		return Unauthorized(err)
 	}
-	return problem.New(http.StatusUnauthorized, "unauthorized", "the access token is missing or unknown", "header", "authorization")
+	c.caller, c.AccountID = caller, caller.AccountID
+	return nil
 }

@@ -10,30 +10,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
-func TestTokens(t *testing.T) {
-	given := []Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
-	g := &Gateway{options: Options{Tokens: Tokens(given, "usual")}}
-	for secret, want := range map[string]Token{
-		"usual":  {Token: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
-		"reader": given[1],
-	} {
-		if got, ok := g.TokenOf(secret); !ok || got != want {
-			t.Errorf("%s is of %+v, %v; want %+v", secret, got, ok, want)
-		}
-	}
-	for _, secret := range []string{"", "usua", "usual ", "Usual"} {
-		if got, ok := g.TokenOf(secret); ok {
-			t.Errorf("%q is of %+v", secret, got)
-		}
-	}
-	if given[0] != (Token{}) {
-		t.Error("the tokens that were given have changed")
-	}
-	if got := Tokens(nil, "usual"); len(got) != 1 || got[0].Token != "usual" {
-		t.Errorf("none given is %+v", got)
-	}
-}
-
 func TestBearer(t *testing.T) {
 	for header, want := range map[string]string{
 		"Bearer secret":  "secret",

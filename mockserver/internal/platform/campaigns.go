@@ -35,7 +35,7 @@ func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignReque
 			return nil, err
 		}
 		c := &campaign{
-			ID:        t.nextID(),
+			ID:        t.newID(),
 			Name:      r.Body.Name,
 			ListID:    r.Body.ListID,
 			From:      from,

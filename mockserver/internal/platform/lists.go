@@ -22,7 +22,7 @@ func (p *Platform) CreateList(ctx context.Context, r api.CreateListRequestObject
 		if err := requireName(r.Body.Name); err != nil {
 			return nil, err
 		}
-		l := &list{ID: t.nextID(), Name: r.Body.Name, CreatedOn: t.unix(), contacts: newContactTable()}
+		l := &list{ID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix(), contacts: newContactTable()}
 		t.account.Lists.add(l.ID, l)
 		return api.CreateList201JSONResponse(l.wire()), nil
 	})

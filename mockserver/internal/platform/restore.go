@@ -12,7 +12,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/webhook"
 )
 
 // Restore replaces the whole state by that of a snapshot.
@@ -210,8 +209,8 @@ func (a accountSnapshot) checkHook(h *hook) error {
 	if !address.HTTP(h.URL) {
 		return errors.New("url: want an absolute http or https URL")
 	}
-	if _, err := webhook.NewVerifier(webhook.Secret{Key: h.Secret, Hash: h.Hash}); err != nil {
-		return errors.New("secret: want a key, and sha256 or sha512")
+	if err := checkSecret(h.Secret, h.Hash); err != nil {
+		return err
 	}
 	if h.RateLimit < 0 {
 		return errors.New("rate_limit: want 0 or more")

@@ -39,8 +39,12 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 }
 
 func (t *tx) newContact(l *list, email, status string) *contact {
-	id := t.nextID()
-	c := &contact{ID: id, Added: id, Email: email, Status: status, SubscribedOn: t.unix()}
+	id := t.newContactID(email)
+	added := id
+	if added < t.p.lastID { // it is fixed: its place in the order of adding is not
+		added = t.nextID()
+	}
+	c := &contact{ID: id, Added: added, Email: email, Status: status, SubscribedOn: t.unix()}
 	l.contacts.add(c)
 	return c
 }

@@ -15,7 +15,7 @@ func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateReque
 			return nil, err
 		}
 		tpl := &template{
-			ID:        t.nextID(),
+			ID:        t.newID(),
 			Name:      r.Body.Name,
 			HTML:      r.Body.Content.HTML,
 			Text:      r.Body.Content.Text,

@@ -15,6 +15,8 @@ type tx struct {
 	p       *Platform
 	account *account
 	user    *Caller // who acts; nil for a recipient or the platform itself
+	fixed   Fixed   // by a seed
+	seeds   bool    // nothing happens: what there is, is described
 	now     time.Time
 	about   string           // the id of the message that events are about
 	changed []*message       // of which the stream tells
@@ -26,7 +28,12 @@ type tx struct {
 // out what it answers, unlocks, and only then hands the events to deliveries.
 func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (T, error) {
 	caller := callerOf(ctx)
-	return transact(p, caller.AccountID, caller, act)
+	return transact(p, caller.AccountID, caller, func(t *tx) (out T, err error) {
+		if err := t.fix(ctx); err != nil {
+			return out, err
+		}
+		return act(t)
+	})
 }
 
 // transact does the same for whoever acts on an account.

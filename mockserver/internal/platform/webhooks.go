@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -27,7 +28,8 @@ func (p *Platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequest
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.CreateWebhookResponseObject, error) {
-		h.ID, h.AccountID = t.nextID(), t.account.ID
+		h.ID, h.AccountID = t.newID(), t.account.ID
+		h.Secret, h.Hash = cmp.Or(t.fixed.Secret, h.Secret), cmp.Or(t.fixed.Hash, h.Hash)
 		t.account.Webhooks.add(h.ID, h)
 		p.deliveries.Open(h.Webhook)
 		return api.CreateWebhook201JSONResponse(h.wire()), nil

@@ -37,7 +37,7 @@ func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowReque
 			return nil, problem.Invalid("want template_id, html or text", "body", "content")
 		}
 		w := &workflow{
-			ID:        t.nextID(),
+			ID:        t.newID(),
 			Name:      r.Body.Name,
 			ListID:    r.Body.ListID,
 			Trigger:   string(r.Body.Trigger),

@@ -2,25 +2,28 @@ package world
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // seed is what one object of a seed file says.
 type seed struct {
 	AccountID  int64            `json:"account_id"`
+	Tokens     []seedToken      `json:"tokens"`
 	Templates  []map[string]any `json:"templates"`
 	Lists      []seedList       `json:"lists"`
 	Suppressed []string         `json:"suppressed_emails"`
@@ -29,10 +32,28 @@ type seed struct {
 	Webhooks   []map[string]any `json:"webhooks"`
 }
 
+type seedToken struct {
+	Token       string `json:"token"`
+	UserID      int64  `json:"user_id"`
+	UserEmail   string `json:"user_email"`
+	ReadOnly    bool   `json:"read_only"`
+	ExpiresInMS int64  `json:"expires_in_ms"`
+}
+
 type seedList struct {
+	ID             *int64           `json:"list_id"`
 	Name           string           `json:"name"`
 	PolicyAccepted bool             `json:"policy_accepted"`
 	Contacts       []map[string]any `json:"contacts"`
+}
+
+// body is what the API is asked for, and the id.
+func (l seedList) body() map[string]any {
+	body := map[string]any{"name": l.Name}
+	if l.ID != nil {
+		body["list_id"] = *l.ID
+	}
+	return body
 }
 
 // Seed adds what a text describes, as the method of the same name of the mock's
@@ -59,20 +80,24 @@ func (w *World) Seed(r io.Reader) error {
 // sower adds a seed as a user of the account would.
 type sower struct {
 	*World
-	caller    gateway.Token
+	caller    access.Token
 	lists     map[string]any // ids by name
 	templates map[string]any
 }
 
 func (w *World) sow(in seed) error {
 	if in.AccountID == 0 {
-		in.AccountID = w.Tokens[0].AccountID
+		in.AccountID = w.Account
 	}
-	i := slices.IndexFunc(w.Tokens, func(t gateway.Token) bool { return t.AccountID == in.AccountID && !t.ReadOnly })
-	if i < 0 {
-		return fmt.Errorf("account_id: no token that may write is of account %d", in.AccountID)
+	if err := w.sowTokens(in); err != nil {
+		return err
 	}
-	s := &sower{w, w.Tokens[i], map[string]any{}, map[string]any{}}
+	caller, ok := w.Access.Of(in.AccountID, 0)
+	if !ok {
+		return fmt.Errorf("account_id: no token is of account %d", in.AccountID)
+	}
+	caller.ReadOnly = false // it is a test that fills the account, not a user
+	s := &sower{w, caller, map[string]any{}, map[string]any{}}
 	steps := []func(seed) error{s.sowTemplates, s.sowLists, s.sowSuppressed, s.sowWorkflows, s.sowCampaigns, s.sowWebhooks}
 	for _, step := range steps {
 		if err := step(in); err != nil {
@@ -82,9 +107,39 @@ func (w *World) sow(in seed) error {
 	return nil
 }
 
+// sowTokens comes first: an account that a seed makes is filled by its own users.
+func (w *World) sowTokens(in seed) error {
+	for i, t := range in.Tokens {
+		err := errors.New("token: required")
+		if t.Token != "" {
+			err = w.Access.Add(access.Complete([]access.Token{{
+				Token:     t.Token,
+				UserID:    t.UserID,
+				UserEmail: t.UserEmail,
+				AccountID: in.AccountID,
+				ReadOnly:  t.ReadOnly,
+				ExpiresIn: milliseconds(t.ExpiresInMS),
+			}}, "")[0])
+		}
+		if err != nil {
+			return fmt.Errorf("tokens[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// milliseconds is a duration, or a longer one than any may be if a duration
+// cannot hold it.
+func milliseconds(n int64) time.Duration {
+	if n > access.MaxExpiry.Milliseconds() {
+		return access.MaxExpiry + 1
+	}
+	return time.Duration(max(n, -1)) * time.Millisecond
+}
+
 func (s *sower) sowTemplates(in seed) error {
 	for i, item := range in.Templates {
-		made, err := s.post("/templates", item)
+		made, err := s.make("/templates", item, "template_id")
 		if err != nil {
 			return fmt.Errorf("templates[%d]: %w", i, err)
 		}
@@ -95,14 +150,14 @@ func (s *sower) sowTemplates(in seed) error {
 
 func (s *sower) sowLists(in seed) error {
 	for i, item := range in.Lists {
-		made, err := s.post("/lists", map[string]any{"name": item.Name})
+		made, err := s.make("/lists", item.body(), "list_id")
 		if err != nil {
 			return fmt.Errorf("lists[%d]: %w", i, err)
 		}
 		s.lists[item.Name] = made["list_id"]
 		path := fmt.Sprintf("/lists/%v", made["list_id"])
 		if item.PolicyAccepted {
-			if _, err := s.post(path+"/accept-policy", nil); err != nil {
+			if _, err := s.post(path+"/accept-policy", nil, platform.Fixed{}); err != nil {
 				return fmt.Errorf("lists[%d]: policy_accepted: %w", i, err)
 			}
 		}
@@ -115,6 +170,10 @@ func (s *sower) sowLists(in seed) error {
 
 // sowContacts imports contacts in batches of the same status.
 func (s *sower) sowContacts(path string, contacts []map[string]any) error {
+	ids, err := fixedIDs(contacts)
+	if err != nil {
+		return err
+	}
 	for from := 0; from < len(contacts); {
 		status := contacts[from]["status"]
 		to := from
@@ -126,7 +185,7 @@ func (s *sower) sowContacts(path string, contacts []map[string]any) error {
 		if status != nil {
 			body["import_to"] = status
 		}
-		result, err := s.post(path+"/contacts/import", body)
+		result, err := s.post(path+"/contacts/import", body, platform.Fixed{Contacts: ids(from, to)})
 		if err != nil {
 			return fmt.Errorf("contacts[%d]: %w", from, err)
 		}
@@ -142,7 +201,7 @@ func (s *sower) sowContacts(path string, contacts []map[string]any) error {
 
 func (s *sower) sowSuppressed(in seed) error {
 	for i, email := range in.Suppressed {
-		if _, err := s.post("/suppressed-emails", map[string]any{"email": email}); err != nil {
+		if _, err := s.post("/suppressed-emails", map[string]any{"email": email}, platform.Fixed{}); err != nil {
 			return fmt.Errorf("suppressed_emails[%d]: %w", i, err)
 		}
 	}
@@ -156,9 +215,9 @@ func (s *sower) sowWorkflows(in seed) error {
 			return fmt.Errorf("workflows[%d]: active: want true or false", i)
 		}
 		delete(item, "active")
-		made, err := s.postNamed("/workflows", item)
+		made, err := s.makeNamed("/workflows", item, "workflow_id")
 		if err == nil && active {
-			_, err = s.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil)
+			_, err = s.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil, platform.Fixed{})
 		}
 		if err != nil {
 			return fmt.Errorf("workflows[%d]: %w", i, err)
@@ -169,7 +228,7 @@ func (s *sower) sowWorkflows(in seed) error {
 
 func (s *sower) sowCampaigns(in seed) error {
 	for i, item := range in.Campaigns {
-		if _, err := s.postNamed("/campaigns", item); err != nil {
+		if _, err := s.makeNamed("/campaigns", item, "campaign_id"); err != nil {
 			return fmt.Errorf("campaigns[%d]: %w", i, err)
 		}
 	}
@@ -178,15 +237,15 @@ func (s *sower) sowCampaigns(in seed) error {
 
 func (s *sower) sowWebhooks(in seed) error {
 	for i, item := range in.Webhooks {
-		if _, err := s.post("/webhooks", item); err != nil {
+		if _, err := s.make("/webhooks", item, "webhook_id"); err != nil {
 			return fmt.Errorf("webhooks[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// postNamed puts ids in the place of names.
-func (s *sower) postNamed(path string, item map[string]any) (map[string]any, error) {
+// makeNamed puts ids in the place of names.
+func (s *sower) makeNamed(path string, item map[string]any, id string) (map[string]any, error) {
 	if err := named(item, "list", s.lists); err != nil {
 		return nil, err
 	}
@@ -195,7 +254,17 @@ func (s *sower) postNamed(path string, item map[string]any) (map[string]any, err
 			return nil, err
 		}
 	}
-	return s.post(path, item)
+	return s.make(path, item, id)
+}
+
+// make makes what an item describes, with what the item fixes: its id, and of a
+// webhook the secret and hash function.
+func (s *sower) make(path string, item map[string]any, idName string) (map[string]any, error) {
+	fixed, err := fixedOf(item, idName)
+	if err != nil {
+		return nil, err
+	}
+	return s.post(path, item, fixed)
 }
 
 func named(item map[string]any, what string, ids map[string]any) error {
@@ -213,7 +282,7 @@ func named(item map[string]any, what string, ids map[string]any) error {
 }
 
 // post asks the API in process and returns the object that it answers.
-func (s *sower) post(path string, body any) (map[string]any, error) {
+func (s *sower) post(path string, body any, fixed platform.Fixed) (map[string]any, error) {
 	sent := []byte{}
 	if body != nil {
 		var err error
@@ -228,7 +297,7 @@ func (s *sower) post(path string, body any) (map[string]any, error) {
 		Body:   io.NopCloser(bytes.NewReader(sent)),
 	}
 	answer := inproc.NewRecording(http.Header{})
-	s.API.ServeStrictlyAs(answer, r, s.caller)
+	s.API.ServeStrictlyAs(answer, r.WithContext(platform.WithFixed(context.Background(), fixed)), s.caller)
 	var object map[string]any
 	decoder := json.NewDecoder(&answer.Body)
 	decoder.UseNumber()

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -21,12 +23,13 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// World is a platform with all that belongs to it, from the ground up. Its fields
-// do not change.
+// World is a platform with all that belongs to it, from the ground up. Its
+// exported fields do not change.
 type World struct {
-	Tokens  []gateway.Token      // who may ask
+	Account int64                // whose a seed is that does not say
 	Lookups platform.LookupLimit // as configured
 
+	Access     *access.Set
 	Changes    *feed.Feed
 	Clock      *clock.Clock
 	Work       *underway.Count
@@ -34,6 +37,9 @@ type World struct {
 	Deliveries *delivery.Engine
 	Platform   *platform.Platform
 	API        *gateway.Gateway
+
+	mu    sync.Mutex
+	start *start // nil: nothing
 }
 
 // Inject adds faults to the plan, if the contract knows what they are about.
@@ -71,14 +77,6 @@ func (w *World) Restore(r io.Reader) error {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
 	return nil
-}
-
-// Reset forgets everything but the tokens and the configuration.
-func (w *World) Reset() {
-	w.Faults.Remove("")
-	w.Platform.SetLookups(w.Lookups)
-	w.API.Log.Clear()
-	w.Platform.Reset()
 }
 
 // SendEventTo delivers a body of the caller's own to a URL, signed with the

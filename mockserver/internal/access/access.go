@@ -1,0 +1,217 @@
+// Package access knows who may ask the platform: the access tokens, whose they
+// are and for how long.
+package access
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Token is an access token and whose it is. Package mockserver documents its
+// fields.
+type Token struct {
+	Token     string
+	UserID    int64
+	UserEmail string
+	AccountID int64
+	ReadOnly  bool
+	ExpiresIn time.Duration
+}
+
+// Complete fills in what is left out; usual is the secret text of a token that
+// has none.
+func Complete(given []Token, usual string) []Token {
+	if len(given) == 0 {
+		given = []Token{{}}
+	}
+	out := make([]Token, len(given))
+	for i, t := range given {
+		if t.Token == "" {
+			t.Token = usual
+		}
+		if t.UserID == 0 {
+			t.UserID = 1
+		}
+		if t.UserEmail == "" {
+			t.UserEmail = "user@example.com"
+		}
+		if t.AccountID == 0 {
+			t.AccountID = 1
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// Why a token opens nothing. Neither says which token it is.
+var (
+	ErrUnknown = errors.New("the access token is missing or unknown")
+	ErrExpired = errors.New("the access token has expired")
+)
+
+// Set is the tokens that are known: those of the configuration, which come back
+// with every [Set.Reset], and those that were added. All methods may be called
+// concurrently.
+type Set struct {
+	now        func() time.Time
+	configured []Token
+
+	mu    sync.RWMutex
+	known []known
+}
+
+type known struct {
+	Token
+	added   bool
+	expires time.Time // zero is never
+}
+
+// New returns the tokens of a configuration, which are complete. now tells the
+// time.
+func New(configured []Token, now func() time.Time) *Set {
+	s := &Set{now: now, configured: configured}
+	s.Reset()
+	return s
+}
+
+// Reset leaves the tokens of the configuration and some that had been added, each
+// as it was in the beginning.
+func (s *Set) Reset(added ...Token) {
+	s.reset(added, func(Token) bool { return true })
+}
+
+// ResetAccount does so for the tokens of an account. The others stay as they are.
+func (s *Set) ResetAccount(account int64, added ...Token) {
+	s.reset(added, func(t Token) bool { return t.AccountID == account })
+}
+
+func (s *Set) reset(added []Token, concerned func(Token) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
+	for _, t := range s.configured {
+		if concerned(t) {
+			s.known = append(s.known, s.begin(t, false))
+		}
+	}
+	for _, t := range added {
+		if concerned(t) {
+			s.known = append(s.known, s.begin(t, true))
+		}
+	}
+}
+
+// Added returns the tokens that were added.
+func (s *Set) Added() []Token {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []Token
+	for _, k := range s.known {
+		if k.added {
+			out = append(out, k.Token)
+		}
+	}
+	return out
+}
+
+// begin starts the time for which a token is good.
+func (s *Set) begin(t Token, added bool) known {
+	k := known{Token: t, added: added}
+	if t.ExpiresIn > 0 {
+		k.expires = s.now().Add(t.ExpiresIn)
+	}
+	return k
+}
+
+// Find returns the token with a secret text, comparing each in constant time.
+func (s *Set) Find(secret string) (Token, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	i := s.findLocked(secret)
+	switch {
+	case i < 0:
+		return Token{}, ErrUnknown
+	case s.known[i].expired(s.now()):
+		return Token{}, ErrExpired
+	}
+	return s.known[i].Token, nil
+}
+
+func (k known) expired(now time.Time) bool { return !k.expires.IsZero() && !now.Before(k.expires) }
+
+func (s *Set) findLocked(secret string) int {
+	if secret == "" {
+		return -1
+	}
+	return slices.IndexFunc(s.known, func(k known) bool {
+		return subtle.ConstantTimeCompare([]byte(k.Token.Token), []byte(secret)) == 1
+	})
+}
+
+// All returns the tokens that are known, expired ones included.
+func (s *Set) All() []Token {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]Token, len(s.known))
+	for i, k := range s.known {
+		out[i] = k.Token
+	}
+	return out
+}
+
+// Of returns a token of an account, expired ones included: that of a user, or with
+// 0 of the first one who may write, if any may.
+func (s *Set) Of(account, user int64) (Token, bool) {
+	all := s.All()
+	found := -1
+	for i, t := range all {
+		if t.AccountID != account || user != 0 && t.UserID != user {
+			continue
+		}
+		if found < 0 || all[found].ReadOnly && !t.ReadOnly {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Token{}, false
+	}
+	return all[found], true
+}
+
+// Add adds a token that is complete, or says what is wrong with it.
+func (s *Set) Add(t Token) error {
+	switch {
+	case strings.ContainsFunc(t.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return errors.New("token: want visible ASCII characters, as a header field has them")
+	case t.UserID < 1:
+		return errors.New("user_id: want 1 or more")
+	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
+		return fmt.Errorf("expires_in_ms: want 0 to %d, which is ten years", MaxExpiry.Milliseconds())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.findLocked(t.Token) >= 0 {
+		return errors.New("token: there is such a token already")
+	}
+	s.known = append(s.known, s.begin(t, true))
+	return nil
+}
+
+// MaxExpiry is the longest time for which a token that expires may be good.
+const MaxExpiry = 10 * 365 * 24 * time.Hour
+
+// Revoke forgets the token with a secret text. It reports whether there is one.
+func (s *Set) Revoke(secret string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.findLocked(secret)
+	if i >= 0 {
+		s.known = slices.Delete(s.known, i, i+1)
+	}
+	return i >= 0
+}

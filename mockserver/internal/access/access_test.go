@@ -1,0 +1,119 @@
+package access
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestFind(t *testing.T) {
+	given := []Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
+	s := New(Complete(given, "usual"), time.Now)
+	for secret, want := range map[string]Token{
+		"usual":  {Token: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
+		"reader": given[1],
+	} {
+		if got, err := s.Find(secret); err != nil || got != want {
+			t.Errorf("%s is of %+v, %v; want %+v", secret, got, err, want)
+		}
+	}
+	for _, secret := range []string{"", "usua", "usual ", "Usual"} {
+		if got, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q is of %+v, %v; want %v", secret, got, err, ErrUnknown)
+		}
+	}
+	if given[0] != (Token{}) {
+		t.Error("the tokens that were given have changed")
+	}
+	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Token != "usual" {
+		t.Errorf("none given is %+v", got)
+	}
+}
+
+// A token is good until the time is over, and not a moment longer; a reset
+// begins it anew.
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New([]Token{{Token: "for ever"}, {Token: "an hour", ExpiresIn: time.Hour}}, time.Now)
+		good := func() bool {
+			_, err := s.Find("an hour")
+			if err != nil && !errors.Is(err, ErrExpired) {
+				t.Errorf("got %v, want %v", err, ErrExpired)
+			}
+			return err == nil
+		}
+		time.Sleep(time.Hour - 1)
+		if !good() {
+			t.Error("it expired before its hour was over")
+		}
+		time.Sleep(time.Nanosecond)
+		if good() {
+			t.Error("it is good after its hour")
+		}
+		if n := len(s.All()); n != 2 {
+			t.Errorf("%d tokens are known, want the expired one too", n)
+		}
+		s.Reset()
+		time.Sleep(time.Hour - 1)
+		if !good() {
+			t.Error("a reset did not begin its hour anew")
+		}
+		time.Sleep(1000 * time.Hour)
+		if _, err := s.Find("for ever"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAddAndRevoke(t *testing.T) {
+	s := New(Complete(nil, "usual"), time.Now)
+	added := Token{Token: "added", UserID: 7, AccountID: 2}
+	if err := s.Add(added); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Find("added"); err != nil || got != added {
+		t.Errorf("got %+v, %v; want %+v", got, err, added)
+	}
+	for _, secret := range []string{"usual", "added"} {
+		if !s.Revoke(secret) {
+			t.Errorf("%s: there is nothing to revoke", secret)
+		}
+		if _, err := s.Find(secret); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: got %v after it was revoked", secret, err)
+		}
+		if s.Revoke(secret) {
+			t.Errorf("%s is revoked twice", secret)
+		}
+	}
+	s.Reset()
+	if all := s.All(); len(all) != 1 || all[0].Token != "usual" {
+		t.Errorf("after a reset there are %d tokens, want the one of the configuration", len(all))
+	}
+}
+
+func TestAddMistakes(t *testing.T) {
+	tests := []struct {
+		name, want string
+		token      Token
+	}{
+		{name: "known", token: Token{Token: "usual", UserID: 1}, want: "token: there is such a token already"},
+		{name: "with a space", token: Token{Token: "a b", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "with a line", token: Token{Token: "a\n", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "not ASCII", token: Token{Token: "ä", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "a user below 1", token: Token{Token: "a", UserID: -1}, want: "user_id: want 1 or more"},
+		{name: "a time below 0", token: Token{Token: "a", UserID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
+		{name: "too long", token: Token{Token: "a", UserID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+	}
+	for _, tt := range tests {
+		s := New(Complete(nil, "usual"), time.Now)
+		err := s.Add(tt.token)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "usual") {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
+		if len(s.All()) != 1 {
+			t.Errorf("%s: it was added", tt.name)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package platform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/webhook"
+)
+
+// Fixed is what a seed, whose operations fire no events, says of the records that an operation makes, and the
+// platform would choose by itself otherwise. It travels in the context, by
+// [WithFixed].
+type Fixed struct {
+	ID       int64            // of the record; 0 if it is not fixed
+	Contacts map[string]int64 // the ids of contacts, by address in lower case
+	Secret   string           // of a webhook; random if empty
+	Hash     webhook.Hash     // of a webhook; as configured if empty
+}
+
+// maxFixedID leaves room behind it for the ids of all that comes later.
+const maxFixedID int64 = 1e15
+
+type fixedKey struct{}
+
+// WithFixed returns a context for an operation whose records are fixed.
+func WithFixed(ctx context.Context, f Fixed) context.Context {
+	return context.WithValue(ctx, fixedKey{}, f)
+}
+
+// fix takes what is fixed, if it can be.
+func (t *tx) fix(ctx context.Context) error {
+	f, ok := ctx.Value(fixedKey{}).(Fixed)
+	if !ok {
+		return nil
+	}
+	ids := slices.Collect(maps.Values(f.Contacts))
+	if f.ID != 0 {
+		ids = append(ids, f.ID)
+	}
+	for _, id := range ids {
+		switch {
+		case id < 1 || id > maxFixedID:
+			return problem.Invalid(fmt.Sprintf("want an id of 1 to %d, not %d", maxFixedID, id), "body")
+		case t.p.taken(id):
+			return problem.Invalid(fmt.Sprintf("the id %d is taken", id), "body")
+		}
+	}
+	if f.Secret != "" || f.Hash != "" {
+		if err := checkSecret(cmp.Or(f.Secret, "any"), f.Hash); err != nil {
+			return problem.Invalid(err.Error(), "body")
+		}
+	}
+	for _, id := range ids {
+		t.p.lastID = max(t.p.lastID, id) // what is not fixed comes after what is
+	}
+	t.fixed, t.seeds = f, true
+	return nil
+}
+
+// newID returns the id of the record that an operation makes.
+func (t *tx) newID() int64 {
+	if t.fixed.ID != 0 {
+		return t.fixed.ID
+	}
+	return t.nextID()
+}
+
+// newContactID returns the id of a new contact.
+func (t *tx) newContactID(address string) int64 {
+	if id := t.fixed.Contacts[strings.ToLower(address)]; id != 0 {
+		return id
+	}
+	return t.nextID()
+}
+
+// taken reports whether a record of any account has an id.
+func (r *records) taken(id int64) bool {
+	if id > r.lastID {
+		return false
+	}
+	for _, a := range r.accounts {
+		if a.has(id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *account) has(id int64) bool {
+	return a.Templates.byID[id] != nil || a.Lists.byID[id] != nil || a.Campaigns.byID[id] != nil ||
+		a.Workflows.byID[id] != nil || a.Webhooks.byID[id] != nil ||
+		slices.ContainsFunc(a.Lists.all, func(l *list) bool { return l.contacts.find(id) != nil })
+}
+
+// checkSecret wants what deliveries can be signed with and receivers accept.
+func checkSecret(key string, hash webhook.Hash) error {
+	if _, err := webhook.NewVerifier(webhook.Secret{Key: key, Hash: hash}); err != nil {
+		return errors.New("secret: want a key that is not blank, and sha256 or sha512")
+	}
+	return nil
+}
