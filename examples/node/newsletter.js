@@ -1,0 +1,182 @@
+// A newsletter with double opt-in: a small web application on the platform's API.
+//
+//   POST /readers {"email": …}                 asks an address to confirm
+//   GET  /readers                              {"ada@example.org": "pending" | "active" | "gone"}
+//   POST /issues  {"subject", "text", "at"}    sends an issue to all who are active, at a time in Unix seconds or now
+//   POST /hook                                 takes the platform's events
+//
+// It needs nothing beside Node.js.
+
+import {createHash, createHmac, timingSafeEqual} from 'node:crypto';
+import {createServer} from 'node:http';
+import {pathToFileURL} from 'node:url';
+
+const MAX_BODY = 1 << 20; // bytes of a request that are read
+const EVENTS = ['Contact.Added', 'Contact.Unsubscribed', 'Email.Bounced'];
+const SENDER = {name: 'The Letter', email: 'letter@shop.example'};
+
+/** The platform did nothing, and says why. */
+export class Refused extends Error {
+  constructor(status, answer) {
+    super(`the platform answered ${status}: ${answer.slice(0, 300)}`);
+    this.status = status;
+  }
+}
+
+/** The platform may have done it, or not: doing it again could do it twice. */
+export class OutcomeUnknown extends Error {}
+
+/** The platform's API. */
+export class Platform {
+  constructor(baseURL, token, timeout = 10_000) {
+    Object.assign(this, {baseURL: baseURL.replace(/\/$/, ''), token, timeout});
+  }
+
+  async call(method, path, body) {
+    let response, text;
+    try {
+      response = await fetch(this.baseURL + path, {
+        method,
+        headers: {Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json'},
+        body: body && JSON.stringify(body),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(this.timeout),
+      });
+      text = await response.text();
+      if (response.ok) return JSON.parse(text);
+    } catch (error) {
+      throw new OutcomeUnknown(`${method} ${path}`, {cause: error});
+    }
+    // A 503 with Retry-After comes from before the work; any other 5xx may come from after it.
+    if (response.status < 500 || (response.status === 503 && response.headers.has('Retry-After'))) {
+      throw new Refused(response.status, text);
+    }
+    throw new OutcomeUnknown(`${method} ${path}: status ${response.status}`);
+  }
+}
+
+/** The newsletter: who reads it, and what they are sent. */
+export class Newsletter {
+  readers = new Map(); // "pending", "active" or "gone" by address
+  issues = new Map(); // "scheduled" or "unknown" by subject
+  #seen = new Set(); // keys of events
+
+  constructor(platform) {
+    this.platform = platform;
+  }
+
+  /** Finds its list, and asks for events at a URL. */
+  async open(listName, hookURL) {
+    const {data} = await this.platform.call('GET', '/lists');
+    this.list = data.find((list) => list.name === listName).list_id;
+    const made = await this.platform.call('POST', '/webhooks', {url: hookURL, events: EVENTS});
+    const {secret, hash_function: hash} = await this.platform.call('GET', `/webhooks/${made.webhook_id}`);
+    Object.assign(this, {secret, hash});
+  }
+
+  /** Asks an address to confirm. Who reads already, or is asked already, is not asked again. */
+  async subscribe(email) {
+    const key = email.toLowerCase();
+    try {
+      await this.platform.call('POST', `/lists/${this.list}/contacts?send_double_opt_in=true`, {email});
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 409)) throw error;
+      return this.readers.get(key) ?? 'known';
+    }
+    if (this.readers.get(key) !== 'active') this.readers.set(key, 'pending'); // an event may have been faster
+    return this.readers.get(key);
+  }
+
+  /** Sends an issue, once: one that may have been scheduled is not scheduled again. */
+  async publish({subject, text, at}) {
+    if (this.issues.has(subject)) return this.issues.get(subject);
+    this.issues.set(subject, 'unknown');
+    const campaign = {name: subject, list_id: this.list, sender: SENDER, content: {subject, text}};
+    try {
+      const {campaign_id: id} = await this.platform.call('POST', '/campaigns', campaign);
+      await this.platform.call('POST', `/campaigns/${id}/schedule`, at ? {scheduled_for: at} : {});
+      this.issues.set(subject, 'scheduled');
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) {
+        this.issues.delete(subject);
+        throw error;
+      }
+    }
+    return this.issues.get(subject);
+  }
+
+  /** Whether the platform signed exactly these bytes. */
+  isSigned(body, signature) {
+    const want = createHmac(this.hash, this.secret).update(body).digest('base64');
+    const [a, b] = [want, signature].map((text) => Buffer.from(text));
+    return a.length === b.length && timingSafeEqual(a, b);
+  }
+
+  /** Handles an event once, however often it comes. */
+  handle(body) {
+    const {id, event, data} = JSON.parse(body);
+    const key = id ?? createHash('sha256').update(body).digest('hex');
+    if (this.#seen.has(key)) return;
+    if (event === 'Contact.Added') this.readers.set(data.email_address.toLowerCase(), 'active');
+    if (event === 'Contact.Unsubscribed') this.readers.set(data.email_address.toLowerCase(), 'gone');
+    if (event === 'Email.Bounced' && data.bounce?.category === 'bounce_hb' && data.contact) {
+      this.readers.set(data.contact.email.toLowerCase(), 'gone');
+    }
+    this.#seen.add(key);
+  }
+}
+
+/** The application over HTTP. */
+export function serverOf(newsletter) {
+  return createServer(async (request, response) => {
+    const [status, answer] = await answerTo(newsletter, request).catch(mistake);
+    response.writeHead(status, {'Content-Type': 'application/json'}).end(JSON.stringify(answer));
+  });
+}
+
+async function answerTo(newsletter, request) {
+  switch (`${request.method} ${request.url}`) {
+    case 'GET /readers':
+      return [200, Object.fromEntries(newsletter.readers)];
+    case 'POST /readers':
+      return [202, {status: await newsletter.subscribe(JSON.parse(await bodyOf(request)).email)}];
+    case 'POST /issues':
+      return [202, {status: await newsletter.publish(JSON.parse(await bodyOf(request)))}];
+    case 'POST /hook': {
+      const body = await bodyOf(request); // the bytes as they came: they are what is signed
+      if (!newsletter.isSigned(body, request.headers['x-service-signature'] ?? '')) return [401, {}];
+      newsletter.handle(body);
+      return [200, {}];
+    }
+  }
+  return [404, {}];
+}
+
+function mistake(error) {
+  if (error instanceof Refused) return [502, {error: error.message}];
+  if (error instanceof OutcomeUnknown) return [202, {status: 'unknown'}];
+  return [400, {error: String(error)}];
+}
+
+async function bodyOf(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw new RangeError('the body is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Runs the application until it is told to end. */
+async function main({LISTEN = '127.0.0.1:8080', LIST = 'Newsletter', HOOK_URL, PLATFORM_URL, PLATFORM_TOKEN}) {
+  const newsletter = new Newsletter(new Platform(PLATFORM_URL, PLATFORM_TOKEN));
+  const [, host, port] = LISTEN.match(/^(.*):(\d+)$/);
+  const server = serverOf(newsletter).listen(Number(port), host);
+  process.once('SIGTERM', () => { server.close(); server.closeIdleConnections(); });
+  await newsletter.open(LIST, HOOK_URL);
+  console.log(`listening on ${LISTEN}`);
+}
+
+if (process.argv[1] && pathToFileURL(process.argv[1]).href === import.meta.url) await main(process.env);

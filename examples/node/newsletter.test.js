@@ -1,0 +1,178 @@
+// The tests of the application, end to end, against the platform in a box: node --test
+
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {createHmac} from 'node:crypto';
+import {once} from 'node:events';
+import {createServer} from 'node:net';
+import {createInterface} from 'node:readline';
+import {after, afterEach, before, beforeEach, test} from 'node:test';
+
+import {Box} from './box.js';
+import {Newsletter, Platform, serverOf} from './newsletter.js';
+
+const ADA = 'ada@example.org';
+const WEEK = 7 * 24 * 3600;
+let box, newsletter, server, url;
+
+before(async () => { box = await Box.start(); });
+after(() => box.close());
+
+// A platform as new, and an application that asks it for events.
+beforeEach(async () => {
+  await box.reset({lists: [{name: 'Newsletter', policy_accepted: true, contacts: [{email: 'bob@example.org'}]}]});
+  newsletter = new Newsletter(new Platform(box.url, box.token));
+  server = serverOf(newsletter).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${server.address().port}`;
+  await newsletter.open('Newsletter', `${url}/hook`);
+});
+afterEach(() => { server.close(); server.closeAllConnections(); });
+
+async function ask(method, path, body, headers) {
+  const response = await fetch(url + path, {method, headers, body: typeof body === 'object' ? JSON.stringify(body) : body});
+  return [response.status, await response.json()];
+}
+
+const subscribe = (email) => ask('POST', '/readers', {email});
+const statusOf = async (email) => (await ask('GET', '/readers'))[1][email];
+
+async function confirmed(email) {
+  await subscribe(email);
+  await box.act((await box.outbox(email))[0], 'confirm');
+  await box.wait();
+}
+
+test('who subscribes is asked once, and reads after confirming', async () => {
+  assert.deepEqual(await subscribe(ADA), [202, {status: 'pending'}]);
+  assert.deepEqual(await subscribe('Ada@Example.org'), [202, {status: 'pending'}]);
+  const [mail, ...more] = await box.outbox(ADA);
+  assert.match(mail.subject, /confirm/);
+  assert.deepEqual(more, []);
+  await box.act(mail, 'confirm');
+  await box.wait();
+  assert.equal(await statusOf(ADA), 'active');
+});
+
+test('who is on the list already is not asked', async () => {
+  assert.deepEqual(await subscribe('bob@example.org'), [202, {status: 'known'}]);
+  assert.deepEqual(await box.outbox('bob@example.org'), []);
+});
+
+test('an issue of next week goes to those who confirmed until then', async () => {
+  await confirmed(ADA);
+  await subscribe('eve@example.org');
+  const at = Math.floor(Date.now() / 1000) + WEEK;
+  assert.deepEqual(await ask('POST', '/issues', {subject: 'Spring', text: 'It is here.', at}), [202, {status: 'scheduled'}]);
+  const spring = async (to) => (await box.outbox(to)).filter(({subject}) => subject === 'Spring').length;
+  await box.advance({ms: (WEEK - 3600) * 1000});
+  assert.equal(await spring(ADA), 0);
+  await box.advance({ms: 3600 * 1000});
+  assert.deepEqual(await Promise.all([ADA, 'bob@example.org', 'eve@example.org'].map(spring)), [1, 1, 0]);
+});
+
+test('who unsubscribes gets no more issues', async () => {
+  await confirmed(ADA);
+  await ask('POST', '/issues', {subject: 'One', text: 'One.'});
+  await box.wait();
+  await box.act((await box.outbox(ADA))[0], 'unsubscribe');
+  await box.wait();
+  assert.equal(await statusOf(ADA), 'gone');
+  await ask('POST', '/issues', {subject: 'Two', text: 'Two.'});
+  await box.wait();
+  assert.deepEqual((await box.outbox(ADA)).map(({subject}) => subject).includes('Two'), false);
+  assert.equal((await box.outbox('bob@example.org'))[0].subject, 'Two');
+});
+
+test('a hard bounce ends reading, a soft one does not', async () => {
+  for (const [email, category, want] of [[ADA, 'bounce_hb', 'gone'], ['eve@example.org', 'bounce_fm', 'active']]) {
+    await confirmed(email);
+    await ask('POST', '/issues', {subject: category, text: 'Text.'});
+    await box.wait();
+    await box.act((await box.outbox(email))[0], 'bounce', {category});
+    await box.wait();
+    assert.equal(await statusOf(email), want, category);
+  }
+});
+
+test('an outage of seven hours loses nothing', async () => {
+  const {retry_schedule_ms: schedule} = await box.control('GET', 'info');
+  await subscribe(ADA);
+  const {handle} = newsletter;
+  newsletter.handle = () => { throw new Error('the database is away'); };
+  await box.act((await box.outbox(ADA))[0], 'confirm');
+  await box.wait();
+  for (let i = 1; i < schedule.length; i++) await box.advance({to: 'next'});
+  assert.equal(await statusOf(ADA), 'pending');
+  newsletter.handle = handle;
+  await box.advance({to: 'next'});
+  assert.equal(await statusOf(ADA), 'active');
+  const [{attempts}] = await box.deliveries();
+  const times = attempts.map(({time}) => Date.parse(time));
+  const waits = times.slice(1).map((time, i) => time - times[i]);
+  assert.equal(waits.length, schedule.length);
+  waits.forEach((wait, i) => assert.ok(wait >= schedule[i] && wait < schedule[i] + 1000, `wait ${i} is ${wait} ms`));
+  assert.ok(times.at(-1) - times[0] > 7 * 3600 * 1000);
+});
+
+test('an event that comes twice, or late, counts once', async () => {
+  await box.fault({action: 'duplicate', event: 'Contact.Added'});
+  await confirmed(ADA);
+  const [{attempts, body, signature}] = await box.deliveries();
+  assert.deepEqual(attempts.map(({status}) => status), [200, 200]);
+  newsletter.readers.set(ADA, 'gone'); // which came later
+  assert.deepEqual(await ask('POST', '/hook', body, {'X-Service-Signature': signature}), [200, {}]);
+  assert.equal(await statusOf(ADA), 'gone');
+});
+
+test('a forged event is refused', async () => {
+  const body = JSON.stringify({event: 'Contact.Added', data: {email_address: ADA}});
+  const sign = (text, key, encoding) => createHmac('sha256', key).update(text).digest(encoding);
+  for (const forged of ['', 'é', sign(body, 'a guess', 'base64'), sign(body, newsletter.secret, 'hex'), sign(`${body}\n`, newsletter.secret, 'base64')]) {
+    const headers = {'X-Service-Signature': Buffer.from(forged).toString('latin1')};
+    assert.equal((await ask('POST', '/hook', body, headers))[0], 401, forged);
+    const verdict = await box.control('POST', 'verify',
+      {body, signature: forged, secret: newsletter.secret, hash_function: newsletter.hash});
+    assert.equal(verdict.valid, false);
+  }
+  assert.equal(await statusOf(ADA), undefined);
+  assert.equal((await ask('POST', '/hook', body, {'X-Service-Signature': sign(body, newsletter.secret, 'base64')}))[0], 200);
+  assert.equal(await statusOf(ADA), 'active');
+});
+
+test('an issue whose answer is lost is not sent again', async () => {
+  await box.fault({action: 'reset', operation: 'scheduleCampaign', after_acting: true, times: 1});
+  const issue = {subject: 'Once', text: 'Once.'};
+  assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);
+  assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);
+  await box.wait();
+  assert.equal((await box.outbox('bob@example.org')).length, 1);
+});
+
+test('every event there is can be taken', async () => {
+  for (const {event, variant, body} of (await box.control('GET', 'samples')).data) {
+    const hook = {url: `${url}/hook`, secret: newsletter.secret, hash_function: newsletter.hash};
+    const {id} = await box.control('POST', 'events', {body, ...hook});
+    await box.wait();
+    assert.equal((await box.control('GET', `deliveries/${id}`)).state, 'delivered', `${event} ${variant}`);
+  }
+});
+
+test('it runs as a program, until it is told to end', async (t) => {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const LISTEN = `127.0.0.1:${free.address().port}`;
+  free.close();
+  await once(free, 'close');
+  const env = {...process.env, LISTEN, HOOK_URL: `http://${LISTEN}/hook`, PLATFORM_URL: box.url, PLATFORM_TOKEN: box.token};
+  const program = spawn(process.execPath, ['newsletter.js'], {cwd: import.meta.dirname, env, stdio: ['ignore', 'pipe', 'inherit']});
+  t.after(() => program.kill('SIGKILL'));
+  const ended = once(program, 'exit');
+  const [line] = await once(createInterface({input: program.stdout}), 'line');
+  assert.equal(line, `listening on ${LISTEN}`);
+  url = `http://${LISTEN}`;
+  await confirmed(ADA);
+  assert.equal(await statusOf(ADA), 'active');
+  program.kill('SIGTERM');
+  await ended;
+});

@@ -1,0 +1,155 @@
+"""The tests of the application, end to end, against the platform in a box:
+
+    python3 -m unittest
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+import unittest
+import urllib.error
+import urllib.request
+from datetime import datetime
+
+import signup
+from box import Box
+
+ADA = "ada@example.org"
+
+
+def setUpModule():
+    global box
+    box = Box()
+    unittest.addModuleCleanup(box.close)
+
+
+class SignupTest(unittest.TestCase):
+    def setUp(self):
+        """A platform as new, and an application that asks it for events."""
+        box.reset(seed={"suppressed_emails": ["never@example.org"]})
+        self.signups = signup.Signups(signup.Platform(box.url, box.token))
+        server = signup.Server(("127.0.0.1", 0), self.signups)
+        self.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        self.signups.subscribe(self.url + "/hook")
+
+    def ask(self, method, path, body=None, **headers):
+        request = urllib.request.Request(self.url + path, method=method, data=body, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def sign_up(self, email):
+        return self.ask("POST", "/signups", json.dumps({"email": email}).encode())
+
+    def status(self, email):
+        return self.ask("GET", "/signups/" + email)[1]["status"]
+
+    def test_whoever_signs_up_is_welcomed_once(self):
+        self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
+        self.assertEqual(self.sign_up("Ada@Example.org"), (202, {"status": "welcomed"}))
+        [mail] = box.outbox(ADA)
+        self.assertEqual(mail["subject"], "Welcome!")
+
+    def test_whoever_is_suppressed_is_refused(self):
+        self.assertEqual(self.sign_up("never@example.org"), (409, {"status": "refused"}))
+        self.assertEqual(box.outbox("never@example.org"), [])
+
+    def test_a_hard_bounce_ends_writing(self):
+        self.sign_up(ADA)
+        box.act(box.outbox(ADA)[0], "bounce", category="bounce_hb")
+        box.wait()
+        self.assertEqual(self.status(ADA), "gone")
+        self.assertEqual(self.sign_up(ADA), (409, {"status": "gone"}))
+        self.assertEqual(len(box.outbox(ADA)), 1)
+
+    def test_a_soft_bounce_does_not(self):
+        self.sign_up(ADA)
+        box.act(box.outbox(ADA)[0], "bounce", category="bounce_fm")
+        box.wait()
+        self.assertEqual((self.status(ADA), self.signups.handled), ("welcomed", ["Email.Bounced"]))
+
+    def test_a_complaint_ends_writing(self):
+        self.sign_up(ADA)
+        box.act(box.outbox(ADA)[0], "complain")
+        box.wait()
+        self.assertEqual(self.status(ADA), "gone")
+
+    def test_an_event_that_comes_twice_counts_once(self):
+        box.fault(action="duplicate", event="SuppressedEmail.Added")
+        self.sign_up(ADA)
+        box.act(box.outbox(ADA)[0], "global-unsubscribe")
+        box.wait()
+        [delivery] = box.deliveries()
+        self.assertEqual([a["status"] for a in delivery["attempts"]], [200, 200])
+        self.assertEqual(self.signups.handled, ["SuppressedEmail.Added"])
+
+    def test_an_outage_of_seven_hours_loses_nothing(self):
+        schedule = box.control("GET", "info")["retry_schedule_ms"]
+        box.fault(action="status", operation="getEmail", status=500, times=len(schedule))
+        self.sign_up(ADA)
+        box.act(box.outbox(ADA)[0], "bounce")
+        box.wait()
+        self.assertEqual(self.status(ADA), "welcomed")  # why it bounced cannot be looked up now
+        for _ in schedule:
+            box.advance(to="next")
+        self.assertEqual(self.status(ADA), "gone")
+        [delivery] = box.deliveries()
+        times = [datetime.fromisoformat(a["time"][:19]) for a in delivery["attempts"]]
+        waits = [(b - a).total_seconds() * 1000 for a, b in zip(times, times[1:])]
+        self.assertEqual(len(waits), len(schedule))
+        for wait, planned in zip(waits, schedule):
+            self.assertAlmostEqual(wait, planned, delta=2000)  # attempts take a moment, and times are cut to seconds
+        self.assertGreater(sum(waits), 7 * 3600 * 1000)
+
+    def test_a_forged_event_is_refused(self):
+        self.sign_up(ADA)
+        body = json.dumps({"id": "1", "event": "SuppressedEmail.Added", "data": {"suppressedEmail": {"email": ADA}}}).encode()
+        forged = base64.b64encode(hmac.new(b"a guess", body, hashlib.sha256).digest()).decode()
+        for signature in (forged, "", "é", self.signups.secret):
+            code, _ = self.ask("POST", "/hook", body, **{"X-Service-Signature": signature})
+            self.assertEqual((code, self.status(ADA)), (401, "welcomed"), signature)
+        verdict = box.control("POST", "verify", {"body": body.decode(), "signature": forged,
+                                                 "secret": self.signups.secret, "hash_function": self.signups.hash})
+        self.assertFalse(verdict["valid"])
+
+    def test_both_hash_functions_are_known(self):
+        for name in ("sha256", "sha512"):
+            self.signups.secret, self.signups.hash = "a secret", name
+            sent = box.control("POST", "events", {"body": {"event": "Contact.Added", "data": {}}, "url": self.url + "/hook",
+                                                  "secret": "a secret", "hash_function": name})
+            box.wait()
+            self.assertEqual(box.control("GET", "deliveries/" + sent["id"])["state"], "delivered", name)
+
+    def test_every_event_there_is_can_be_taken(self):
+        for sample in box.control("GET", "samples")["data"]:
+            sent = box.control("POST", "events", {"body": sample["body"], "url": self.url + "/hook",
+                                                  "secret": self.signups.secret, "hash_function": self.signups.hash})
+            box.wait()
+            state = box.control("GET", "deliveries/" + sent["id"])["state"]
+            # The email of the sample was never sent, so that it cannot be looked up.
+            lookup = sample["event"] in signup.EVENTS and sample["variant"].startswith("email_api")
+            self.assertEqual(state, "failed" if lookup else "delivered", f"{sample['event']} {sample['variant']}")
+
+    def test_an_answer_that_is_lost_sends_nothing_twice(self):
+        box.fault(action="reset", operation="submitEmail", after_acting=True, times=1)
+        self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
+        self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
+        self.assertEqual(len(box.outbox(ADA)), 1)
+
+    def test_who_could_not_be_welcomed_can_sign_up_later(self):
+        box.fault(action="status", operation="submitEmail", status=429, times=1)
+        self.assertEqual(self.sign_up(ADA)[0], 502)
+        self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
+
+
+if __name__ == "__main__":
+    unittest.main()
