@@ -26,6 +26,7 @@ func metadata(addr netip.Addr) bool {
 func metadata4(addr netip.Addr) bool {
 	switch addr.String() {
 	case "169.254.169.254", // nearly all
+		"169.254.169.252", // Google, pods
 		"169.254.170.2",   // Amazon, containers
 		"169.254.170.23",  // Amazon, pods
 		"169.254.0.23",    // Tencent
@@ -40,10 +41,11 @@ func metadata4(addr netip.Addr) bool {
 
 // standsFor returns the IPv4 addresses that a gateway or tunnel may make of an
 // IPv6 one. Which prefixes do is for a network's operator to choose, so that the
-// places alone count: 6to4 (RFC 3056) has the IPv4 address behind its first two
+// places alone count. 6to4 (RFC 3056) has the IPv4 address behind the first two
 // bytes, translation (RFC 6052) behind 4 to 8 or 12 of them, passing over the
-// ninth byte, and mapped and compatible addresses at the end, as do those that
-// Oracle (fd00:c1::a9fe:a9fe) and OpenStack (fe80::a9fe:a9fe) chose.
+// ninth, mapped and compatible addresses have it at the end. Clouds do alike:
+// Akamai's fd00:a9fe:a9fe::1, Oracle's fd00:c1::a9fe:a9fe, OpenStack's
+// fe80::a9fe:a9fe.
 func standsFor(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)
