@@ -81,9 +81,8 @@ class Signups:
     def __init__(self, platform):
         self.platform = platform
         self.secret = self.hash = None  # of the webhook
-        self.handled = []  # the names of the events that were handled, each once
+        self.handled = {}  # the names of the events that were handled, by what tells them apart
         self._status = {}  # by address
-        self._seen = set()  # keys of events
         self._lock = threading.Lock()
 
     def subscribe(self, url):
@@ -125,13 +124,11 @@ class Signups:
         event = json.loads(body)
         key = event.get("id") or hashlib.sha256(body).hexdigest()
         with self._lock:
-            if key in self._seen:
+            if key in self.handled:
                 return
         self._act(event["event"], event["data"])  # what it raises makes the platform deliver the event again
         with self._lock:
-            if key not in self._seen:
-                self._seen.add(key)
-                self.handled.append(event["event"])
+            self.handled[key] = event["event"]
 
     def _act(self, name, data):
         if name == "SuppressedEmail.Added":
