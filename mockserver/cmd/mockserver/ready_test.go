@@ -79,7 +79,12 @@ func TestReadyFileMistakes(t *testing.T) {
 // The first line of -log json says where the platform is, each other one is a
 // record too, and a request's has what the text has.
 func TestLogJSON(t *testing.T) {
-	r := startJSON(t, "-token", "key", "-fault-seed", "7")
+	dir := t.TempDir()
+	seed := filepath.Join(dir, "seed.json")
+	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"News"}],"suppressed_emails":["ada@example.org"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := startJSON(t, "-token", "key", "-fault-seed", "7", "-seed", seed, "-state", filepath.Join(dir, "state.json"))
 	r.ask("GET", "/lists?page=1", "key", "")
 	r.ask("GET", "/nowhere", "key", "")
 	r.ask("POST", "/_mock/faults", "", `{"action":"status","status":503,"path":"/lists","probability":0.999999}`)
