@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,9 @@ type requestLog interface {
 // newLog returns a log, and what else the platform has to say in the same form.
 func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
 	if asJSON {
-		records := slog.New(slog.NewJSONHandler(out, nil))
-		return jsonLog{records}, records
+		held := &heldBack{out: out}
+		records := slog.New(slog.NewJSONHandler(held, nil))
+		return jsonLog{records, held}, records
 	}
 	text := &textLog{out: out}
 	return text, slog.New(slog.NewTextHandler(text, nil))
@@ -41,16 +43,45 @@ func (o *options) logForm(text string) error {
 
 // jsonLog writes what programs read. Its first record says "ready" and has the
 // members of [ready].
-type jsonLog struct{ *slog.Logger }
+type jsonLog struct {
+	*slog.Logger
+	held *heldBack
+}
 
 func (l jsonLog) welcome(r ready) {
-	l.Info("ready", "base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
+	defer l.held.release()
+	slog.New(slog.NewJSONHandler(l.held.out, nil)).Info("ready", "base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
 }
 
 func (l jsonLog) request(r mockserver.Request) {
 	l.Info("request", "id", r.ID, "method", r.Method, "path", r.Path, "query", r.Query, "operation", r.Operation,
 		"account_id", r.AccountID, "status", r.Status, "duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault,
 		"answer", string(r.Answer))
+}
+
+// heldBack keeps what is said before it is released, such as of a state that is
+// loaded, for then.
+type heldBack struct {
+	mu    sync.Mutex
+	out   io.Writer
+	early bytes.Buffer
+	free  bool
+}
+
+func (h *heldBack) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.free {
+		return h.out.Write(b)
+	}
+	return h.early.Write(b)
+}
+
+func (h *heldBack) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.free = true
+	_, _ = h.early.WriteTo(h.out)
 }
 
 // textLog writes what people read, a line at a time.

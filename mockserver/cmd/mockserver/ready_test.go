@@ -121,6 +121,28 @@ func TestLogJSON(t *testing.T) {
 	}
 }
 
+// What is said before, such as of a state that is loaded, comes behind that line.
+func TestLogJSONBeginsReady(t *testing.T) {
+	out := &output{}
+	log, records := newLog(true, out)
+	records.Warn("early")
+	log.welcome(ready{BaseURL: "http://127.0.0.1:1"})
+	records.Warn("late")
+	var said []string
+	for line := range strings.Lines(out.String()) {
+		var record struct {
+			Msg string `json:"msg"`
+		}
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatal(err)
+		}
+		said = append(said, record.Msg)
+	}
+	if got := strings.Join(said, " "); got != "ready early late" {
+		t.Errorf("the lines are %s", got)
+	}
+}
+
 func TestLogJSONQuiet(t *testing.T) {
 	r := startJSON(t, "-quiet")
 	r.ask("GET", "/lists", "dev-token", "")
