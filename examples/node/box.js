@@ -43,10 +43,9 @@ export class Box {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /** Goes back to an empty platform, or to what a seed describes. */
-  async reset(seed) {
-    await this.control('DELETE', 'state');
-    if (seed) await this.control('POST', 'seed', seed);
+  /** Goes back to the start: what the flag -seed says, no messages, no faults, the clock as it was. */
+  reset() {
+    return this.control('POST', 'reset');
   }
 
   /** The messages that an address got, the newest first. */

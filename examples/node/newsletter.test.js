@@ -7,6 +7,7 @@ import {once} from 'node:events';
 import {createServer} from 'node:net';
 import {createInterface} from 'node:readline';
 import {after, afterEach, before, beforeEach, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
 
 import {Box} from './box.js';
 import {Newsletter, Platform, serverOf} from './newsletter.js';
@@ -15,12 +16,12 @@ const ADA = 'ada@example.org';
 const WEEK = 7 * 24 * 3600;
 let box, newsletter, server, url;
 
-before(async () => { box = await Box.start(); });
+before(async () => { box = await Box.start('-seed', fileURLToPath(new URL('seed.json', import.meta.url))); });
 after(() => box.close());
 
 // A platform as new, and an application that asks it for events.
 beforeEach(async () => {
-  await box.reset({lists: [{name: 'Newsletter', policy_accepted: true, contacts: [{email: 'bob@example.org'}]}]});
+  await box.reset();
   newsletter = new Newsletter(new Platform(box.url, box.token));
   server = serverOf(newsletter).listen(0, '127.0.0.1');
   await once(server, 'listening');

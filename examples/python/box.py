@@ -58,11 +58,9 @@ class Box:
             raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error
         return json.loads(text) if text else None
 
-    def reset(self, seed=None):
-        """Goes back to an empty platform, or to what a seed describes."""
-        self.control("DELETE", "state")
-        if seed is not None:
-            self.control("POST", "seed", seed)
+    def reset(self):
+        """Goes back to the start: what the flag -seed says, no messages, no faults, the clock as it was."""
+        self.control("POST", "reset")
 
     def outbox(self, to):
         """The messages that an address got, the newest first."""

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import json
+import pathlib
 import threading
 import unittest
 import urllib.error
@@ -21,14 +22,14 @@ ADA = "ada@example.org"
 
 def setUpModule():
     global box
-    box = Box()
+    box = Box("-seed", pathlib.Path(__file__).with_name("seed.json"))
     unittest.addModuleCleanup(box.close)
 
 
 class SignupTest(unittest.TestCase):
     def setUp(self):
         """A platform as new, and an application that asks it for events."""
-        box.reset(seed={"suppressed_emails": ["never@example.org"]})
+        box.reset()
         self.signups = signup.Signups(signup.Platform(box.url, box.token))
         server = signup.Server(("127.0.0.1", 0), self.signups)
         self.url = f"http://127.0.0.1:{server.server_address[1]}"
