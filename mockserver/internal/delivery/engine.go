@@ -56,6 +56,7 @@ type Engine struct {
 	mu         sync.Mutex
 	queues     map[int64]*queue // by webhook
 	order      []*queue
+	audience   audience // of those in order
 	journal    journal
 	working    int   // queues that are worked off
 	lastTarget int64 // counts down, away from the ids of webhooks
@@ -86,6 +87,7 @@ func New(o Options) *Engine {
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
+		audience: audience{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -101,6 +103,9 @@ func (d *Engine) Open(h Webhook) {
 func (d *Engine) addLocked(q *queue) {
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
+	if !q.hook.Archived {
+		d.audience.join(q)
+	}
 }
 
 // Archive stops or resumes deliveries to a webhook. What is queued is kept.
@@ -109,6 +114,11 @@ func (d *Engine) Archive(id int64, archived bool) {
 	defer d.mu.Unlock()
 	q := d.queues[id]
 	q.hook.Archived = archived
+	if archived {
+		d.audience.leave(q)
+	} else {
+		d.audience.join(q)
+	}
 	d.startLocked(q)
 }
 
@@ -127,11 +137,8 @@ func (d *Engine) Publish(fired []Event) {
 	defer d.mu.Unlock()
 	for i := range fired {
 		ids := []string{}
-		for _, q := range d.order {
-			h := &q.hook
-			if h.AccountID == fired[i].AccountID && !h.Archived && slices.Contains(h.Events, fired[i].Name) {
-				ids = append(ids, d.pushLocked(q, &fired[i]).ID)
-			}
+		for _, q := range d.audience[topic{fired[i].AccountID, fired[i].Name}] {
+			ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 		}
 		noted := d.journal.fired(&fired[i], ids)
 		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })

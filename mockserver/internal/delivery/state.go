@@ -91,7 +91,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queues, d.order = map[int64]*queue{}, nil
+	d.queues, d.order, d.audience = map[int64]*queue{}, nil, audience{}
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})
 	}

@@ -92,6 +92,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	default:
 		if !isNew && c.Status != statusPending {
 			c.Added = t.nextID()
+			t.account.addressees.added(l, c)
 		}
 		t.activate(l, c)
 	}

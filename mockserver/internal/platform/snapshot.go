@@ -31,7 +31,7 @@ type accountSnapshot struct {
 	Campaigns  []*campaign    `json:"campaigns"`
 	Workflows  []*workflow    `json:"workflows"`
 	Webhooks   []*hook        `json:"webhooks"` // with their secrets
-	Suppressed []suppressed   `json:"suppressed_emails"`
+	Suppressed []*suppressed  `json:"suppressed_emails"`
 	Tags       []string       `json:"tags"`
 }
 
@@ -63,11 +63,11 @@ func (p *Platform) Snapshot() ([]byte, error) {
 func (a *account) snapshot() accountSnapshot {
 	out := accountSnapshot{
 		ID:         a.ID,
-		Templates:  a.Templates.all,
+		Templates:  slices.Collect(a.Templates.inOrder.All),
 		Campaigns:  a.Campaigns.all,
 		Workflows:  a.Workflows.all,
 		Webhooks:   a.Webhooks.all,
-		Suppressed: a.Suppression.all,
+		Suppressed: slices.Collect(a.Suppression.inOrder.All),
 		Tags:       slices.Sorted(maps.Keys(a.Tags)),
 	}
 	for _, l := range a.Lists.all {

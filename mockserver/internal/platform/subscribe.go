@@ -25,6 +25,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
 		c.Added = t.nextID()
+		t.account.addressees.added(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
@@ -46,6 +47,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	}
 	c := &contact{ID: id, Added: added, Email: email, Status: status, SubscribedOn: t.unix()}
 	l.contacts.add(c)
+	t.account.addressees.added(l, c)
 	return c
 }
 
