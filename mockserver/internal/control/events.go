@@ -57,7 +57,7 @@ func (c *Control) eventRoutes() section {
 
 func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[delivery.EventSummary]) bool) {
+	return list(q, 0, func(yield func(row[delivery.EventSummary]) bool) {
 		for e := range c.Deliveries.NewestEvents() {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
 			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, string(e.Body)} }

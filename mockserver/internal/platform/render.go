@@ -12,6 +12,14 @@ import (
 
 // rendered is the message as its recipient gets it.
 func (m *message) rendered() record.Message {
+	out := m.outline()
+	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, m.value), mail.MergeText(m.Content.Text, m.value)
+	out.Headers = m.headers(out)
+	return out
+}
+
+// outline is the message without its parts and headers.
+func (m *message) outline() record.Message {
 	out := record.Message{
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
@@ -21,8 +29,6 @@ func (m *message) rendered() record.Message {
 		FromEmail:          m.From.Email,
 		To:                 m.To,
 		Subject:            m.subject(),
-		HTML:               mail.MergeHTML(m.Content.HTML, m.value),
-		Text:               mail.MergeText(m.Content.Text, m.value),
 		Type:               m.Type,
 		TemplateID:         m.Content.TemplateID,
 		ListID:             m.ListID,
@@ -40,7 +46,6 @@ func (m *message) rendered() record.Message {
 	if m.Bounce != nil {
 		out.BounceCategory = m.Bounce.Category
 	}
-	out.Headers = m.headers(out)
 	return out
 }
 
@@ -73,8 +78,4 @@ type Summary struct {
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's
 }
 
-func (m *message) summary() Summary {
-	full := m.rendered()
-	full.HTML, full.Text = "", ""
-	return Summary{Message: full}
-}
+func (m *message) summary() Summary { return Summary{Message: m.outline()} }
