@@ -15,10 +15,12 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return d.journal.eventsThat(wanted)
 }
 
-// NewestEvents iterates over the journal of events, the latest first. The engine
-// stands still meanwhile.
-func (d *Engine) NewestEvents() iter.Seq[*record.FiredEvent] {
-	return func(yield func(*record.FiredEvent) bool) {
+// NewestEvents returns how many events the journal holds, and iterates over them, the
+// latest first. The engine stands still meanwhile.
+func (d *Engine) NewestEvents() (int, iter.Seq[*record.FiredEvent]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.journal.events), func(yield func(*record.FiredEvent) bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, e := range slices.Backward(d.journal.events) {
