@@ -63,8 +63,8 @@ func run(ctx context.Context) (lost bool, err error) {
 	}
 	trials := append(testTrials(*seeds),
 		trial{"lookups that are cancelled in the queue", cancelledLookups},
-		trial{"import, deliver, iterate, close, again", lives},
-		scaleTrial(records))
+		trial{"import, deliver, iterate, close, again", lives})
+	trials = append(trials, scaleTrials(records)...)
 	fuzzing, err := fuzzTrials(".")
 	if err != nil {
 		return false, err

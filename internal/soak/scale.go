@@ -22,23 +22,24 @@ import (
 // beside the fewest.
 const most = 4
 
-// scaleTrial measures what the platform's operations take beside so many records of
+// scaleTrials measure what the platform's operations take beside so many records of
 // each kind. What grows with them, unless it lists everything, is lost.
-func scaleTrial(sizes []int) trial {
-	return trial{"scale: operations beside many records", func(ctx context.Context, _ bool) (result, error) {
-		t := scaleTable{sizes: sizes}
-		for _, k := range kinds() {
-			for _, n := range sizes {
+func scaleTrials(sizes []int) (trials []trial) {
+	for _, k := range kinds() {
+		trials = append(trials, trial{"scale: " + k.name, func(ctx context.Context, _ bool) (result, error) {
+			t := scaleTable{sizes: k.capped(sizes)}
+			for _, n := range t.sizes {
 				if err := t.measureAll(ctx, k, n); err != nil {
-					return result{}, fmt.Errorf("%d %s: %w", n, k.name, err)
+					return result{}, fmt.Errorf("beside %d: %w", n, err)
 				}
 			}
-		}
-		var text strings.Builder
-		t.print(&text)
-		tried := fmt.Sprintf("%d operations beside up to %d records", len(t.rows), slices.Max(sizes))
-		return result{tried: tried, lost: t.growing(), table: text.String()}, nil
-	}}
+			var text strings.Builder
+			t.print(&text)
+			tried := fmt.Sprintf("%d operations beside up to %d records", len(t.rows), slices.Max(t.sizes))
+			return result{tried: tried, lost: t.growing(), table: text.String()}, nil
+		}})
+	}
+	return trials
 }
 
 // numbers reads sizes, the least first.
@@ -56,8 +57,21 @@ func numbers(text string) (sizes []int, err error) {
 // kind is records of one kind, and the operations that they could hold up.
 type kind struct {
 	name string
-	cap  int // no more of them than so many; 0 is any number
+	most int // no more of them than so many; 0 is any number
 	fill func(w *scaleWorld, n int) []operation
+}
+
+// capped returns the sizes that there can be of a kind.
+func (k kind) capped(sizes []int) (out []int) {
+	for _, n := range sizes {
+		if k.most > 0 {
+			n = min(n, k.most)
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // operation is measured by calls with 0, then 1, and so on.
@@ -88,9 +102,6 @@ func (t *scaleTable) measureAll(ctx context.Context, k kind, n int) (err error) 
 			err = failed.error
 		}
 	}()
-	if k.cap > 0 {
-		n = min(n, k.cap)
-	}
 	for _, op := range k.fill(w, n) {
 		runtime.GC()
 		t.row(k, op).took = append(t.row(k, op).took, fastest(op))

@@ -13,10 +13,10 @@ func kinds() []kind {
 		{name: "contacts", fill: scaleContacts},
 		{name: "messages", fill: scaleMessages},
 		{name: "deliveries", fill: scaleDeliveries},
-		{name: "lists (100,000 at the most)", cap: 100_000, fill: scaleLists},
+		{name: "lists", most: 100_000, fill: scaleLists},
 		{name: "templates", fill: scaleTemplates},
 		{name: "suppressed", fill: scaleSuppressed},
-		{name: "webhooks (100,000 at the most)", cap: 100_000, fill: scaleWebhooks},
+		{name: "webhooks", most: 100_000, fill: scaleWebhooks},
 	}
 }
 
