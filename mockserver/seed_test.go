@@ -78,9 +78,8 @@ func TestSeedManyContacts(t *testing.T) {
 	}
 }
 
-func TestSeedMistakes(t *testing.T) {
+func TestSeedUnknownMembers(t *testing.T) {
 	tests := []struct{ name, file, want string }{
-		{name: "not JSON", file: `lists: []`, want: "invalid character"},
 		{name: "an unknown member", file: `{"contacts":[]}`, want: "contacts: no such member: there are"},
 		{name: "a misspelt member", file: `{"lits":[]}`, want: "did you mean lists?"},
 		{
@@ -98,6 +97,15 @@ func TestSeedMistakes(t *testing.T) {
 			file: `{"templates":[{"name":"x","content":{"html":"x","txt":"y"}}]}`,
 			want: "templates[0]: [body content txt]: no such member: did you mean text?",
 		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })
+	}
+}
+
+func TestSeedMistakes(t *testing.T) {
+	tests := []struct{ name, file, want string }{
+		{name: "not JSON", file: `lists: []`, want: "invalid character"},
 		{name: "an unknown account", file: `{"account_id":7}`, want: "account_id"},
 		{
 			name: "a template without a name",

@@ -24,9 +24,9 @@ func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 
 // WaitFor returns when f returns true, which it is asked at once and then after
 // every change of what there is to see: a message, a delivery, an event, a
-// request, a fault, or the whole state. Nothing is polled: it serves tests of
-// applications that work in the background, and whose work [Server.Wait] knows
-// nothing of.
+// request, a fault, the clock, or the whole state. Nothing is polled: it serves
+// tests of applications that work in the background, and whose work [Server.Wait]
+// knows nothing of. The clock of the platform does not end it: ctx does.
 //
 // f is called by one goroutine, that of the caller, and looks by methods of the
 // server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. A
