@@ -73,6 +73,20 @@ func (s *Server) Reset() { s.world.Reset() }
 // was made. Ids begin anew, and the clock is as [Config] says. The start itself stays, and Reset goes back to it.
 func (s *Server) Clear() { s.world.Clear() }
 
+// ResetAccount goes back to the start with one account, for tests that run side by
+// side, each with an account of its own. Its resources are those of the start and
+// have their ids and secrets; its tokens too. Its messages, events, deliveries and
+// requests are forgotten, also those of the start. All that is shared stays: the
+// clock, the plan of faults, the limit of lookups, the sequence of ids.
+//
+// It is an error if there is no such account, or if another one has an id of the
+// start by now, which only happens after [Server.Clear] or [Server.Restore].
+func (s *Server) ResetAccount(accountID int64) error { return s.world.ResetAccount(accountID) }
+
+// ClearAccount forgets everything of one account, like [Server.ResetAccount], the
+// start's resources and tokens too. It is an error if there is no such account.
+func (s *Server) ClearAccount(accountID int64) error { return s.world.ClearAccount(accountID) }
+
 // Seed adds what one or more JSON objects describe, each for one account:
 //
 //	{

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // maxState is how many bytes of a snapshot are taken.
@@ -33,14 +35,21 @@ func (c *Control) stateRoutes() section {
 			},
 			{
 				pattern: "DELETE state",
-				does:    "Forgets everything, of all accounts: state, journals, faults, and the tokens of seeds; the clock is as configured.",
+				does: "Forgets everything: state, journals, faults, and the tokens of seeds; the clock is as configured. Of one account " +
+					"alone with `account_id`: then what all share stays, which are faults, the clock, and the sequence of ids.",
+				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.clear),
+				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "POST reset",
 				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or nothing: the " +
-					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and the start.",
+					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and " +
+					"the start. With one account alone with `account_id`, for tests that run side by side: its journals are empty then, " +
+					"and what all share stays. 409 if another account has an id of the start by now.",
+				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.reset),
+				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "PUT start",
@@ -69,14 +78,29 @@ func (c *Control) restore(r *request) (nothing, error) {
 	return nothing{}, nil
 }
 
-func (c *Control) clear(*request) (nothing, error) {
-	c.Clear()
-	return nothing{}, nil
+func (c *Control) clear(r *request) (nothing, error) {
+	return nothing{}, ofOneOrAll(r, c.ClearAccount, c.Clear)
 }
 
-func (c *Control) reset(*request) (nothing, error) {
-	c.Reset()
-	return nothing{}, nil
+func (c *Control) reset(r *request) (nothing, error) {
+	return nothing{}, ofOneOrAll(r, c.ResetAccount, c.Reset)
+}
+
+// ofOneOrAll does something to the account that a request names, or to all.
+func ofOneOrAll(r *request, one func(account int64) error, all func()) error {
+	id, named := r.query["account_id"]
+	if !named {
+		all()
+		return nil
+	}
+	account, _ := strconv.ParseInt(id, 10, 64) // it has been read as an integer
+	switch err := one(account); {
+	case errors.Is(err, world.ErrNoAccount):
+		return problem.NotFound("account", id, "query", "account_id")
+	case err != nil:
+		return refused(err, "query", "account_id")
+	}
+	return nil
 }
 
 func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }

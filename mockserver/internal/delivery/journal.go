@@ -31,7 +31,9 @@ func (j *journal) add(x *delivery) {
 		j.byID = map[string]*delivery{}
 	}
 	j.deliveries = append(j.deliveries, x)
-	j.byID[x.ID] = x
+	if !x.Forgotten {
+		j.byID[x.ID] = x
+	}
 }
 
 // fired notes an event and the ids of its deliveries.

@@ -24,6 +24,7 @@ type progress struct {
 	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
 	Manual    bool      `json:"manual,omitzero"`    // the next attempt was asked for
 	Started   time.Time `json:"started,omitzero"`   // the attempt under way, if one is
+	Forgotten bool      `json:"forgotten,omitzero"` // with its account: all but its place
 }
 
 // queue holds what is to be delivered to one webhook.

@@ -101,6 +101,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 	slices.SortStableFunc(from.Deliveries, func(a, b Saved) int { return cmp.Compare(a.Place, b.Place) })
 	for _, saved := range from.Deliveries {
+		if saved.Forgotten {
+			continue
+		}
 		d.resumeLocked(d.journal.byID[saved.ID], saved.Held)
 	}
 	for _, q := range d.order {

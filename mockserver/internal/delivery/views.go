@@ -34,11 +34,15 @@ func (d *Engine) NewestEvents() iter.Seq[*record.FiredEvent] {
 func (d *Engine) Deliveries() []record.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := make([]record.Delivery, len(d.journal.deliveries))
-	for i, x := range d.journal.deliveries {
-		out[i] = x.Delivery
-		out[i].Body = slices.Clone(x.Body)
-		out[i].Attempts = append([]record.Attempt{}, x.Attempts...)
+	out := make([]record.Delivery, 0, len(d.journal.deliveries))
+	for _, x := range d.journal.deliveries {
+		if x.Forgotten {
+			continue
+		}
+		copied := x.Delivery
+		copied.Body = slices.Clone(x.Body)
+		copied.Attempts = append([]record.Attempt{}, x.Attempts...)
+		out = append(out, copied)
 	}
 	return out
 }
@@ -51,7 +55,7 @@ func (d *Engine) NewestDeliveries() iter.Seq2[*record.Delivery, func() Summary] 
 		defer d.mu.Unlock()
 		now := d.clock.Now()
 		for _, x := range slices.Backward(d.journal.deliveries) {
-			if !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
+			if !x.Forgotten && !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
 				return
 			}
 		}

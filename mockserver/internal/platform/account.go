@@ -23,9 +23,7 @@ func newRecords() records {
 // webhooks are those of all accounts.
 func (r *records) webhooks() (all []delivery.Webhook) {
 	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
-		for _, h := range r.accounts[id].Webhooks.all {
-			all = append(all, h.Webhook)
-		}
+		all = append(all, r.accounts[id].webhooks()...)
 	}
 	return all
 }
@@ -33,9 +31,7 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 // stopCampaigns stops what would start later.
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
-		for _, c := range a.Campaigns.all {
-			c.alarm.Stop()
-		}
+		a.stopCampaigns()
 	}
 }
 

@@ -16,23 +16,29 @@ import (
 
 // Restore replaces the whole state by that of a snapshot.
 func (p *Platform) Restore(r io.Reader) error {
-	var in snapshot
-	if err := json.NewDecoder(r).Decode(&in); err != nil {
-		return problem.Plainly(err)
-	}
-	if in.Version != snapshotVersion {
-		return fmt.Errorf("version: want %d, not %d", snapshotVersion, in.Version)
-	}
-	if in.Clock != nil {
-		if err := in.Clock.Check(); err != nil {
-			return err
-		}
-	}
-	restored, err := in.records()
+	restored, in, err := read(r)
 	if err != nil {
 		return err
 	}
-	return p.replace(restored, &in)
+	return p.replace(restored, in)
+}
+
+// read reads and checks a snapshot.
+func read(r io.Reader) (records, *snapshot, error) {
+	var in snapshot
+	if err := json.NewDecoder(r).Decode(&in); err != nil {
+		return records{}, nil, problem.Plainly(err)
+	}
+	if in.Version != snapshotVersion {
+		return records{}, nil, fmt.Errorf("version: want %d, not %d", snapshotVersion, in.Version)
+	}
+	if in.Clock != nil {
+		if err := in.Clock.Check(); err != nil {
+			return records{}, nil, err
+		}
+	}
+	restored, err := in.records()
+	return restored, &in, err
 }
 
 // Reset forgets everything.
