@@ -62,14 +62,14 @@ func build(cfg Config, known []access.Token) *world.World {
 	tokens := access.New(known, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
-		Schedule: cfg.RetrySchedule,
-		Targets:  cfg.Targets,
-		Allow:    delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
-		Check:    eventCheck(cfg.OnViolation),
-		Faults:   faults,
-		Changes:  changes,
-		Clock:    now,
-		Work:     work,
+		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
+		Targets: cfg.Targets,
+		Allow:   delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
+		Check:   eventCheck(cfg.OnViolation),
+		Faults:  faults,
+		Changes: changes,
+		Clock:   now,
+		Work:    work,
 	})
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
