@@ -39,6 +39,12 @@
 //
 // Complaining and unsubscribing globally put the address on the suppression list.
 //
+// The links in messages lead to the server itself, under /_mail/: the one that
+// confirms, those of the merge tags {{unsubscribe_url}} and
+// {{global_unsubscribe_url}}, and that of List-Unsubscribe, to which a mail program
+// posts (RFC 8058). A GET does as a click in a browser does. They need no token:
+// the message's id, which nobody can guess, is in them.
+//
 // # Deliveries
 //
 // Each webhook has a queue, which is worked off in order, up to
