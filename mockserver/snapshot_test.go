@@ -243,7 +243,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 // restore, and says why.
 func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow(), DeliveryConcurrency: 1})
 		for range 2 { // one is attempted, the other in the queue behind it
 			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
 				t.Fatal(err)

@@ -192,6 +192,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
 	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
+	deliveryFlags(flags, &o.config)
 	clockFlags(flags, &o.config)
 	flags.Func("hash-function", "`function` that signs the deliveries of webhooks, sha256 or sha512 (default sha256)", o.hashFunction)
 	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "refuse requests with members or parameters that the API does not know")

@@ -32,7 +32,7 @@ func TestNext(t *testing.T) {
 		limited.hook.RateLimit, limited.hook.Period, limited.starts = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
 		limited.pending = []*delivery{named("y"), named("z")}
 		busy := retrying(5, 0)
-		busy.working = true
+		busy.attempting = 1
 		archived := retrying(6, 0)
 		archived.hook.Archived = true
 		for _, row := range []struct {

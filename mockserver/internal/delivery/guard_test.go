@@ -189,7 +189,7 @@ func TestDialChecksWhatNamesLeadTo(t *testing.T) {
 				return errStop
 			}
 			to := "http://" + net.JoinHostPort(row.host, "8080") + "/hook"
-			_, _, problem := newTarget(nil, g).post(t.Context(), to, http.Header{}, nil)
+			_, _, problem := newTarget(Options{}, g).post(t.Context(), to, http.Header{}, nil)
 			if !slices.Equal(reached, row.reached) {
 				t.Errorf("reached %v, want %v: %s", reached, row.reached, problem)
 			}

@@ -24,12 +24,12 @@ func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 	changes, work := &feed.Feed{}, &underway.Count{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	e := New(Options{
-		Schedule: []time.Duration{time.Second},
-		Targets:  map[string]http.Handler{"receiver.example": receiver},
-		Faults:   faults,
-		Changes:  changes,
-		Clock:    clock.New(clock.Options{Changes: changes, Work: work}),
-		Work:     work,
+		Schedule: []time.Duration{time.Second}, Concurrency: 1,
+		Targets: map[string]http.Handler{"receiver.example": receiver},
+		Faults:  faults,
+		Changes: changes,
+		Clock:   clock.New(clock.Options{Changes: changes, Work: work}),
+		Work:    work,
 	})
 	t.Cleanup(func() {
 		faults.Close()

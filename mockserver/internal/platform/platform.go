@@ -6,7 +6,7 @@
 //
 //	contacts, import, campaigns, …    the operations of the API, a file for each resource
 //	subscribe, workflows, campaignrun  what the platform does by itself
-//	send, recipients                  a message reaches its recipient, who does something
+//	links, send, recipients           a message reaches its recipient, who does something
 //	suppressions, lists, templates    operations that others build on
 //	events, content                   what is told, and what is said
 //	tx, platform                      the lock, and the time in which it is held
@@ -52,7 +52,8 @@ type Platform struct {
 type Options struct {
 	Hash         webhook.Hash // signs the deliveries of webhooks
 	Lookups      LookupLimit
-	RecordEvents bool // makes the events that no webhook hears too
+	RecordEvents bool          // makes the events that no webhook hears too
+	BaseURL      func() string // where the links in messages lead
 
 	Deliveries *delivery.Engine
 	Faults     *fault.Plan

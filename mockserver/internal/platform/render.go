@@ -5,13 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
 // rendered is the message as its recipient gets it.
-func (m *message) rendered() record.Message {
+func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.options.BaseURL()) }
+
+// rendered is the message with links to a platform at a base URL.
+func (m *message) rendered(base string) record.Message {
 	out := record.Message{
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
@@ -21,15 +23,15 @@ func (m *message) rendered() record.Message {
 		FromEmail:          m.From.Email,
 		To:                 m.To,
 		Subject:            m.subject(),
-		HTML:               mail.MergeHTML(m.Content.HTML, m.value),
-		Text:               mail.MergeText(m.Content.Text, m.value),
+		HTML:               mail.MergeHTML(m.Content.HTML, m.merged(base)),
+		Text:               mail.MergeText(m.Content.Text, m.merged(base)),
 		Type:               m.Type,
 		TemplateID:         m.Content.TemplateID,
 		ListID:             m.ListID,
 		ContactID:          m.ContactID,
 		CampaignID:         m.CampaignID,
 		WorkflowID:         m.WorkflowID,
-		Confirmation:       m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0,
+		Confirmation:       m.confirms(),
 		Status:             m.Status,
 		Opens:              m.Opens,
 		Clicks:             m.Clicks,
@@ -40,12 +42,12 @@ func (m *message) rendered() record.Message {
 	if m.Bounce != nil {
 		out.BounceCategory = m.Bounce.Category
 	}
-	out.Headers = m.headers(out)
+	out.Headers = m.headers(out, base)
 	return out
 }
 
 // headers are the header fields of the message, those of the request last.
-func (m *message) headers(out record.Message) []record.Header {
+func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
 		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(out.FromName) // %q would escape letters too
@@ -58,9 +60,7 @@ func (m *message) headers(out record.Message) []record.Header {
 		{Name: "Subject", Value: out.Subject},
 		{Name: "Message-ID", Value: "<" + m.ID + "@platform.example>"},
 	}
-	if m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !out.Confirmation {
-		headers = append(headers, record.Header{Name: "List-Unsubscribe", Value: "<https://platform.example/unsubscribe/" + m.ID + ">"})
-	}
+	headers = append(headers, m.unsubscribeHeaders(base)...)
 	for _, h := range m.Headers {
 		headers = append(headers, record.Header(h))
 	}
@@ -74,7 +74,7 @@ type Summary struct {
 }
 
 func (m *message) summary() Summary {
-	full := m.rendered()
+	full := m.rendered("")
 	full.HTML, full.Text = "", ""
 	return Summary{Message: full}
 }

@@ -84,7 +84,8 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
 		Content: content{
 			Subject: "Please confirm your subscription to " + l.Name,
-			Text:    "Follow this link to confirm your subscription: https://platform.example/confirm\n",
+			HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
+			Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
 		},
 		SubmittedOn: t.unix(),
 	}
@@ -96,7 +97,7 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 // double opt-in.
 func (p *Platform) Confirm(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
-		if m.SentBy != events.SendingTypeWorkflow || m.WorkflowID != 0 {
+		if !m.confirms() {
 			return fmt.Errorf("mockserver: email %s is no confirmation email", m.ID)
 		}
 		if l, c := t.contactOf(m); c.Status == statusPending {

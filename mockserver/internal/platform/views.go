@@ -27,7 +27,7 @@ func (p *Platform) Message(id string) *Record {
 		if m == nil {
 			return nil
 		}
-		return &Record{Message: m.rendered(), Reason: m.Reason, Error: m.Error}
+		return &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
 	}()
 	if out == nil {
 		return nil
@@ -43,7 +43,7 @@ func (p *Platform) Outbox() []record.Message {
 	defer p.mu.Unlock()
 	out := make([]record.Message, len(p.outbox))
 	for i, m := range p.outbox {
-		out[i] = m.rendered()
+		out[i] = p.rendered(m)
 	}
 	return out
 }
@@ -55,7 +55,7 @@ func (p *Platform) OutboxTo(address string) []record.Message {
 	out := []record.Message{}
 	for _, m := range p.outbox {
 		if strings.EqualFold(m.To, address) {
-			out = append(out, m.rendered())
+			out = append(out, p.rendered(m))
 		}
 	}
 	return out
