@@ -46,9 +46,9 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special marks the bytes of w that a plain string does not hold, a quote, a
-// backslash or a control character, by their top bits. What it marks above
-// the lowest mark may be wrong: a subtraction borrows from there.
+// special marks the bytes of w that end a run of a string, a quote, a backslash
+// or a control character, by their top bits. What it marks above the lowest mark
+// may be wrong: a subtraction borrows from there.
 func special(w uint64) uint64 {
 	quote, backslash, control := (w^ones*'"')-ones, (w^ones*'\\')-ones, w-ones*' '
 	return (quote | backslash | control) &^ w & tops
@@ -56,7 +56,26 @@ func special(w uint64) uint64 {
 
 // quoted reads a string whose opening quote comes next.
 func (c *Cursor) quoted() string {
-	s, i, plain := c.text, c.i+1, true // plain: ASCII without escapes
+	s, start := c.text, c.i+1
+	for i := start; i+8 <= len(s); i += 8 {
+		w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+		m := special(w) | w&tops
+		if m == 0 {
+			continue
+		}
+		if i += bits.TrailingZeros64(m) / 8; s[i] == '"' {
+			c.i = i + 1
+			return s[start:i]
+		}
+		return c.notPlain(i)
+	}
+	return c.notPlain(start)
+}
+
+// notPlain is quoted for a string that is not ASCII without escapes, but plain
+// before i, or that ends with the text.
+func (c *Cursor) notPlain(i int) string {
+	s, plain := c.text, true
 	for {
 		for i+8 <= len(s) {
 			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
