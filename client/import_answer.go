@@ -85,7 +85,7 @@ func (v *importAnswer) readCount(c *jsonscan.Cursor) (n int64) {
 		v.taken = v.taken || err != nil && strings.EqualFold(text, "true")
 		return n
 	case 't':
-		v.taken = c.Bool() || v.taken
+		v.taken = c.Bool()
 		return 0
 	case '{':
 		for range c.Object() {
