@@ -617,8 +617,8 @@ func TestReportOutOfOrder(t *testing.T) {
 	var left []string
 	for c, err := range r.Left(func(yield func(ImportContact, error) bool) {
 		_ = yield(ImportContact{}, broken)
-		for c := range numbered(13, 0) {
-			if !yield(c, nil) {
+		for c, err := range numbered(13, 0) {
+			if !yield(c, err) {
 				return
 			}
 		}

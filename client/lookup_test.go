@@ -272,7 +272,10 @@ func TestGetAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
-		for range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "b"})) {
+		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "b"})) {
+			if err != nil || email.ID != "a" {
+				t.Error(email, err)
+			}
 			break
 		}
 		var got []string
