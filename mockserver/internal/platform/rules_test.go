@@ -173,7 +173,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 		if err := p.Complain("m", ""); err != nil {
 			t.Fatal(err)
 		}
-		got := p.deliveries.Events(func(e *record.FiredEvent) bool { return true })
+		got := p.deliveries.Events(func(*record.FiredEvent) bool { return true })
 		if len(got) != want {
 			t.Errorf("%s: %d events, want %d", of, len(got), want)
 		}
