@@ -39,7 +39,7 @@ func TestImportBatchAccepted(t *testing.T) {
 		"counted":         {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []ImportError{{Index: 2}}}},
 		"true":            {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 2}}}},
 		"a code":          {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
-		"true, twice":     {"", `{"imported":true,"updated":"5"}`, ImportResult{Accepted: 3}},
+		"true, twice":     {"", `{"imported":true,"updated":"1"}`, ImportResult{Accepted: 3}},
 		"true as text":    {"", `{"imported":"TRUE"}`, ImportResult{Accepted: 3}},
 		"true and a sum":  {"", `{"imported":true,"updated":3}`, ImportResult{Accepted: 3}},
 		"counts as text":  {"", `{"imported":"1","updated":"2"}`, ImportResult{Imported: 1, Updated: 2}},

@@ -133,6 +133,9 @@ func TestImport(t *testing.T) {
 					t.Fatalf("Status(%d) = %v, want %v", i, got, want)
 				}
 			}
+			if tc.n > 0 && tc.bad == 0 && len(report.spans) != 1 {
+				t.Errorf("%d spans of one status", len(report.spans))
+			}
 			for _, r := range report.Rejections {
 				if r.Contact.Email != fmt.Sprintf("bad%d", r.Index) || r.Contact.Line != int(r.Index)+2 || r.Detail.Type != "value_error" {
 					t.Errorf("rejection %+v", r)
@@ -505,6 +508,7 @@ func TestImportErrorText(t *testing.T) {
 		"one fails":     {failing(2), ImportOptions{}, "import: " + one, 2},
 		"one of three":  {failing(2), ImportOptions{OnBatchError: ContinueOnError}, "import: " + one, 3},
 		"two of three":  {failing(2, 3), ImportOptions{OnBatchError: ContinueOnError}, "import: 2 of 3 batches failed, first " + one, 3},
+		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed, first " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
 		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
 		"no checkpoint": {failing(), ImportOptions{Checkpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
 		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: it ends before the 7 contacts to skip; is it the same source?", 0},

@@ -212,3 +212,46 @@ func TestStartDue(t *testing.T) {
 		}
 	}
 }
+
+// A webhook's id is the number as it is written, and no other way to write it.
+func TestWebhookIDs(t *testing.T) {
+	p := restored(t, `{"version":2,"last_id":9,"accounts":[{"account_id":1,
+		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256"}]}]}`)
+	within(t, p, func(t *tx) error {
+		for id, found := range map[string]bool{"7": true, "07": false, "+7": false, "7 ": false, "x": false, "": false, "8": false} {
+			if h, err := t.webhook(id); (err == nil) != found {
+				return fmt.Errorf("webhook %q is %v, %w; want it to be found: %v", id, h, err, found)
+			}
+		}
+		return nil
+	})
+}
+
+// Who becomes active joins the list now, and each active workflow of the list
+// greets them, whatever others there are.
+func TestActivate(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	within(t, p, func(t *tx) error {
+		for i, w := range []workflow{{ListID: 1}, {ListID: 5, Active: true}, {ListID: 1, Active: true}, {ListID: 1, Active: true}} {
+			w.ID = int64(20 + i)
+			t.account.Workflows.add(w.ID, &w)
+		}
+		l := t.account.Lists.byID[1]
+		c := t.newContact(l, "b@example.org", statusPending)
+		l.contacts.setDate(c, 7)
+		t.activate(l, c)
+		if c.Status != statusActive || c.SubscribedOn != t.unix() {
+			return fmt.Errorf("%s since %d, want since now", c.Status, c.SubscribedOn)
+		}
+		var greeted []int64
+		for _, m := range t.p.outbox {
+			if m.To == c.Email {
+				greeted = append(greeted, m.WorkflowID)
+			}
+		}
+		if fmt.Sprint(greeted) != "[22 23]" {
+			return fmt.Errorf("greeted by the workflows %v, want 22 and 23", greeted)
+		}
+		return nil
+	})
+}
