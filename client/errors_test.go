@@ -212,11 +212,11 @@ func TestErrorSaysNoMoreThanThereIs(t *testing.T) {
 	}
 }
 
-// causeLimiter gives up with the cause of a context alone.
-type causeLimiter struct{}
+// causeLimiter gives up with the cause of a context alone, which it ends.
+type causeLimiter struct{ end func() }
 
-func (causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration), error) {
-	<-ctx.Done()
+func (l causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration), error) {
+	l.end()
 	return nil, context.Cause(ctx)
 }
 
@@ -225,8 +225,9 @@ func (causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration),
 func TestCauseIsJoined(t *testing.T) {
 	why := errors.New("the shop closes")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	c := newTestClient(t, answer(200, "application/json", "{}"), func(cfg *Config) { cfg.LookupLimiter = causeLimiter{} })
+	c := newTestClient(t, answer(200, "application/json", "{}"), func(cfg *Config) {
+		cfg.LookupLimiter = causeLimiter{func() { cancel(why) }}
+	})
 	if _, err := c.Emails.Get(ctx, "e"); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it is canceled, and why", err)
 	}

@@ -357,6 +357,16 @@ func TestImportRefusesOptions(t *testing.T) {
 	}
 }
 
+func TestImportTakesOptions(t *testing.T) {
+	for _, opts := range []ImportOptions{{BatchSize: 1}, {BatchSize: 1000}, {Concurrency: 1}, {Concurrency: maxConcurrency}} {
+		srv := &importServer{list: map[string]int{}}
+		report, err := newTestClient(t, srv.ServeHTTP).Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
+		if err != nil || report.Imported != 3 {
+			t.Errorf("%+v: report %v, error %v", opts, report, err)
+		}
+	}
+}
+
 func TestImportCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

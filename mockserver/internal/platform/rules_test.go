@@ -194,25 +194,6 @@ func TestClosedSendsNothing(t *testing.T) {
 	}
 }
 
-// StartDue starts the campaigns whose time has come, whatever became of their
-// timers, and no others.
-func TestStartDue(t *testing.T) {
-	p := restored(t, strings.Replace(oneCampaign(time.Now().Add(time.Hour)), `"content":{`, `"from":{"email":"shop@example.org"},"content":{`, 1))
-	c := p.accounts[1].Campaigns.byID[3]
-	p.StartDue()
-	if n := len(p.Outbox()); n != 1 {
-		t.Errorf("%d messages before its time", n)
-	}
-	c.timer.Stop()
-	c.ScheduledFor = time.Now().Unix()
-	for range 2 {
-		p.StartDue()
-		if n := len(p.Outbox()); n != 2 {
-			t.Errorf("%d messages, want that of the campaign as well", n)
-		}
-	}
-}
-
 // A webhook's id is the number as it is written, and no other way to write it.
 func TestWebhookIDs(t *testing.T) {
 	p := restored(t, `{"version":2,"last_id":9,"accounts":[{"account_id":1,
