@@ -194,7 +194,9 @@ func TestSample(t *testing.T) {
 	written := []mutant{{file: "a/b.go"}}
 	both := append(written, mutant{file: "a/b.gen.go"})
 	for _, got := range [][2]string{
-		{all.of(both), "all"}, {s.of(written), "30 %, seed 1"}, {s.of(both), "30 %, of generated code 10 %, seed 1"},
+		{all.of(both), "all"},
+		{s.of(written), "30 %, seed 1"},
+		{s.of(both), "30 %, of generated code 10 %, seed 1"},
 		{sample{written: 100, generated: 20, seed: 1}.of(written), "all"},
 	} {
 		if got[0] != got[1] {
