@@ -198,7 +198,7 @@ func openAPISchema(s *schema, schemas object) object {
 	if s.kind == "object" {
 		properties, required := object{}, []string{}
 		for _, m := range s.members {
-			properties[m.name] = openAPISchema(m.schema, schemas)
+			properties[m.name] = described(openAPISchema(m.schema, schemas), m.means)
 			if m.always {
 				required = append(required, m.name)
 			}
@@ -210,6 +210,15 @@ func openAPISchema(s *schema, schemas object) object {
 	}
 	schemas[s.object] = out
 	return object{"$ref": "#/components/schemas/" + s.object}
+}
+
+// described adds what a member means. A reference can have that beside it since
+// OpenAPI 3.1.
+func described(schema object, means string) object {
+	if means != "" {
+		schema["description"] = means
+	}
+	return schema
 }
 
 // pathName is a name in the braces of a path.
