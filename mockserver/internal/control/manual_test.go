@@ -205,6 +205,11 @@ func membersTable(out *bytes.Buffer, s *schema) {
 
 // describe says what a value is.
 func (s *schema) describe() string {
+	if s.null {
+		other := *s
+		other.null = false
+		return other.describe() + " or null"
+	}
 	switch {
 	case s.object != "":
 		return fmt.Sprintf("[%s](#%s)", s.object, strings.ToLower(s.object))

@@ -23,13 +23,13 @@ import (
 // schema is what a type is as JSON. A type of package encoding/json that says
 // it itself has none: it may be anything.
 type schema struct {
-	object   string // its name in the documents, if it has one
-	nullable bool
-	kind     string // object, array, string, integer, number, boolean; "" is anything
-	format   string // such as date-time
-	enum     []string
-	members  []member // of an object, in their order
-	items    *schema  // of an array
+	object  string // its name in the documents, if it has one
+	kind    string // object, array, string, integer, number, boolean; "" is anything
+	format  string // such as date-time
+	enum    []string
+	null    bool     // may be null as well
+	members []member // of an object, in their order
+	items   *schema  // of an array
 }
 
 // member is one of an object.
@@ -87,9 +87,7 @@ func schemaOf(t reflect.Type) *schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		s := *schemaOf(t.Elem())
-		s.nullable = true
-		return &s
+		return schemaOf(t.Elem())
 	case reflect.Struct:
 		return &schema{kind: "object", object: objects()[t], members: membersOf(t)}
 	case reflect.Slice:
@@ -124,7 +122,9 @@ func membersOf(t reflect.Type) []member {
 	for _, f := range fields {
 		name := jsonName(f)
 		if len(f.Index) == depth[name] && f.Type != reflect.TypeFor[*struct{}]() {
-			out = append(out, member{name, meaning(t, f, name), !strings.Contains(f.Tag.Get("json"), ",omit"), schemaOf(f.Type)})
+			m := member{name, meaning(t, f, name), !strings.Contains(f.Tag.Get("json"), ",omit"), schemaOf(f.Type)}
+			m.schema.null = m.always && f.Type.Kind() == reflect.Pointer
+			out = append(out, m)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -44,7 +45,7 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 			"waiting_until": "until when, if that is known",
 		},
 		reflect.TypeFor[delivery.Record](): {
-			"body": "the same bytes in each attempt", "secret": "the webhook's", "hash_function": "the webhook's",
+			"body": "the same bytes in each attempt", "secret": "to sign with", "hash_function": "to sign with",
 			"max_attempts": "how many attempts there will have been at the most",
 		},
 		reflect.TypeFor[gateway.Summary](): {"duration_ms": "how long it took to answer"},
@@ -58,6 +59,11 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 			"id": "names the rule", "enabled": "false for one that is switched off", "calls": "how many it was about",
 			"hits": "how many it hit",
 		},
+		reflect.TypeFor[clock.View](): {
+			"now": "the time of the platform", "ahead_ms": "how far that is ahead of the real time", "frozen": "whether it stands",
+			"next": "what happens next by itself",
+		},
+		reflect.TypeFor[clock.Due](): {"at": "when", "what": "what it is, such as a retry"},
 		reflect.TypeFor[samples.Sample](): {
 			"event": "its name", "variant": "tells the samples of one event apart", "summary": "what happened",
 			"body": "as it is delivered, with a fresh id and the time of now",
