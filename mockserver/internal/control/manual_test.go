@@ -119,6 +119,9 @@ func (rt route) describe(out *bytes.Buffer) {
 	} else {
 		paragraph(out, rt.describeAnswer())
 	}
+	if rt.handler.maybe {
+		paragraph(out, "Or answers 204.")
+	}
 	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
 }
 
