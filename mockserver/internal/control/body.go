@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -18,9 +17,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/spelling"
 )
 
-// bodyOf reads the JSON object that a route takes; no body is an empty
+// bodyOf reads the JSON object that a route takes, as it is declared; no body is an empty
 // object. A member that the route does not know is a mistake worth telling.
-func bodyOf[T any](r *http.Request) (T, error) {
+func bodyOf[T any](r *http.Request, declared *schema) (T, error) {
 	var in T
 	body, err := readLimited(r, gateway.MaxBody)
 	if err != nil {
@@ -40,7 +39,7 @@ func bodyOf[T any](r *http.Request) (T, error) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")
 	}
-	if details := schemaOf(reflect.TypeFor[T]()).mistakes(value, "body"); len(details) > 0 {
+	if details := declared.mistakes(value, "body"); len(details) > 0 {
 		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
