@@ -24,7 +24,11 @@ func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 	if err := srv.Snapshot(&out); err != nil {
 		t.Fatal(err)
 	}
-	return out.String()
+	var indented bytes.Buffer // so that a test finds its way
+	if err := json.Indent(&indented, out.Bytes(), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return indented.String()
 }
 
 // populated is a platform with something of everything.
@@ -373,7 +377,7 @@ func TestReset(t *testing.T) {
 
 var restoreMistakes = []struct{ name, old, new, want string }{
 	{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
-	{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
+	{name: "another version", old: `"version": 3`, new: `"version": 4`, want: "version"},
 	{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
 	{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
 	{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/feed"
@@ -23,7 +24,7 @@ func (c *Control) stateRoutes() section {
 				pattern: "GET state",
 				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
 					"the log of requests are no part of it.",
-				handler: answering(c.snapshot),
+				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
@@ -58,12 +59,21 @@ func (c *Control) stateRoutes() section {
 	}
 }
 
-func (c *Control) snapshot(*request) (json.RawMessage, error) {
-	return c.Platform.Snapshot()
+// serveState sends a snapshot as it is made, however large. One that cannot be
+// finished ends the connection, so that nobody takes it for whole.
+func (c *Control) serveState(w http.ResponseWriter, _ *request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := c.Snapshot(w); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (c *Control) restore(r *request) (nothing, error) {
-	if err := c.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Restore(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: restore: ")
 	}
 	return nothing{}, nil
@@ -82,7 +92,11 @@ func (c *Control) reset(*request) (nothing, error) {
 func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }
 
 func (c *Control) seed(r *request) (nothing, error) {
-	if err := c.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Seed(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: seed: ")
 	}
 	c.Changes.Tell(feed.Records, nil)
@@ -93,6 +107,9 @@ func (c *Control) seed(r *request) (nothing, error) {
 // as everywhere else.
 func documentProblem(err error, prefix string) *problem.Error {
 	msg := strings.TrimPrefix(err.Error(), prefix)
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(large.Limit)
+	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")

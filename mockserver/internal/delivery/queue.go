@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -35,6 +36,8 @@ type queue struct {
 	held    *delivery   // among retries: to be overtaken by the next one
 	working bool        // a goroutine works it off
 	alarm   *clock.Alarm
+
+	changing *cut.Source[delivery] // of the journal that its deliveries are in
 
 	once      bool // no webhook's: each delivery is attempted once
 	forgotten bool // nothing more happens to it
