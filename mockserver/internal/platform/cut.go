@@ -105,8 +105,10 @@ func copies[T any](from []*T) []*T {
 }
 
 // Write writes the whole state as JSON, a record in each line.
-func (c *Cut) Write(w io.Writer) error {
-	out := newStateWriter(w, "\n")
+func (c *Cut) Write(w io.Writer) error { return c.write(w, "\n") }
+
+func (c *Cut) write(w io.Writer, apart string) error {
+	out := newStateWriter(w, apart)
 	out.member("version", snapshotVersion)
 	c.head.write(out)
 	writeList(out, "accounts", slices.Values(c.accounts))
@@ -229,7 +231,7 @@ func (f *Follower) Write(w io.Writer) error {
 	before.Release()
 	if before.restored != now.restored {
 		f.n = 0
-		return now.Write(w)
+		return now.write(w, "")
 	}
 	line, err := now.changed(before, f.n+1)
 	if len(line) == 0 || err != nil {
