@@ -23,12 +23,13 @@ func (c *Control) stateRoutes() section {
 			{
 				pattern: "GET state",
 				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
-					"the log of requests are no part of it.",
+					"the log of requests are no part of it. It is the state at one moment, and holds up nobody while it is sent.",
 				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
-				does:    "Restores a snapshot. One with a mistake changes nothing. Rules of faults, tokens and the log of requests stay.",
+				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its first object. One " +
+					"with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of faults, tokens and the log of requests stay.",
 				handler: reading(c.restore),
 				example: example{body: "@snapshot.json"},
 			},
