@@ -42,7 +42,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func saveTo(b *testing.B, srv *mockserver.Server, name string) {
 	b.Helper()
-	file, err := os.Create(name) //nolint:gosec // in the folder of the benchmark
+	file, err := os.Create(name)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func watchHeap(done <-chan struct{}) <-chan int64 {
 		most := int64(0)
 		for tick := time.NewTicker(5 * time.Millisecond); ; {
 			metrics.Read(sample)
-			most = max(most, int64(sample[0].Value.Uint64())) //nolint:gosec // no heap is that large
+			most = max(most, int64(sample[0].Value.Uint64()))
 			select {
 			case <-done:
 				tick.Stop()

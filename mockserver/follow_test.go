@@ -134,7 +134,7 @@ func TestFollow(t *testing.T) {
 				p := newProbe(t, mockserver.Config{
 					RecordEvents: true, Targets: lingering(), SkipValidation: true,
 				})
-				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // the same dice every time
+				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))}
 				f := p.Follow()
 				defer f.Close()
 				var written bytes.Buffer
@@ -183,7 +183,7 @@ func TestFollowAmidChanges(t *testing.T) {
 	done := make(chan struct{})
 	var busy sync.WaitGroup
 	for i := range 3 {
-		d := &dice{probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))} //nolint:gosec // the same dice every time
+		d := &dice{probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
 		busy.Go(func() {
 			for range 300 {
 				d.act()

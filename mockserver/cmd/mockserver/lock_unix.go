@@ -12,7 +12,7 @@ import (
 // ends, in whatever way.
 func lock(name string) (unlock func() error, err error) {
 	for {
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the user's own choice
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +28,7 @@ func lock(name string) (unlock func() error, err error) {
 
 func flock(file *os.File) error {
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errInUse
@@ -49,7 +49,7 @@ func isNamed(file *os.File, name string) bool {
 
 // syncFolder waits until what a folder's files are called is on the disk.
 func syncFolder(name string) error {
-	folder, err := os.Open(name) //nolint:gosec // the user's own choice
+	folder, err := os.Open(name)
 	if err != nil {
 		return err
 	}

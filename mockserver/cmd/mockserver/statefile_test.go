@@ -49,7 +49,7 @@ func TestKilled(t *testing.T) {
 			_ = cmd.Wait()
 			break
 		}
-		ends := time.Now().Add(time.Duration(100+rand.IntN(1500)) * time.Millisecond) //nolint:gosec // any moment
+		ends := time.Now().Add(time.Duration(100+rand.IntN(1500)) * time.Millisecond)
 		for n := 0; time.Now().Before(ends); n++ {
 			name := fmt.Sprintf("life %d list %d %s", life, n, strings.Repeat("x", 1000))
 			if status, text, err := ask(t.Context(), "POST", base+"/lists", "dev-token", `{"name":"`+name+`"}`); status != 201 {

@@ -83,7 +83,7 @@ func TestCutStandsStill(t *testing.T) {
 
 // What has changed between two cuts, put over the first, is the second.
 func TestSince(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test that fails the same way again
+	random := rand.New(rand.NewPCG(1, 2))
 	var s shelf
 	is := map[*int]int{}
 	last := s.take()

@@ -41,7 +41,7 @@ func (s *changedSnapshot) add(next *snapshot) error {
 		s.Messages = put(s.Messages, s.messages, m.ID, m)
 	}
 	s.Contents = append(s.Contents, next.Contents...)
-	return s.State.Add(next.State)
+	return s.Add(next.State)
 }
 
 var errNoContent = errors.New("content: there is none such")
