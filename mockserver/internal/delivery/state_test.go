@@ -56,6 +56,17 @@ func jsonOf(t *testing.T, c *Cut) []byte {
 	return text
 }
 
+// read is what an engine remembers, read back from JSON.
+func read(t *testing.T, e *Engine) (out State) {
+	t.Helper()
+	c := e.Take()
+	defer c.Release()
+	if err := json.Unmarshal(jsonOf(t, c), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // What a state remembers does not change when deliveries go on, and an engine
 // that is given it goes on where the first one was.
 func TestStateStandsStill(t *testing.T) {
@@ -78,17 +89,17 @@ func TestStateStandsStill(t *testing.T) {
 		}
 		text := jsonOf(t, state)
 		state.Release()
-		var read State
-		if err := json.Unmarshal(text, &read); err != nil {
+		var back State
+		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatal(err)
 		}
-		saved := read.Deliveries[0]
+		saved := back.Deliveries[0]
 		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
 			t.Errorf("what was remembered is %s after %d attempts now", saved.State, len(saved.Attempts))
 		}
 		tries := 0
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
-		other.Replace([]Webhook{hook}, read)
+		other.Replace([]Webhook{hook}, back)
 		synctest.Wait()
 		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered ||
 			got.Attempts[0].Status != http.StatusBadGateway {
@@ -114,14 +125,8 @@ func TestStateHoldsBack(t *testing.T) {
 		if _, err := first.Send("7", []byte("held")); err != nil {
 			t.Fatal(err)
 		}
-		state := first.Take()
-		defer state.Release()
-		var read State
-		if err := json.Unmarshal(jsonOf(t, state), &read); err != nil {
-			t.Fatal(err)
-		}
 		other := engineTo(t, receive)
-		other.Replace([]Webhook{hook}, read)
+		other.Replace([]Webhook{hook}, read(t, first))
 		for _, body := range []string{"next", "last"} {
 			if _, err := other.Send("7", []byte(body)); err != nil {
 				t.Fatal(err)
