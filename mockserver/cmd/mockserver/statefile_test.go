@@ -35,14 +35,15 @@ func TestKilled(t *testing.T) {
 // killing kills the processes that keep one state, one after the other.
 func killing(t *testing.T, times int, late func() time.Duration) {
 	t.Helper()
-	state := filepath.Join(t.TempDir(), "state.json")
+	dir := t.TempDir()
+	state, seed := filepath.Join(dir, "state.json"), filepath.Join(dir, "seed.json")
+	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"L"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	acknowledged := map[string]time.Time{"/lists/1": {}} // paths, with the time of the answer
 	var killed time.Time
 	for life := range times + 1 {
-		cmd, base := command(t, "-state", state, "-quiet")
-		if life == 0 {
-			create(t, base+"/lists", `{"name":"L"}`)
-		}
+		cmd, base := command(t, "-seed", seed, "-state", state, "-quiet")
 		for path, at := range acknowledged {
 			status, text, err := ask(t.Context(), "GET", base+path, "dev-token", "")
 			if lost := killed.Sub(at); err != nil || status != 200 && (status != 404 || lost > time.Second+late()) {
@@ -69,7 +70,11 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 	t.Helper()
 	ends := time.Now().Add(time.Duration(100+rand.IntN(1400)) * time.Millisecond)
 	for n := 0; time.Now().Before(ends); n++ {
-		text := create(t, base+"/lists/1/contacts", fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, life, n))
+		body := fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, life, n)
+		status, text, err := ask(t.Context(), "POST", base+"/lists/1/contacts", "dev-token", body)
+		if status != 201 {
+			t.Fatal(status, text, err)
+		}
 		var contact struct {
 			ID int64 `json:"id"`
 		}
@@ -78,15 +83,6 @@ func write(t *testing.T, base string, life int, acknowledged map[string]time.Tim
 		}
 		acknowledged[fmt.Sprintf("/lists/1/contacts/%d", contact.ID)] = time.Now()
 	}
-}
-
-func create(t *testing.T, url, body string) string {
-	t.Helper()
-	status, text, err := ask(t.Context(), "POST", url, "dev-token", body)
-	if status != 201 {
-		t.Fatal(status, text, err)
-	}
-	return text
 }
 
 // lateness returns what tells how late a goroutine of this process was at the most.
