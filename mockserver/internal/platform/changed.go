@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -25,7 +26,7 @@ func (s *changedSnapshot) add(next *snapshot) error {
 	for _, a := range next.Accounts {
 		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, func(a accountSnapshot, id int64) int { return cmp.Compare(a.ID, id) })
 		if known {
-			s.Accounts[i] = a
+			s.Accounts[i].take(a)
 		} else {
 			s.Accounts = slices.Insert(s.Accounts, i, a)
 		}
@@ -42,6 +43,29 @@ func (s *changedSnapshot) add(next *snapshot) error {
 	}
 	s.Contents = append(s.Contents, next.Contents...)
 	return s.Add(next.State)
+}
+
+// since leaves of an account the collections that are not as they were.
+func (a accountSnapshot) since(was accountSnapshot) (left accountSnapshot, changed bool) {
+	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
+	for i := 1; i < now.NumField(); i++ { // behind the id
+		if reflect.DeepEqual(now.Field(i).Interface(), before.Field(i).Interface()) {
+			now.Field(i).SetZero()
+		} else {
+			changed = true
+		}
+	}
+	return a, changed
+}
+
+// take takes over the collections of a later state that has but some.
+func (a *accountSnapshot) take(later accountSnapshot) {
+	into, from := reflect.ValueOf(a).Elem(), reflect.ValueOf(later)
+	for i := 1; i < from.NumField(); i++ {
+		if !from.Field(i).IsNil() {
+			into.Field(i).Set(from.Field(i))
+		}
+	}
 }
 
 var errNoContent = errors.New("content: there is none such")

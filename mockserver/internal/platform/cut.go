@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
 
 	"example.com/emailplatform/mockserver/internal/cut"
@@ -162,7 +161,8 @@ func (c *Cut) changedAccounts(earlier *Cut) iter.Seq[accountSnapshot] {
 			before[a.ID] = a
 		}
 		for _, a := range c.accounts {
-			if !reflect.DeepEqual(a, before[a.ID]) && !yield(a) {
+			was, known := before[a.ID]
+			if a, changed := a.since(was); (changed || !known) && !yield(a) {
 				return
 			}
 		}

@@ -13,8 +13,8 @@ const (
 )
 
 // snapshot is the whole state as JSON, or, if it has no version, what of it has
-// changed: records take the place of those with their ids, an account that of
-// the whole account but for contacts and messages. Messages share their
+// changed: records take the place of those with their ids, a collection of an
+// account that of the whole collection. Messages share their
 // contents, as they do in memory: a campaign has many messages and says one thing.
 type snapshot struct {
 	Version int `json:"version,omitzero"`
@@ -35,13 +35,13 @@ type head struct {
 
 type accountSnapshot struct {
 	ID         int64          `json:"account_id"`
-	Templates  []*template    `json:"templates"`
-	Lists      []listSnapshot `json:"lists"`
-	Campaigns  []*campaign    `json:"campaigns"`
-	Workflows  []*workflow    `json:"workflows"`
-	Webhooks   []*hook        `json:"webhooks"` // with their secrets
-	Suppressed []suppressed   `json:"suppressed_emails"`
-	Tags       []string       `json:"tags"`
+	Templates  []*template    `json:"templates,omitzero"`
+	Lists      []listSnapshot `json:"lists,omitzero"`
+	Campaigns  []*campaign    `json:"campaigns,omitzero"`
+	Workflows  []*workflow    `json:"workflows,omitzero"`
+	Webhooks   []*hook        `json:"webhooks,omitzero"` // with their secrets
+	Suppressed []suppressed   `json:"suppressed_emails,omitzero"`
+	Tags       []string       `json:"tags,omitzero"`
 }
 
 type listSnapshot struct {
