@@ -85,7 +85,8 @@
 // [Server.Seed] adds what a file describes, and [Server.SetStart] makes that what
 // [Server.Reset] goes back to between tests: the same ids and secrets each time.
 // [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
-// it, and [Server.Clear] forgets everything.
+// it, and [Server.Clear] forgets everything. [Server.Follow] writes the state and
+// then what changes, for a file that is never far behind.
 //
 // # Control routes
 //

@@ -93,9 +93,23 @@ func readLimited(r *http.Request, limit int64) ([]byte, error) {
 		return nil, problem.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
 	}
 	if int64(len(body)) > limit {
-		return nil, problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+		return nil, tooLarge(limit)
 	}
 	return body, nil
+}
+
+func tooLarge(limit int64) *problem.Error {
+	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+}
+
+// limited returns a body to be read as it comes. One that says that it is larger
+// than the limit is refused before any of it is read; one that does not say so
+// fails at the limit with a [http.MaxBytesError].
+func limited(r *http.Request, limit int64) (io.Reader, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	return http.MaxBytesReader(nil, r.Body, limit), nil
 }
 
 // writeAnswer answers with JSON; nothing is 204.

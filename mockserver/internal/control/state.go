@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -24,12 +25,13 @@ func (c *Control) stateRoutes() section {
 			{
 				pattern: "GET state",
 				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
-					"the log of requests are no part of it.",
-				handler: answering(c.snapshot),
+					"the log of requests are no part of it. It is the state at one moment, and holds up nobody while it is sent.",
+				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
-				does:    "Restores a snapshot. One with a mistake changes nothing. Rules of faults, tokens and the log of requests stay.",
+				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its first object. One " +
+					"with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of faults, tokens and the log of requests stay.",
 				handler: reading(c.restore),
 				example: example{body: "@snapshot.json"},
 			},
@@ -67,12 +69,21 @@ func (c *Control) stateRoutes() section {
 	}
 }
 
-func (c *Control) snapshot(*request) (json.RawMessage, error) {
-	return c.Platform.Snapshot()
+// serveState sends a snapshot as it is made, however large. One that cannot be
+// finished ends the connection, so that nobody takes it for whole.
+func (c *Control) serveState(w http.ResponseWriter, _ *request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := c.Snapshot(w); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (c *Control) restore(r *request) (nothing, error) {
-	if err := c.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Restore(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: restore: ")
 	}
 	return nothing{}, nil
@@ -106,7 +117,11 @@ func ofOneOrAll(r *request, one func(account int64) error, all func()) error {
 func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }
 
 func (c *Control) seed(r *request) (nothing, error) {
-	if err := c.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Seed(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: seed: ")
 	}
 	c.Changes.Tell(feed.Records, nil)
@@ -117,6 +132,9 @@ func (c *Control) seed(r *request) (nothing, error) {
 // as everywhere else.
 func documentProblem(err error, prefix string) *problem.Error {
 	msg := strings.TrimPrefix(err.Error(), prefix)
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(large.Limit)
+	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")

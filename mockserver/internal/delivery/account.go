@@ -21,6 +21,7 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 	}
 	d.order = slices.DeleteFunc(slices.Clone(d.order), of)
 	maps.DeleteFunc(d.queues, func(_ int64, q *queue) bool { return of(q) })
+	d.acts++
 	d.journal.forget(account)
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})

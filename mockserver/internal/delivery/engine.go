@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -60,8 +61,10 @@ type Engine struct {
 	queues     map[int64]*queue // by webhook
 	order      []*queue
 	journal    journal
-	attempting int   // attempts under way, of all queues
-	lastTarget int64 // counts down, away from the ids of webhooks
+	changing   *cut.Source[delivery] // told before a delivery of the journal changes
+	acts       uint64                // counts what changed anything
+	attempting int                   // attempts under way, of all queues
+	lastTarget int64                 // counts down, away from the ids of webhooks
 	closed     bool
 }
 
@@ -95,6 +98,7 @@ func New(o Options) *Engine {
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
+		changing: &cut.Source[delivery]{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -108,6 +112,7 @@ func (d *Engine) Open(h Webhook) {
 }
 
 func (d *Engine) addLocked(q *queue) {
+	q.changing = d.changing
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 }
@@ -142,6 +147,7 @@ func (d *Engine) Publish(fired []Event) {
 				ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 			}
 		}
+		d.acts++
 		noted := d.journal.fired(&fired[i], ids)
 		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })
 	}
@@ -162,11 +168,21 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	if !q.once {
 		out.WebhookID = q.hook.Name()
 	}
+	d.acts++
 	d.journal.add(out)
+	if q.held != nil {
+		d.changingLocked(q, q.held) // it is overtaken
+	}
 	q.push(out, d.faults.Delivery(out.Event, out.WebhookID), out.CreatedAt)
 	d.tellLocked(out)
 	d.startLocked(q)
 	return out
+}
+
+// changingLocked must be called before a delivery of a queue is changed.
+func (d *Engine) changingLocked(q *queue, x *delivery) {
+	d.acts++
+	q.changing.Changing(x)
 }
 
 func (d *Engine) tellLocked(x *delivery) {
@@ -192,6 +208,7 @@ func (d *Engine) startLocked(q *queue) {
 			return
 		}
 		next := q.take(now)
+		d.changingLocked(q, next)
 		next.State, next.NextAttempt, next.Started = record.DeliveryInFlight, time.Time{}, now
 		d.tellLocked(next)
 		q.attempting++
@@ -238,6 +255,7 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 
 // settleLocked notes how an attempt went and what comes next.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
+	d.changingLocked(q, x)
 	x.Attempts = append(x.Attempts, a)
 	x.Manual, x.Started = false, time.Time{}
 	x.Tries++
@@ -273,6 +291,7 @@ func (d *Engine) Redeliver(id string) error {
 	if x.State == record.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
 	}
+	d.changingLocked(q, x)
 	q.remove(x)
 	x.State = record.DeliveryQueued
 	x.Manual, x.Tries = true, 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -39,6 +40,8 @@ type queue struct {
 	attempting int                     // attempts under way
 	held       *delivery               // among retries: to be overtaken by the next one
 	behind     map[*delivery]*delivery // what waits until the key, which overtakes it, was attempted
+
+	changing *cut.Source[delivery] // of the journal that its deliveries are in
 
 	once      bool // no webhook's: each delivery is attempted once
 	forgotten bool // nothing more happens to it
@@ -156,6 +159,23 @@ func (q *queue) overtaken(by *delivery) {
 		delete(q.behind, by)
 		q.pending = slices.Insert(q.pending, 0, held)
 	}
+}
+
+// inLine returns what is to be attempted now or waits to be overtaken, in the order
+// in which it will be.
+func (q *queue) inLine() []*delivery {
+	line, behind := make([]*delivery, 0, len(q.pending)), maps.Clone(q.behind)
+	for _, x := range q.pending {
+		line = append(line, x)
+		if held := behind[x]; held != nil {
+			line = append(line, held)
+			delete(behind, x)
+		}
+	}
+	for _, held := range behind { // what overtakes it is being attempted
+		line = slices.Insert(line, 0, held)
+	}
+	return line
 }
 
 // later queues a delivery for a time, behind those of the same time.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -13,7 +14,9 @@ type records struct {
 	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
 	accounts map[int64]*account
 	messages map[string]*message // of all accounts, by id
-	outbox   []*message          // those that were sent, in order
+	kept     []*message          // the same in their order; it only grows
+	outbox   []*message          // those that were sent, in order; it only grows
+	changing cut.Source[message] // told before a message changes
 }
 
 func newRecords() records {

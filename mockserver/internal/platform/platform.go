@@ -12,8 +12,8 @@
 //	tx, platform                      the lock, and the time in which it is held
 //	account, resources, message, …    the records, and what is true of each alone
 //
-// snapshot and restore write all records and read them back; views shows the
-// messages to tests.
+// snapshot is the format of the whole state, cut writes it and what changes, and
+// restore reads it back; views shows the messages to tests.
 package platform
 
 import (
@@ -45,7 +45,9 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
-	closed bool
+	acts     uint64 // counts what may have changed anything
+	restored int    // how often all records were replaced
+	closed   bool
 }
 
 // Options say how the platform behaves, and whom it tells what happens.

@@ -53,6 +53,8 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 			old.stopCampaigns()
 		}
 		p.accounts[with.ID] = with
+		p.acts++
+		p.restored++ // whoever writes changes down begins anew: this one takes away
 		p.lastID = max(p.lastID, lastID)
 		p.forgetMessagesLocked(with.ID)
 		p.deliveries.ReplaceAccount(with.ID, with.webhooks())
@@ -83,6 +85,7 @@ func (p *Platform) forgetMessagesLocked(account int64) {
 	of := func(m *message) bool { return m.AccountID == account }
 	maps.DeleteFunc(p.messages, func(_ string, m *message) bool { return of(m) })
 	p.outbox = slices.DeleteFunc(slices.Clone(p.outbox), of)
+	p.kept = slices.DeleteFunc(slices.Clone(p.kept), of)
 }
 
 // ids are those of all resources of an account.

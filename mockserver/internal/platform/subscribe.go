@@ -24,7 +24,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c.standing() == statusUnsubscribed && !resubscribe:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
-		c.Added = t.nextID()
+		l.contacts.setAdded(c, t.nextID())
 		l.contacts.setStatus(c, statusPending)
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
@@ -52,7 +52,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 // describe sets the attributes of a contact and adds tags and interests.
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
-		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
+		l.contacts.setAttributes(c, setAttribute(c.Attributes, a.Name, a.Value))
 	}
 	l.contacts.tag(c, tags)
 	l.contacts.interest(c, interests)

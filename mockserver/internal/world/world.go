@@ -62,11 +62,9 @@ func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 
 // Snapshot writes the whole state.
 func (w *World) Snapshot(to io.Writer) error {
-	body, err := w.Platform.Snapshot()
-	if err != nil {
-		return fmt.Errorf("mockserver: snapshot: %w", err)
-	}
-	if _, err := to.Write(body); err != nil {
+	state := w.Platform.Take()
+	defer state.Release()
+	if err := state.Write(to); err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
 	return nil
