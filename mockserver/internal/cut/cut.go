@@ -28,6 +28,10 @@ func (s *Source[T]) Changing(x *T) {
 	}
 }
 
+// Left returns a source for records that are taken out of the slice: cuts that
+// there are learn of their changes, later ones do not.
+func (s *Source[T]) Left() *Source[T] { return &Source[T]{cuts: slices.Clone(s.cuts)} }
+
 // Take returns the records as they are now, until Release. Of the slice, what
 // there is now must stay as it is. What is in the records behind a pointer, in a
 // slice or in a map is shared: it may be replaced, but not changed.
@@ -60,7 +64,7 @@ func (c *Cut[T]) All(mu sync.Locker) iter.Seq[*T] {
 }
 
 // Since iterates over copies of the records that were changed after an earlier
-// cut of the same source, which has been released, of those that are named
+// cut of the same source, which was released when this one was taken, of those that are named
 // besides, and then of those that were added, in their order.
 func (c *Cut[T]) Since(earlier *Cut[T], mu sync.Locker, besides ...*T) iter.Seq[*T] {
 	changed, added := map[*T]bool{}, c.all[len(earlier.all):]

@@ -14,9 +14,11 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := func(q *queue) bool { return q.hook.AccountID == account && !q.once }
+	left := d.changing.Left() // an attempt under way still changes its delivery
 	for _, q := range d.order {
 		if of(q) {
 			q.forget()
+			q.changing = left
 		}
 	}
 	d.order = slices.DeleteFunc(slices.Clone(d.order), of)

@@ -28,10 +28,14 @@ type line struct {
 	held    *delivery
 }
 
-// Take returns what there is now.
-func (d *Engine) Take() *Cut {
+// Take returns what there is now. An earlier cut, if there is one, is released in
+// the same moment, so that each change is after one of them or after the other.
+func (d *Engine) Take(earlier *Cut) *Cut {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if earlier != nil {
+		earlier.deliveries.Release()
+	}
 	c := &Cut{
 		Events:     slices.Clone(d.journal.events),
 		LastEvent:  d.journal.lastEvent,

@@ -29,14 +29,14 @@ func TestCutOfWhatIsOvertaken(t *testing.T) {
 	if _, err := e.faults.Add([]fault.Fault{{Action: fault.Reorder, Delay: time.Hour, Times: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	first := e.Take()
+	first := e.Take(nil)
 	send(t, e, "held")
-	second := e.Take()
+	second := e.Take(nil)
 	if got, want := since(second, first), []string{"dlv-1 queued 0 true"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	send(t, e, "next")
-	third := e.Take()
+	third := e.Take(nil)
 	defer third.Release()
 	want := []string{"dlv-1 queued 2 false", "dlv-2 queued 1 false"}
 	if got := since(third, second); !slices.Equal(got, want) {
@@ -55,11 +55,11 @@ func TestCutOfALongLine(t *testing.T) {
 			send(t, e, "{}")
 		}
 		synctest.Wait() // the first is being attempted
-		first := e.Take()
+		first := e.Take(nil)
 		answer <- http.StatusOK
 		synctest.Wait()
 		send(t, e, "{}")
-		second := e.Take()
+		second := e.Take(nil)
 		want := []string{"dlv-1 delivered 0 false", "dlv-101 queued 100 false", "dlv-2 delivering 0 false"}
 		if got := since(second, first); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -67,7 +67,7 @@ func TestCutOfALongLine(t *testing.T) {
 		if err := e.Redeliver("dlv-50"); err != nil {
 			t.Fatal(err)
 		}
-		third := e.Take()
+		third := e.Take(nil)
 		moved := since(third, second)
 		if len(moved) != 99 || !slices.Contains(moved, "dlv-3 queued 101 false") || !slices.Contains(moved, "dlv-50 queued 199 false") {
 			t.Errorf("%d have moved: %q", len(moved), moved)

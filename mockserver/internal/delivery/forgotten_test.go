@@ -95,7 +95,7 @@ func saved(t *testing.T, d *delivery) string {
 
 func stateOf(t *testing.T, e *Engine) string {
 	t.Helper()
-	c := e.Take()
+	c := e.Take(nil)
 	defer c.Release()
 	return string(jsonOf(t, c))
 }

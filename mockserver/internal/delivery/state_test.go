@@ -59,7 +59,7 @@ func jsonOf(t *testing.T, c *Cut) []byte {
 // read is what an engine remembers, read back from JSON.
 func read(t *testing.T, e *Engine) (out State) {
 	t.Helper()
-	c := e.Take()
+	c := e.Take(nil)
 	defer c.Release()
 	if err := json.Unmarshal(jsonOf(t, c), &out); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestStateStandsStill(t *testing.T) {
 		}
 		answer <- http.StatusBadGateway
 		synctest.Wait()
-		state := e.Take()
+		state := e.Take(nil)
 		time.Sleep(time.Second)
 		answer <- http.StatusOK
 		synctest.Wait()

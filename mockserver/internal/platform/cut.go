@@ -28,8 +28,12 @@ type Cut struct {
 // Take returns the state as it is now. The platform stands still for as long as it
 // takes to copy the resources of all accounts, but not contacts, messages and
 // deliveries, of which there may be millions.
-func (p *Platform) Take() *Cut {
-	c := p.takeBetween()
+func (p *Platform) Take() *Cut { return p.takeAfter(nil) }
+
+// takeAfter releases an earlier cut, if there is one, in the same moment, so that
+// each change is after one of them or after the other.
+func (p *Platform) takeAfter(earlier *Cut) *Cut {
+	c := p.takeBetween(earlier)
 	for _, a := range c.accounts {
 		slices.Sort(a.Tags)
 	}
@@ -37,11 +41,16 @@ func (p *Platform) Take() *Cut {
 }
 
 // takeBetween takes a cut when no event is between the records and the journals.
-func (p *Platform) takeBetween() *Cut {
+func (p *Platform) takeBetween(earlier *Cut) *Cut {
 	p.whole.Lock()
 	defer p.whole.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var deliveries *delivery.Cut
+	if earlier != nil {
+		earlier.releaseRecords()
+		deliveries = earlier.deliveries
+	}
 	c := &Cut{
 		head:       p.headLocked(),
 		platform:   p,
@@ -49,7 +58,7 @@ func (p *Platform) takeBetween() *Cut {
 		restored:   p.restored,
 		contacts:   map[int64]*cut.Cut[contact]{},
 		messages:   p.changing.Take(p.kept),
-		deliveries: p.deliveries.Take(),
+		deliveries: p.deliveries.Take(deliveries),
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
 		a := p.accounts[id]
@@ -65,11 +74,15 @@ func (p *Platform) takeBetween() *Cut {
 func (c *Cut) Release() {
 	c.platform.mu.Lock()
 	defer c.platform.mu.Unlock()
+	c.releaseRecords()
+	c.deliveries.Release()
+}
+
+func (c *Cut) releaseRecords() {
 	c.messages.Release()
 	for _, contacts := range c.contacts {
 		contacts.Release()
 	}
-	c.deliveries.Release()
 }
 
 // snapshot copies the resources of an account.
@@ -223,12 +236,12 @@ func (f *Follower) Write(w io.Writer) error {
 	if f.last != nil && f.last.isNow() {
 		return nil
 	}
-	before, now := f.last, f.platform.Take()
+	before := f.last
+	now := f.platform.takeAfter(before)
 	f.last = now
 	if before == nil {
 		return now.Write(w)
 	}
-	before.Release()
 	if before.restored != now.restored {
 		f.n = 0
 		return now.write(w, "")

@@ -145,7 +145,7 @@ func TestListUnsubscribe(t *testing.T) {
 		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2, WorkflowID: 5}, false, true},
 		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2}, true, false},
 	} {
-		out, mayLeave := row.m.rendered("http://platform.test"), false
+		out, mayLeave := row.m.rendered("https://platform.example"), false
 		for _, h := range out.Headers {
 			mayLeave = mayLeave || h.Name == "List-Unsubscribe"
 		}
