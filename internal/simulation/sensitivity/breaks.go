@@ -7,7 +7,7 @@ import "slices"
 type broken struct {
 	name, file, old, new string
 
-	too *broken // is made as well
+	too *broken // is made as well; may be in the same file
 
 	// test names the test that catches it, as a package and a regular expression;
 	// if empty, the simulation does.
@@ -16,7 +16,7 @@ type broken struct {
 
 // breaks lists the mistakes, each of them one that somebody could make.
 func breaks() []broken {
-	return slices.Concat(retryBreaks(), callBreaks(), importBreaks(), webhookBreaks(), deliveryBreaks())
+	return slices.Concat(retryBreaks(), callBreaks(), importBreaks(), webhookBreaks(), deliveryBreaks(), promiseBreaks())
 }
 
 func retryBreaks() []broken {
