@@ -43,12 +43,12 @@ func retryBreaks() []broken {
 		},
 		{
 			name: "GetBody is left on HTTP/2, and nothing stops it", file: "client/send.go",
-			old: "if !s.http1.Load() {", new: "if o := (*once)(nil); o != nil {",
-			too: &broken{file: "client/once.go", old: "if o.written.Load() {", new: "if o == nil {"},
+			old: "if major > 1 || major == 0 && ", new: "if major < 0 && ",
+			too: &broken{file: "client/once.go", old: "if o.written.Load() && (", new: "if o == nil && ("},
 		},
 		{
 			name: "a request that HTTP/2 sends again is not stopped", file: "client/once.go",
-			old: "if o.written.Load() {", new: "if false {",
+			old: "if o.written.Load() && (", new: "if o == nil && (",
 		},
 		{
 			name: "every failure of HTTP/2 counts as refused", file: "client/once.go",
