@@ -86,7 +86,7 @@ func newExchange(cfg Config, base string) exchange {
 	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
 	x = l.spaced(x)                          // outside of authorized, so that a token is asked for when it is this call's turn
 	x = r.retrying(x)                        // each attempt queues, is authorized and logged anew
-	x = encoded(x)                           // once for all attempts
+	x = newEncoder().encoded(x)              // once for all attempts
 	x = caused(x)                            // outside of all that asks whether the context has ended
 	x = retriesLogged(cfg.Logger, x)
 	return observed(cfg.Observe, x) // outermost: sees what the caller gets, and all that it took

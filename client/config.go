@@ -44,7 +44,7 @@ type Config struct {
 	// redirects are never followed, and it is not changed. Over HTTP/2 its
 	// transport sends no request twice by itself; over HTTP/1 it may if it
 	// adds an Idempotency-Key, so it must not. Default: one of this Client's
-	// own, like http.DefaultClient, that keeps up to 32 idle connections to the
+	// own, like http.DefaultClient, that keeps up to 100 idle connections to the
 	// platform; see [Client.CloseIdleConnections].
 	HTTPClient *http.Client `json:"-"`
 
@@ -136,6 +136,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// maxIdleConns is how many connections wait for the next burst of calls: as many
+// as http.DefaultTransport keeps to all hosts together.
+const maxIdleConns = 100
+
 // defaultTransport is http.DefaultTransport for calls that all go to one host,
 // of which that keeps only two idle connections.
 func defaultTransport() http.RoundTripper {
@@ -144,7 +148,7 @@ func defaultTransport() http.RoundTripper {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
-	t.MaxIdleConnsPerHost = 32
+	t.MaxIdleConnsPerHost = maxIdleConns
 	return t
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -29,15 +30,6 @@ func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 // IsZero reports whether n is left out.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
-// nullable is any Nullable.
-type nullable interface {
-	IsZero() bool
-	given() any
-}
-
-// given is what mistakes are looked for in.
-func (n Nullable[T]) given() any { return n.value }
-
 // Get returns the value, and whether there is one.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
@@ -46,7 +38,11 @@ func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:
-		return json.Marshal(n.value)
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false) // that is for the encoder to say that asks
+		err := enc.Encode(n.value)
+		return bytes.TrimSpace(b.Bytes()), err
 	case null:
 		return []byte("null"), nil
 	default:

@@ -17,7 +17,7 @@ type request struct {
 	repeatable bool   // may be sent again when its outcome is unknown
 	path       string // below the base URL, escaped
 	query      string // escaped
-	body       any    // encoded as JSON; nil is no body
+	body       body   // encoded as JSON; nil is no body
 	html       bool   // the answer is HTML, not JSON
 	err        error  // the first mistake in an argument
 }

@@ -20,7 +20,7 @@ func listCampaignsRequest(params ListCampaignsParams) request {
 func createCampaignRequest(body CampaignCreate) request {
 	r := request{op: "createCampaign", method: http.MethodPost, repeatable: false}
 	r.setPath("/campaigns")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -35,7 +35,7 @@ func getCampaignRequest(campaignID int64) request {
 func updateCampaignRequest(campaignID int64, body CampaignUpdate) request {
 	r := request{op: "updateCampaign", method: http.MethodPatch, repeatable: true}
 	r.setPath("/campaigns/{campaign_id}", campaignID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -43,7 +43,7 @@ func updateCampaignRequest(campaignID int64, body CampaignUpdate) request {
 func scheduleCampaignRequest(campaignID int64, body CampaignSchedule) request {
 	r := request{op: "scheduleCampaign", method: http.MethodPost, repeatable: false}
 	r.setPath("/campaigns/{campaign_id}/schedule", campaignID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -51,7 +51,7 @@ func scheduleCampaignRequest(campaignID int64, body CampaignSchedule) request {
 func sendTransactionalEmailRequest(body TransactionalSubmission) request {
 	r := request{op: "sendTransactionalEmail", method: http.MethodPost, repeatable: false}
 	r.setPath("/emails")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -69,7 +69,7 @@ func listListsRequest(params ListListsParams) request {
 func createListRequest(body ListCreate) request {
 	r := request{op: "createList", method: http.MethodPost, repeatable: false}
 	r.setPath("/lists")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -105,7 +105,7 @@ func createContactRequest(listID int64, params CreateContactParams, body Contact
 	r.setPath("/lists/{list_id}/contacts", listID)
 	r.addQueryIfSet("send_double_opt_in", params.SendDoubleOptIn)
 	r.addQueryIfSet("resubscribe", params.Resubscribe)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -113,7 +113,7 @@ func createContactRequest(listID int64, params CreateContactParams, body Contact
 func importContactsRequest(listID int64, body ContactImport) request {
 	r := request{op: "importContacts", method: http.MethodPost, repeatable: true}
 	r.setPath("/lists/{list_id}/contacts/import", listID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -121,7 +121,7 @@ func importContactsRequest(listID int64, body ContactImport) request {
 func tagContactsRequest(listID int64, body ContactTagging) request {
 	r := request{op: "tagContacts", method: http.MethodPost, repeatable: true}
 	r.setPath("/lists/{list_id}/contacts/tag", listID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -143,7 +143,7 @@ func getContactRequest(listID int64, contactID int64) request {
 func updateContactRequest(listID int64, contactID int64, body ContactUpdate) request {
 	r := request{op: "updateContact", method: http.MethodPatch, repeatable: true}
 	r.setPath("/lists/{list_id}/contacts/{contact_id}", listID, contactID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -169,7 +169,7 @@ func listSuppressedEmailsRequest(params ListSuppressedEmailsParams) request {
 func addSuppressedEmailRequest(body SuppressedEmailCreate) request {
 	r := request{op: "addSuppressedEmail", method: http.MethodPost, repeatable: true}
 	r.setPath("/suppressed-emails")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -204,7 +204,7 @@ func listTemplatesRequest(params ListTemplatesParams) request {
 func createTemplateRequest(body TemplateCreate) request {
 	r := request{op: "createTemplate", method: http.MethodPost, repeatable: false}
 	r.setPath("/templates")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -226,7 +226,7 @@ func getTemplateRequest(templateID int64) request {
 func updateTemplateRequest(templateID int64, body TemplateUpdate) request {
 	r := request{op: "updateTemplate", method: http.MethodPatch, repeatable: true}
 	r.setPath("/templates/{template_id}", templateID)
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -241,7 +241,7 @@ func renderTemplateRequest(templateID int64) request {
 func submitEmailRequest(body EmailSubmission) request {
 	r := request{op: "submitEmail", method: http.MethodPost, repeatable: false}
 	r.setPath("/v2/emails")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -266,7 +266,7 @@ func listWebhooksRequest(params ListWebhooksParams) request {
 func createWebhookRequest(body WebhookCreate) request {
 	r := request{op: "createWebhook", method: http.MethodPost, repeatable: false}
 	r.setPath("/webhooks")
-	r.body = body
+	r.body = &body
 	return r
 }
 
@@ -305,7 +305,7 @@ func listWorkflowsRequest(params ListWorkflowsParams) request {
 func createWorkflowRequest(body WorkflowCreate) request {
 	r := request{op: "createWorkflow", method: http.MethodPost, repeatable: false}
 	r.setPath("/workflows")
-	r.body = body
+	r.body = &body
 	return r
 }
 

@@ -60,7 +60,7 @@ func sharedTransport() http.RoundTripper {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
-	t.MaxIdleConnsPerHost = 32
+	t.MaxIdleConnsPerHost = 100 // as many as to all hosts together
 	return t
 }
 

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -45,8 +46,16 @@ type Config struct {
 	Targets map[string]http.Handler
 	// AllowTargets allows deliveries to public addresses. Without it they go to
 	// loopback addresses alone. Private, link-local and other special addresses
-	// are refused in any case.
+	// are refused in any case, but for those that the next two fields name.
 	AllowTargets bool
+	// AllowTargetHosts are host names, without a port, that deliveries may go to
+	// wherever they lead, such as "host.docker.internal". Case does not matter.
+	AllowTargetHosts []string
+	// AllowTargetNetworks are networks that deliveries may go to, by addresses or
+	// by names that lead there. It is the address of the connection that counts:
+	// nothing that is allowed leads to an address where clouds keep credentials of
+	// their machines, such as 169.254.169.254, however it is written.
+	AllowTargetNetworks []netip.Prefix
 	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty.
 	HashFunction webhook.Hash
 	// Lookups says how the limit of one lookup a second is counted.
@@ -110,6 +119,14 @@ const (
 	// LookupCalendar accepts one lookup in each second of the clock.
 	LookupCalendar LookupLimit = platform.LookupCalendar
 )
+
+// SetTarget lets a handler of this process answer the deliveries to a host from
+// now on, as [Config.Targets] does and in the place of what that says of the same
+// host; nil takes the handler away, and they go over the network again. An attempt
+// under way stays with the handler that it has. It outlives [Server.Reset].
+func (s *Server) SetTarget(host string, handler http.Handler) {
+	s.world.Deliveries.SetTarget(host, handler)
+}
 
 // SetLookupLimit says how the limit of lookups is counted from now on, until
 // [Server.Reset].

@@ -93,7 +93,7 @@ func TestControlRecipients(t *testing.T) {
 			if a.status != tt.status || !strings.Contains(a.text, tt.contains) {
 				t.Errorf("got %d %s, want %d with %s", a.status, a.text, tt.status, tt.contains)
 			}
-			if other := c.do("POST", "/_mock/outbox/nobody/"+tt.action, body); other.status != 404 {
+			if other := c.do("POST", "/_mock/outbox/nobody/"+tt.action, nil); other.status != 404 {
 				t.Errorf("an unknown message: %d %s", other.status, other.text)
 			}
 		})

@@ -276,10 +276,11 @@ func TestGuard(t *testing.T) {
 		want      string
 	}{
 		{name: "private", url: "http://10.0.0.1/", public: true, want: "not a public address"},
-		{name: "link-local", url: "http://169.254.169.254/latest/meta-data", public: true, want: "not a public address"},
+		{name: "link-local", url: "http://169.254.1.2/", public: true, want: "not a public address"},
+		{name: "metadata", url: "http://169.254.169.254/latest/meta-data", public: true, want: "credentials"},
 		{name: "link-local IPv6", url: "http://[fe80::1]/", public: true, want: "not a public address"},
 		{name: "IPv4 in IPv6", url: "http://[::ffff:192.168.1.1]/", public: true, want: "not a public address"},
-		{name: "unspecified", url: "http://0.0.0.0:80/", public: true, want: "not a public address"},
+		{name: "unspecified", url: "http://0.0.0.0:80/", public: true, want: "not an address of one machine"},
 		{name: "public, not allowed", url: "http://93.184.215.14/", want: "only loopback addresses are allowed"},
 		{name: "no such host", url: "http://nowhere.invalid/", public: true, want: "nowhere.invalid"},
 		{name: "redirect", url: redirect.URL, public: true},

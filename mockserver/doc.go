@@ -48,8 +48,10 @@
 // more made in any window of its period. The queue of an archived webhook rests.
 //
 // Receivers are loopback addresses, or handlers of the test itself by
-// [Config.Targets]. [Config.AllowTargets] adds public addresses. No name and no
-// redirect leads to any other.
+// [Config.Targets]. [Config.AllowTargets] adds public addresses,
+// [Config.AllowTargetHosts] and [Config.AllowTargetNetworks] add neighbours, such
+// as other containers. No name and no redirect leads to any other, and nothing to
+// the addresses where clouds keep credentials of their machines.
 //
 // # Waiting
 //
@@ -78,7 +80,7 @@
 // # Control routes
 //
 // Under /_mock/ is everything that the methods do, and a stream of all changes;
-// docs/control.md lists the routes. While the server listens on loopback they
+// docs/control-api.md lists the routes. While the server listens on loopback they
 // need no token, but no page of another site can use them, and like the API they
 // answer 403 to a Host that is no loopback name; elsewhere all but /_mock/health
 // need one of the access tokens.

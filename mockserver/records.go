@@ -78,6 +78,12 @@ func (s *Server) Outbox() []Message {
 	return each(s.world.Platform.Outbox(), func(m record.Message) Message { return Message(m) })
 }
 
+// OutboxTo returns the messages of the outbox to an address, compared without
+// case, the oldest first.
+func (s *Server) OutboxTo(address string) []Message {
+	return each(s.world.Platform.OutboxTo(address), func(m record.Message) Message { return Message(m) })
+}
+
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	ID          string        `json:"id"`

@@ -58,13 +58,13 @@ func build(cfg Config, known []gateway.Token) *world.World {
 
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
-		Schedule:    cfg.RetrySchedule,
-		Targets:     cfg.Targets,
-		AllowPublic: cfg.AllowTargets,
-		Check:       eventCheck(cfg.OnViolation),
-		Faults:      faults,
-		Changes:     changes,
-		Work:        work,
+		Schedule: cfg.RetrySchedule,
+		Targets:  cfg.Targets,
+		Allow:    delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
+		Check:    eventCheck(cfg.OnViolation),
+		Faults:   faults,
+		Changes:  changes,
+		Work:     work,
 	})
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
@@ -152,6 +152,10 @@ func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
 // its host. It opens no socket and holds no goroutine between requests, so
 // that it works in a bubble of testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
+
+// HTTPClient returns a client of its own that goes through [Server.Transport] and
+// has no time-out: a test that gives it to what it tests needs no listener.
+func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -22,6 +22,19 @@ func (s *Server) Wait(ctx context.Context) error { return s.world.Wait(ctx) }
 // first or the server is closed.
 func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 
+// WaitFor returns when f returns true, which it is asked at once and then after
+// every change of what there is to see: a message, a delivery, an event, a
+// request, a fault, or the whole state. Nothing is polled: it serves tests of
+// applications that work in the background, and whose work [Server.Wait] knows
+// nothing of.
+//
+// f is called by one goroutine, that of the caller, and looks by methods of the
+// server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. A
+// request to the API is a change itself, after which f would be asked again, and
+// so without end: f must make none. WaitFor fails if ctx ends first, or the server
+// is shut down or closed.
+func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.world.WaitFor(ctx, f) }
+
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
 // still to be delivered, and the secrets of webhooks, so keep it like one. The

@@ -61,7 +61,7 @@ func (s *spelling) aliases() []string { return slices.Sorted(maps.Keys(s.Aliases
 
 // reader writes what one reader does about the spelling of its type.
 type reader struct {
-	*generator
+	*decoder
 	*spelling
 
 	fields []field

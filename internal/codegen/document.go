@@ -14,8 +14,10 @@ import (
 
 // document is what openapi.yaml says of operations and events, in its order.
 type document struct {
+	text       []byte
 	operations []operation
 	events     []event
+	root       node // all of it, in no order
 }
 
 // operation is an endpoint.
@@ -93,7 +95,11 @@ func parseDocument(text []byte) (*document, error) {
 	if err := yaml.Unmarshal(text, &src); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	doc := &document{}
+	var root map[string]any
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	doc := &document{text: text, root: root}
 	for path, item := range members(&src.Paths) {
 		for method, node := range members(item) {
 			if !slices.Contains([]string{"get", "put", "post", "patch", "delete"}, method) {

@@ -126,5 +126,8 @@ func (q question) answer(s shape) string {
 // mockFiles returns the files of the mock platform's API that list events.
 func mockFiles(doc *document) (map[string][]byte, error) {
 	src, err := execute("mock.tmpl", doc.events)
-	return map[string][]byte{"events.gen.go": src}, err
+	return map[string][]byte{
+		"events.gen.go": src,
+		"openapi.yaml":  doc.text, // a copy: what is to be embedded stands in its package's folder
+	}, err
 }

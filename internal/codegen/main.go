@@ -1,10 +1,11 @@
 // Command codegen writes everything in the repository that openapi.yaml decides,
 // in one pass, which go generate ./... starts:
 //
-//   - client: models, request builders and readers of JSON
+//   - client: models, request builders, writers and readers of JSON
 //   - events: the same for payloads, the names and shapes of events, what each of
 //     them answers, and testdata from the document's examples
 //   - mockserver/internal/api: models, routes, the document and the list of events
+//   - mockserver/internal/accept: what the requests of each operation look like
 //   - README.md: the tables of endpoints and events
 //
 // What the document lacks, or the code that is written by hand beside it, fails
@@ -44,6 +45,7 @@ func generate(root string) error {
 		generateClient(filepath.Join(root, "client")),
 		generateEvents(filepath.Join(root, "events"), doc),
 		generateMock(filepath.Join(root, "mockserver", "internal", "api"), doc),
+		generateAccept(filepath.Join(root, "mockserver", "internal", "accept"), doc),
 		generateReadme(root, doc),
 	)
 }
@@ -53,6 +55,13 @@ func generateClient(dir string) error {
 		return err
 	}
 	if err := tidy(filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")); err != nil {
+		return err
+	}
+	src, err := encode(dir)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "encode.gen.go"), src); err != nil {
 		return err
 	}
 	answers, err := readAnswers("client.overlay.yaml")
@@ -84,6 +93,14 @@ func generateMock(dir string, doc *document) error {
 		return err
 	}
 	files, err := mockFiles(doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(dir, files)
+}
+
+func generateAccept(dir string, doc *document) error {
+	files, err := acceptFiles(doc)
 	if err != nil {
 		return err
 	}

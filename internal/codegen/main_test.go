@@ -18,9 +18,10 @@ func TestUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, files := range map[string]func() (map[string][]byte, error){
-		".":                       func() (map[string][]byte, error) { return readmeFile(root, doc) },
-		"events":                  func() (map[string][]byte, error) { return eventFiles(doc) },
-		"mockserver/internal/api": func() (map[string][]byte, error) { return mockFiles(doc) },
+		".":                          func() (map[string][]byte, error) { return readmeFile(root, doc) },
+		"events":                     func() (map[string][]byte, error) { return eventFiles(doc) },
+		"mockserver/internal/api":    func() (map[string][]byte, error) { return mockFiles(doc) },
+		"mockserver/internal/accept": func() (map[string][]byte, error) { return acceptFiles(doc) },
 	} {
 		want, err := files()
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,10 +36,13 @@ type asset struct {
 // Handler returns the console, for the path /_mock/ and below: it is what
 // mockserver.Config.Console wants. It is safe for concurrent use.
 func Handler() http.Handler {
-	assets, err := load()
-	if err != nil {
-		panic("console: the embedded files: " + err.Error()) // a fault of the build
-	}
+	assets := sync.OnceValue(func() map[string]asset { // most who run the platform never look
+		assets, err := load()
+		if err != nil {
+			panic("console: the embedded files: " + err.Error()) // a fault of the build
+		}
+		return assets
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -50,7 +54,7 @@ func Handler() http.Handler {
 		if name == "" {
 			name = "index.html"
 		}
-		file, ok := assets[name]
+		file, ok := assets()[name]
 		if !ok {
 			http.NotFound(w, r)
 			return

@@ -14,7 +14,7 @@
 // in plain JavaScript, as they were written. There is no build step. The one
 // library is Preact, a single file in static/vendor with its licence beside it.
 // Whatever the page shows it gets from the control routes under /_mock/, which
-// are documented in docs/control.md and work as well with curl; one stream of
+// are documented in docs/control-api.md and work as well with curl; one stream of
 // server-sent events keeps it up to date.
 //
 // # Hostile content

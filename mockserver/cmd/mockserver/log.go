@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -13,22 +13,61 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requestLog writes what people read while the server runs, a line at a time.
-type requestLog struct {
+// requestLog is what the command says while it runs: where it is, then a line
+// for each request to the API.
+type requestLog interface {
+	welcome(ready)
+	request(mockserver.Request)
+}
+
+// newLog returns a log, and what else the platform has to say in the same form.
+func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
+	if asJSON {
+		records := slog.New(slog.NewJSONHandler(out, nil))
+		return jsonLog{records}, records
+	}
+	text := &textLog{out: out}
+	return text, slog.New(slog.NewTextHandler(text, nil))
+}
+
+// logForm is the flag -log.
+func (o *options) logForm(text string) error {
+	o.json = text == "json"
+	if !o.json && text != "text" {
+		return errors.New("want text or json")
+	}
+	return nil
+}
+
+// jsonLog writes what programs read. Its first record says "ready" and has the
+// members of [ready].
+type jsonLog struct{ *slog.Logger }
+
+func (l jsonLog) welcome(r ready) {
+	l.Info("ready", "base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
+}
+
+func (l jsonLog) request(r mockserver.Request) {
+	l.Info("request", "id", r.ID, "method", r.Method, "path", r.Path, "query", r.Query, "operation", r.Operation,
+		"account_id", r.AccountID, "status", r.Status, "duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault,
+		"answer", string(r.Answer))
+}
+
+// textLog writes what people read, a line at a time.
+type textLog struct {
 	mu  sync.Mutex
 	out io.Writer
 }
 
 // Write implements [io.Writer] for the log of what goes wrong.
-func (l *requestLog) Write(b []byte) (int, error) {
+func (l *textLog) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.out.Write(b)
 }
 
 // welcome says where the platform is and how to ask it something.
-func (l *requestLog) welcome(srv *mockserver.Server, addr net.Addr) {
-	base := "http://" + reachable(addr.String())
+func (l *textLog) welcome(r ready) {
 	_, _ = fmt.Fprintf(l, `The platform is at  %s
 access token        %s
 console             %s
@@ -36,31 +75,13 @@ seed of faults      %d
 
 Try:  curl -H 'Authorization: Bearer %s' %s/lists
 
-`, base, srv.Token(), consoleURL(base, srv.Token(), addr), srv.FaultSeed(), srv.Token(), base)
-}
-
-// consoleURL is where the console is, and the control routes below it. Off
-// loopback they want a token: following the link keeps it in a cookie.
-func consoleURL(base, token string, addr net.Addr) string {
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
-		return base + "/_mock/"
-	}
-	return base + "/_mock/?token=" + url.QueryEscape(token)
-}
-
-// reachable names an address that can be asked, also for one that means all.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return address
+`, r.BaseURL, r.Token, r.ConsoleURL, r.FaultSeed, r.Token, r.BaseURL)
 }
 
 // request writes a line for a request to the API:
 //
 //	15:04:05.000  201  POST   /v2/emails                submitEmail  1.2ms
-func (l *requestLog) request(r mockserver.Request) {
+func (l *textLog) request(r mockserver.Request) {
 	operation := r.Operation
 	if operation == "" {
 		operation = "-"

@@ -3,7 +3,8 @@
 //	mockserver [serve] [flags]                  runs it
 //	mockserver trigger EVENT [flags]            sends an event, signed, to a receiver; needs no server
 //	mockserver verify --secret S --signature X  says whether the signature of the body on standard input is right, or why not
-//	mockserver help [trigger|verify]            lists the flags
+//	mockserver health                           says whether one is running here, for containers
+//	mockserver help [trigger|verify|health]     lists the flags
 package main
 
 import (
@@ -42,6 +43,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return trigger(ctx, args[1:], out)
 		case "verify":
 			return verify(args[1:], os.Stdin, out)
+		case "health":
+			return health(ctx, args[1:], out)
 		}
 	}
 	return serve(ctx, args, out)

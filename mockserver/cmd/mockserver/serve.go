@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,9 @@ const serveUsage = `Runs the platform in memory, with a web console at /_mock/.
   mockserver [serve] [flags]    runs it until a signal ends it
   mockserver trigger            sends an event, signed, to a receiver; -h says more
   mockserver verify             says whether a signature is right, or why not; -h says more
+  mockserver health             says whether one is running; -h says more
+
+` + addrVariable + ` and ` + tokenVariable + ` in the environment stand for -addr and -token.
 
 `
 
@@ -33,7 +35,9 @@ const grace = 5 * time.Second
 // options are the flags of the server.
 type options struct {
 	addr, seed, state string
-	quiet             bool
+	readyFile         string
+	quiet, json       bool
+	version           bool
 	config            mockserver.Config
 }
 
@@ -50,15 +54,18 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	go mockserver.Operations() // reads the API's document before the first request needs it
-	log := &requestLog{out: out}
+	if o.version {
+		_, err := fmt.Fprintln(out, version())
+		return err
+	}
+	log, records := newLog(o.json, out)
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()
-	o.config.Log = slog.New(slog.NewTextHandler(log, nil))
+	o.config.Log = records
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
-	if err := savable(o.state); err != nil {
+	if err := errors.Join(savable(o.state), forget(o.readyFile)); err != nil {
 		return err
 	}
 	listener, err := hold(ctx, o.addr, o.tokenIsKnown())
@@ -70,8 +77,13 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if err := fill(srv, o); err != nil {
 		return err
 	}
-	listener.release()
-	log.welcome(srv, listener.Addr())
+	now := readyNow(srv, listener.Addr())
+	log.welcome(now)
+	if err := now.write(o.readyFile); err != nil {
+		return err
+	}
+	defer func() { _ = forget(o.readyFile) }()
+	listener.release() // last: who has read where it is, is answered
 	<-ctx.Done()
 	return stop(srv, o.state)
 }
@@ -156,12 +168,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags := flag.NewFlagSet("mockserver", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { _, _ = io.WriteString(out, serveUsage); flags.PrintDefaults() }
-	flags.StringVar(&o.addr, "addr", "127.0.0.1:8026", "`address` to listen on; one that is not loopback wants a -token")
-	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", func(text string) error {
-		token, err := parseToken(text, len(o.config.Tokens))
-		o.config.Tokens = append(o.config.Tokens, token)
-		return err
-	})
+	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback wants a -token")
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
 	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, unless the file of -state exists")
 	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved at the end")
 	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
@@ -170,10 +178,17 @@ func parse(args []string, out io.Writer) (options, error) {
 		return err
 	})
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
+	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
+	flags.Func("log", "`form` of the log, text or json, a line each; json begins with where the platform is (default text)", o.logForm)
+	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write where the platform is and its token to, as JSON, once it can be asked")
+	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if err := o.tokenOfEnvironment(); err != nil {
 		return o, err
 	}
 	if flags.NArg() > 0 {

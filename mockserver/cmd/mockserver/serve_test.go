@@ -106,6 +106,8 @@ func TestParseMistakes(t *testing.T) {
 		{"-lookup-limit", "never"},
 		{"-fault-seed", "-1"},
 		{"-nothing"},
+		{"-log", "xml"},
+		{"-log", ""},
 		{"something"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -127,6 +129,7 @@ func TestHelp(t *testing.T) {
 		"help serve":    {"mockserver trigger", "-seed file"},
 		"help trigger":  {"Sends an event", "-variant shape"},
 		"help verify":   {"the signature of a delivery", "-signature value"},
+		"help health":   {"for the health checks", "-timeout time", "-addr address"},
 		"trigger -help": {"Sends an event", "-variant shape"},
 	} {
 		var out strings.Builder
@@ -161,28 +164,38 @@ func (o *output) String() string {
 
 // running is the command at work in this process.
 type running struct {
-	t    *testing.T
-	base string
-	out  *output
-	stop func() error
+	t     *testing.T
+	base  string
+	out   *output
+	ended chan error
+	stop  func() error
 }
 
+// start starts the command and waits until it says where it is.
 func start(t *testing.T, args ...string) running {
 	t.Helper()
+	r := launch(t, args...)
+	r.until(func() bool { return baseIn(r.out.String()) != "" })
+	r.base = baseIn(r.out.String())
+	return r
+}
+
+func launch(t *testing.T, args ...string) running {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &output{}
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), out) }()
-	r := running{t: t, out: out, stop: func() error { cancel(); return <-ended }}
+	r := running{t: t, out: &output{}, ended: make(chan error, 1)}
+	go func() { r.ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), r.out) }()
+	r.stop = func() error { cancel(); return <-r.ended }
 	t.Cleanup(cancel)
-	for {
-		if base := baseIn(out.String()); base != "" {
-			r.base = base
-			return r
-		}
+	return r
+}
+
+// until waits for something that the command does soon, unless it ends.
+func (r running) until(done func() bool) {
+	r.t.Helper()
+	for !done() {
 		select {
-		case err := <-ended:
-			t.Fatalf("the command ended: %v\n%s", err, out)
+		case err := <-r.ended:
+			r.t.Fatalf("the command ended: %v\n%s", err, r.out)
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -400,7 +413,7 @@ func TestReachable(t *testing.T) {
 
 func TestLogIsPrintable(t *testing.T) {
 	var out bytes.Buffer
-	log := &requestLog{out: &out}
+	log := &textLog{out: &out}
 	log.request(
 		mockserver.Request{
 			Method: "GET",

@@ -3,6 +3,8 @@ package contract
 import (
 	"slices"
 	"strings"
+
+	"example.com/emailplatform/mockserver/internal/spelling"
 )
 
 // Known names an operation of the API's document.
@@ -16,7 +18,7 @@ type Known struct {
 func (c *Contract) List() []Known {
 	out := make([]Known, 0, len(c.Operations))
 	for _, o := range c.Operations {
-		out = append(out, Known{o.ID, o.Route.Method, o.Route.Path})
+		out = append(out, Known{o.ID, o.Method, o.Path})
 	}
 	slices.SortFunc(out, func(a, b Known) int { return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return out
@@ -31,7 +33,7 @@ func (c *Contract) Closest(method, path string) *Known {
 	}
 	least := len(path) // half of the path is different: no resemblance
 	for _, o := range c.List() {
-		distance := 2 * editDistance(likePath(o.Path, path), path)
+		distance := 2 * spelling.Distance(spelling.Fill(o.Path, path), path)
 		if o.Method != method {
 			distance++
 		}
@@ -40,36 +42,4 @@ func (c *Contract) Closest(method, path string) *Known {
 		}
 	}
 	return best
-}
-
-// likePath fills the names in braces with what the path has in their place.
-func likePath(pattern, path string) string {
-	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
-	for i := range want {
-		if i < len(got) && strings.HasPrefix(want[i], "{") {
-			want[i] = got[i]
-		}
-	}
-	return strings.Join(want, "/")
-}
-
-// editDistance counts the bytes to insert, remove or replace.
-func editDistance(a, b string) int {
-	previous := make([]int, len(b)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := range len(a) {
-		current := make([]int, len(b)+1)
-		current[0] = i + 1
-		for j := range len(b) {
-			replace := previous[j]
-			if a[i] != b[j] {
-				replace++
-			}
-			current[j+1] = min(replace, previous[j+1]+1, current[j]+1)
-		}
-		previous = current
-	}
-	return previous[len(b)]
 }

@@ -18,26 +18,33 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
+	"example.com/emailplatform/mockserver/internal/accept"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // Contract is openapi.yaml, ready to hold traffic against.
 type Contract struct {
-	doc        *openapi3.T
 	Operations map[string]*Operation // by the pattern that net/http routes by: "GET /lists/{list_id}"
 }
 
 // Operation is one endpoint of the contract.
-type Operation struct {
-	ID         string
-	Route      routers.Route
-	pathParams []string
-}
+type Operation struct{ *accept.Operation }
 
-// Load reads the embedded document once for all servers of the process:
-// it takes some milliseconds, which a server that is never asked should not cost.
+// Load returns the contract. That takes no time: the document itself is read when
+// something first has to be held against it.
 var Load = sync.OnceValue(func() *Contract {
+	c := &Contract{Operations: map[string]*Operation{}}
+	for _, o := range accept.Operations() {
+		c.Operations[o.Pattern()] = &Operation{o}
+	}
+	return c
+})
+
+// document returns the embedded document, read once for all servers of the
+// process: it takes some milliseconds and megabytes, which a server that is asked
+// for nothing that is wrong should not cost.
+var document = sync.OnceValue(func() *openapi3.T {
 	doc, err := api.GetSpec()
 	if err != nil {
 		panic(fmt.Sprintf("mockserver: the embedded document: %v", err))
@@ -46,38 +53,25 @@ var Load = sync.OnceValue(func() *Contract {
 	// compiles a 3.1 schema again for every value, some 300 times slower.
 	doc.OpenAPI = "3.0.3"
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.RegisteredBodyDecoder("text/plain"))
-	c := &Contract{doc: doc, Operations: map[string]*Operation{}}
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			c.Operations[method+" "+path] = newOperation(doc, path, method, item, op)
-		}
-	}
-	return c
+	return doc
 })
 
-func newOperation(doc *openapi3.T, path, method string, item *openapi3.PathItem, op *openapi3.Operation) *Operation {
-	o := &Operation{
-		ID:    op.OperationID,
-		Route: routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op},
-	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if name, ok := strings.CutPrefix(segment, "{"); ok {
-			o.pathParams = append(o.pathParams, strings.TrimSuffix(name, "}"))
-		}
-	}
-	return o
+// route is the operation as the validator takes it.
+func (o *Operation) route() *routers.Route {
+	item := document().Paths.Value(o.Path)
+	return &routers.Route{Spec: document(), Path: o.Path, PathItem: item, Method: o.Method, Operation: item.GetOperation(o.Method)}
 }
 
 // input describes a request to the validator, without its body.
 func (o *Operation) input(r *http.Request) *openapi3filter.RequestValidationInput {
-	params := make(map[string]string, len(o.pathParams))
-	for _, name := range o.pathParams {
-		params[name] = r.PathValue(name)
+	params := make(map[string]string, len(o.InPath))
+	for _, p := range o.InPath {
+		params[p.Name] = r.PathValue(p.Name)
 	}
 	return &openapi3filter.RequestValidationInput{
 		Request:    r,
 		PathParams: params,
-		Route:      &o.Route,
+		Route:      o.route(),
 		Options: &openapi3filter.Options{
 			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
 			ExcludeRequestBody:    true,
@@ -92,6 +86,9 @@ func (o *Operation) input(r *http.Request) *openapi3filter.RequestValidationInpu
 // without its bad entries: the first mistake of each is returned by its index
 // and is none of the request.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte) (entries map[int]api.ProblemDetail, err error) {
+	if o.InPathIsGood(r.PathValue) && o.InQueryIsGood(r.URL.RawQuery) && o.BodyIsGood(body) {
+		return nil, nil
+	}
 	var details []api.ProblemDetail
 	if err := openapi3filter.ValidateRequest(r.Context(), o.input(r)); err != nil {
 		details = parameterDetails(err)
@@ -165,7 +162,7 @@ func (o *Operation) bodyDetails(body []byte) []api.ProblemDetail {
 	decoder.UseNumber()
 	var value any
 	_ = decoder.Decode(&value) // whoever read the body saw to it that it is JSON
-	schema := o.Route.Operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+	schema := o.route().Operation.RequestBody.Value.Content.Get("application/json").Schema.Value
 	details := misspelt(schema, value, "body")
 	for _, found := range schemaErrors(nil, schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())) {
 		details = append(details, o.bodyDetail(found))
@@ -201,11 +198,11 @@ func schemaErrors(into []*openapi3.SchemaError, err error) []*openapi3.SchemaErr
 
 // ValidateAnswer holds an answer against the contract. Where no operation
 // answered, it has to be an error as the contract describes errors.
-func (c *Contract) ValidateAnswer(op *Operation, r *http.Request, status int, header http.Header, body []byte) error {
+func (*Contract) ValidateAnswer(op *Operation, r *http.Request, status int, header http.Header, body []byte) error {
 	if op != nil {
 		return op.validateResponse(r, status, header, body)
 	}
-	if err := fits(c.doc.Components.Schemas["Problem"], body); err != nil {
+	if err := fits(document().Components.Schemas["Problem"], body); err != nil {
 		return fmt.Errorf("%s %s: response %d: %w", r.Method, r.URL.Path, status, err)
 	}
 	return nil
@@ -227,8 +224,8 @@ func (o *Operation) validateResponse(r *http.Request, status int, header http.He
 }
 
 // ValidateEvent holds the body of a delivery against the schema of its event.
-func (c *Contract) ValidateEvent(name string, body []byte) error {
-	item := c.doc.Webhooks[name]
+func (*Contract) ValidateEvent(name string, body []byte) error {
+	item := document().Webhooks[name]
 	if item == nil || item.Post == nil || item.Post.RequestBody == nil {
 		return fmt.Errorf("event %s: the document does not describe it", name)
 	}
@@ -254,7 +251,7 @@ func (c *Contract) Takes(method string) bool {
 		return true
 	}
 	for _, op := range c.Operations {
-		if strings.EqualFold(method, op.Route.Method) {
+		if strings.EqualFold(method, op.Method) {
 			return true
 		}
 	}
@@ -264,7 +261,7 @@ func (c *Contract) Takes(method string) bool {
 // IDs returns the operationIds of the document, sorted.
 func IDs() []string {
 	var ids []string
-	for _, op := range Load().Operations {
+	for _, op := range accept.Operations() {
 		ids = append(ids, op.ID)
 	}
 	slices.Sort(ids)

@@ -73,7 +73,7 @@ func TestExamples(t *testing.T) {
 			if err := media.Schema.Value.VisitJSON(example.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
 				t.Errorf("%s %s: exact: %v", name, id, err)
 			}
-			fast := Load().doc.Webhooks[name].Post.RequestBody.Value.Content.Get("application/json")
+			fast := document().Webhooks[name].Post.RequestBody.Value.Content.Get("application/json")
 			if err := fast.Schema.Value.VisitJSON(example.Value.Value); err != nil {
 				t.Errorf("%s %s: fast: %v", name, id, err)
 			}
@@ -86,7 +86,7 @@ func TestExamples(t *testing.T) {
 
 // TestMaxImport holds the constant against the document that it repeats.
 func TestMaxImport(t *testing.T) {
-	contacts := Load().doc.Components.Schemas["ContactImport"].Value.Properties["contacts"].Value
+	contacts := document().Components.Schemas["ContactImport"].Value.Properties["contacts"].Value
 	if contacts.MaxItems == nil || *contacts.MaxItems != api.MaxImport {
 		t.Errorf("maxItems is %v, api.MaxImport %d", contacts.MaxItems, api.MaxImport)
 	}

@@ -13,10 +13,10 @@ import (
 // serveAsAccount answers as the API would answer a user of the account. What
 // the console looks at is neither disturbed nor logged. A template is rendered
 // as HTML, and is as hostile as a mail.
-func (c *Control) serveAsAccount(w http.ResponseWriter, r *http.Request) {
+func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) {
 	caller, err := c.userOf(r)
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.AnswerError(w, r.Request, err)
 		return
 	}
 	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/api/")
@@ -30,15 +30,15 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", inertPolicy)
 	c.API.ServeAs(w, inner, caller)
-	if !reads(r) {
+	if !reads(r.Request) {
 		c.Changes.Tell(feed.Records, nil)
 	}
 }
 
 // userOf finds the user that a path names, or the first one of the account who
 // may write.
-func (c *Control) userOf(r *http.Request) (gateway.Token, error) {
-	account, user := r.PathValue("account_id"), r.URL.Query().Get("user_id")
+func (c *Control) userOf(r *request) (gateway.Token, error) {
+	account, user := r.PathValue("account_id"), r.query["user_id"]
 	found := -1
 	for i, t := range c.Tokens {
 		if strconv.FormatInt(t.AccountID, 10) != account || user != "" && strconv.FormatInt(t.UserID, 10) != user {

@@ -1,15 +1,21 @@
 package control
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/spelling"
 )
 
 // bodyOf reads the JSON object that a route takes; no body is an empty
@@ -17,23 +23,70 @@ import (
 func bodyOf[T any](r *http.Request) (T, error) {
 	var in T
 	body, err := readLimited(r, gateway.MaxBody)
-	if err != nil || len(body) == 0 {
+	if err != nil {
 		return in, err
 	}
-	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+	if len(body) == 0 {
+		body = []byte("{}")
+	} else if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
 		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json", "header", "content-type")
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(body)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
 		return in, problem.OfJSON(body, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")
 	}
+	if details := schemaOf(reflect.TypeFor[T]()).mistakes(value, "body"); len(details) > 0 {
+		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return in, problem.OfJSON(body, err)
+	}
 	return in, nil
 }
+
+// mistakes finds the members that nobody knows, those that are missing, and
+// values that are none of the few that there are. A value of another kind is for
+// encoding/json to find. Names are compared with case.
+func (s *schema) mistakes(value any, loc ...any) (found []api.ProblemDetail) {
+	at := func(name any) []any { return append(slices.Clone(loc), name) }
+	switch value := value.(type) {
+	case string:
+		if s.enum != nil && value != "" && !slices.Contains(s.enum, value) {
+			return []api.ProblemDetail{problem.At("value_error", spelling.Unknown("value", value, s.enum), loc...)}
+		}
+	case []any:
+		for i, item := range value {
+			if s.items != nil {
+				found = append(found, s.items.mistakes(item, at(i)...)...)
+			}
+		}
+	case map[string]any:
+		if s.kind != "object" {
+			return nil
+		}
+		for _, name := range sortedNames(value) {
+			if m := s.memberOf(name); m != nil {
+				found = append(found, m.schema.mistakes(value[name], at(name)...)...)
+			} else {
+				found = append(found, problem.At("value_error", spelling.Unknown("member", name, s.names()), at(name)...))
+			}
+		}
+		for _, m := range s.members {
+			if _, there := value[m.name]; m.always && !there {
+				found = append(found, problem.At("missing", "required", at(m.name)...))
+			}
+		}
+	}
+	return found
+}
+
+// sortedNames returns the names of a map in their order.
+func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func readLimited(r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
@@ -46,13 +99,13 @@ func readLimited(r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// writeAnswer answers with JSON; nothing at all is 204.
+// writeAnswer answers with JSON; nothing is 204.
 func writeAnswer(w http.ResponseWriter, r *http.Request, out any, err error) {
 	if err != nil {
 		gateway.AnswerError(w, r, err)
 		return
 	}
-	if out == nil {
+	if _, none := out.(nothing); none {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

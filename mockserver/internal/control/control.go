@@ -1,8 +1,10 @@
 // Package control is what tests do and see, over HTTP: the routes under /_mock/.
-// docs/control.md is their manual. They share the port of the API.
+// docs/control-api.md is their manual. They share the port of the API.
 //
-// routes.go lists them all. What they have in common is below it: who may call
-// them (guard.go), bodies and answers (body.go), lists (list.go).
+// Each file declares the routes that it answers (route.go says how), and
+// routes.go puts them together: what they refuse, the manual and the document are
+// made of the declarations. What they have in common is below: who may call them
+// (guard.go), parameters (param.go), bodies (body.go, schema.go), lists (list.go).
 package control
 
 import (

@@ -2,7 +2,6 @@ package control
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/address"
@@ -14,49 +13,91 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-func (c *Control) events(r *http.Request) (any, error) {
-	q, err := listQueryOf(r)
-	if err != nil {
-		return nil, err
+// eventRoutes are what fired, and events of the caller's own.
+func (c *Control) eventRoutes() section {
+	return section{
+		title: "Events",
+		routes: []route{
+			{
+				pattern: "GET events",
+				does:    "Events that fired, with their deliveries' ids; those that no webhook hears only with `Config.RecordEvents`.",
+				query: listed(
+					ofAccount("the account in which they fired"),
+					param{name: "event", means: "the event's name", values: eventNames},
+					text("message_id", "the message that they are about"),
+				),
+				handler: answering(c.events),
+				example: example{query: "event=Email.Bounced"},
+			},
+			{pattern: "GET events/{id}", does: "An event with its body.", handler: answering(c.event)},
+			{
+				pattern: "POST events",
+				does: "Sends an event of your own, signed, and answers the delivery: to a webhook, or to a `url`, signed with a " +
+					"`secret` and attempted once.",
+				handler: taking(c.sendEvent),
+				example: example{
+					body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`,
+				},
+			},
+			{
+				pattern: "GET samples",
+				does:    "Every event in every shape, to edit and send.",
+				handler: answering(listSamples),
+			},
+			{
+				pattern: "POST verify",
+				does: "Judges a signature: `reason` is empty for a right one, or else the mistake that gives this signature, if it " +
+					"is a usual one.",
+				handler: taking(verify),
+				example: example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`},
+			},
+		},
 	}
-	return q.list(func(yield func(row) bool) {
+}
+
+func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
+	q := listQueryOf(r)
+	return list(q, func(yield func(row[delivery.EventSummary]) bool) {
 		for e := range c.Deliveries.NewestEvents() {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
 			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, string(e.Body)} }
-			if !yield(row{e.ID, wanted, text, func() any { return delivery.EventSummary{FiredEvent: *e} }}) {
+			summary := func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} }
+			if !yield(row[delivery.EventSummary]{e.ID, wanted, text, summary}) {
 				return
 			}
 		}
 	}), nil
 }
 
-func (c *Control) event(r *http.Request) (any, error) {
+func (c *Control) event(r *request) (*record.FiredEvent, error) {
 	id := r.PathValue("id")
 	if found := c.Deliveries.Events(func(e *record.FiredEvent) bool { return e.ID == id }); len(found) > 0 {
-		return found[0], nil
+		return &found[0], nil
 	}
 	return nil, problem.NotFound("event", id, "path", "id")
 }
 
-func listSamples(*http.Request) (any, error) {
+type sampleList struct {
+	Data []samples.Sample `json:"data"`
+}
+
+func listSamples(*request) (sampleList, error) {
 	all, err := samples.All()
-	return map[string]any{"data": all}, err
+	return sampleList{all}, err
+}
+
+// eventBody is an event of the caller's own, and where it goes.
+type eventBody struct {
+	Body         json.RawMessage `json:"body"`
+	WebhookID    string          `json:"webhook_id,omitzero"`
+	URL          string          `json:"url,omitzero"`
+	Secret       string          `json:"secret,omitzero"`
+	HashFunction webhook.Hash    `json:"hash_function,omitzero"`
 }
 
 // sendEvent sends an event of the caller's own.
-func (c *Control) sendEvent(r *http.Request) (any, error) {
-	in, err := bodyOf[struct {
-		Body         json.RawMessage `json:"body"`
-		WebhookID    string          `json:"webhook_id"`
-		URL          string          `json:"url"`
-		Secret       string          `json:"secret"`
-		HashFunction webhook.Hash    `json:"hash_function"`
-	}](r)
+func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
 	switch {
-	case err != nil:
-		return nil, err
-	case len(in.Body) == 0:
-		return nil, problem.New(http.StatusUnprocessableEntity, "missing", "required", "body", "body")
 	case (in.WebhookID == "") == (in.URL == ""):
 		return nil, problem.Invalid("want either webhook_id, or url and secret", "body", "webhook_id")
 	case in.URL != "" && !address.HTTP(in.URL):
@@ -65,6 +106,7 @@ func (c *Control) sendEvent(r *http.Request) (any, error) {
 		return nil, problem.Invalid("want the secret to sign with", "body", "secret")
 	}
 	var id string
+	var err error
 	if in.WebhookID != "" {
 		if id, err = c.Deliveries.Send(in.WebhookID, in.Body); err != nil {
 			return nil, problem.NotFound("webhook", in.WebhookID, "body", "webhook_id")
@@ -75,17 +117,20 @@ func (c *Control) sendEvent(r *http.Request) (any, error) {
 	return c.deliveryRecord(id)
 }
 
+type signatureBody struct {
+	Body         string       `json:"body"`
+	Secret       string       `json:"secret,omitzero"`
+	HashFunction webhook.Hash `json:"hash_function,omitzero"`
+	Signature    string       `json:"signature,omitzero"`
+}
+
+type verdict struct {
+	Valid  bool   `json:"valid"`
+	Reason string `json:"reason"`
+}
+
 // verify judges a signature.
-func verify(r *http.Request) (any, error) {
-	in, err := bodyOf[struct {
-		Body         string       `json:"body"`
-		Secret       string       `json:"secret"`
-		HashFunction webhook.Hash `json:"hash_function"`
-		Signature    string       `json:"signature"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func verify(_ *request, in signatureBody) (verdict, error) {
 	reason := signature.Diagnose(webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, []byte(in.Body), in.Signature)
-	return map[string]any{"valid": reason == "", "reason": reason}, nil
+	return verdict{Valid: reason == "", Reason: reason}, nil
 }

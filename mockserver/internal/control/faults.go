@@ -12,32 +12,73 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-func (c *Control) faults(*http.Request) (any, error) {
+// faultRoutes are about what goes wrong.
+func (c *Control) faultRoutes() section {
+	return section{
+		title: "Faults",
+		about: "A rule says what it is about (`operation`, `method` and `path` of requests, `event` and `webhook_id` of deliveries), " +
+			"which of those it hits (`nth`, `every`, `probability`, `times`; all if nothing is said), and by its `action` what " +
+			"happens to them. The [documentation of `mockserver.Fault`](../mockserver/faults.go) says what each means.",
+		routes: []route{
+			{
+				pattern: "GET faults",
+				does:    "The rules in the order in which they are tried, and what rules can be about.",
+				handler: answering(c.faults),
+			},
+			{
+				pattern: "POST faults",
+				does:    "Adds a rule and answers it with its id.",
+				handler: taking(c.inject),
+				example: example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`},
+			},
+			{
+				pattern: "PATCH faults/{id}",
+				does:    "Switches a rule on or off: one that is off neither counts nor hits.",
+				handler: taking(c.switchFault),
+				example: example{body: `{"enabled":false}`},
+			},
+			{pattern: "DELETE faults/{id}", does: "Removes a rule.", handler: answering(c.removeFault)},
+			{pattern: "DELETE faults", does: "Removes all rules.", handler: answering(c.clearFaults)},
+			{
+				pattern: "PUT faults/seed",
+				does:    "Counts and probabilities begin anew; seed 0 chooses one. Answers the seed.",
+				handler: taking(c.seedFaults),
+				example: example{body: `{"seed":7}`},
+			},
+			{
+				pattern: "PUT lookup-limit",
+				does:    "How one lookup a second is counted, until everything is forgotten.",
+				handler: taking(c.lookupLimit),
+				example: example{body: `{"mode":"bucket"}`},
+			},
+		},
+	}
+}
+
+type faultPlan struct {
+	Seed       uint64           `json:"seed"`
+	Data       []fault.RuleWire `json:"data"`
+	Actions    []fault.Action   `json:"actions"`
+	Operations []contract.Known `json:"operations"`
+}
+
+func (c *Control) faults(*request) (faultPlan, error) {
 	seed, rules := c.Faults.List()
 	data := make([]fault.RuleWire, len(rules))
 	for i, rule := range rules {
 		data[i] = rule.Wire()
 	}
-	return map[string]any{
-		"seed":       seed,
-		"data":       data,
-		"actions":    fault.Actions(),
-		"operations": contract.Load().List(),
-	}, nil
+	return faultPlan{seed, data, fault.Actions(), contract.Load().List()}, nil
 }
 
-func (c *Control) inject(r *http.Request) (any, error) {
-	in, err := bodyOf[fault.Wire](r)
-	if err != nil {
-		return nil, err
-	}
+func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 	if in.DelayMS < 0 || in.DelayMS > fault.MaxDelay.Milliseconds() {
-		return nil, problem.Invalid("want 0 to 24 h", "body", "delay_ms")
+		return fault.RuleWire{}, problem.Invalid("want 0 to 24 h", "body", "delay_ms")
 	}
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
 	added, err := c.Inject([]fault.Fault{in.Fault})
 	if err != nil {
-		return nil, faultProblem(err)
+		return fault.RuleWire{}, faultProblem(err)
 	}
 	return added[0].Wire(), nil
 }
@@ -61,61 +102,53 @@ func faultProblem(err error) error {
 	return p
 }
 
-func (c *Control) switchFault(r *http.Request) (any, error) {
-	in, err := bodyOf[struct {
-		Enabled *bool `json:"enabled"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
-	if in.Enabled == nil {
-		return nil, problem.New(http.StatusUnprocessableEntity, "missing", "required", "body", "enabled")
-	}
+type switchBody struct {
+	Enabled bool `json:"enabled"`
+}
+
+func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
 	id := r.PathValue("id")
-	if !c.Faults.Change(id, func(r *fault.Rule) { r.Enabled = *in.Enabled }) {
-		return nil, problem.NotFound("fault", id, "path", "id")
+	if !c.Faults.Change(id, func(r *fault.Rule) { r.Enabled = in.Enabled }) {
+		return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id")
 	}
 	_, rules := c.Faults.List()
 	if i := slices.IndexFunc(rules, func(rule fault.Rule) bool { return rule.ID == id }); i >= 0 {
 		return rules[i].Wire(), nil
 	}
-	return nil, problem.NotFound("fault", id, "path", "id") // removed in the meantime
+	return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id") // removed in the meantime
 }
 
-func (c *Control) clearFaults(*http.Request) (any, error) {
+func (c *Control) clearFaults(*request) (nothing, error) {
 	c.Faults.Remove("")
-	return nil, nil
+	return nothing{}, nil
 }
 
-func (c *Control) removeFault(r *http.Request) (any, error) {
+func (c *Control) removeFault(r *request) (nothing, error) {
 	id := r.PathValue("id")
 	if c.Faults.Remove(id) == 0 {
-		return nil, problem.NotFound("fault", id, "path", "id")
+		return nothing{}, problem.NotFound("fault", id, "path", "id")
 	}
-	return nil, nil
+	return nothing{}, nil
 }
 
-func (c *Control) seedFaults(r *http.Request) (any, error) {
-	in, err := bodyOf[struct {
-		Seed uint64 `json:"seed"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]uint64{"seed": c.Faults.Reseed(in.Seed)}, nil
+type seedBody struct {
+	Seed uint64 `json:"seed"`
 }
 
-func (c *Control) lookupLimit(r *http.Request) (any, error) {
-	in, err := bodyOf[struct {
-		Mode string `json:"mode"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
-	var limit platform.LookupLimit
-	if limit.UnmarshalText([]byte(in.Mode)) != nil {
-		return nil, problem.Invalid("want gap, bucket or calendar", "body", "mode")
-	}
-	c.Platform.SetLookups(limit)
-	return map[string]platform.LookupLimit{"mode": limit}, nil
+func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
+	return seedBody{c.Faults.Reseed(in.Seed)}, nil
+}
+
+type lookupBody struct {
+	Mode platform.LookupLimit `json:"mode"`
+}
+
+// lookupLimits are the ways of counting lookups.
+func lookupLimits() []string {
+	return []string{platform.LookupGap.String(), platform.LookupBucket.String(), platform.LookupCalendar.String()}
+}
+
+func (c *Control) lookupLimit(_ *request, in lookupBody) (lookupBody, error) {
+	c.Platform.SetLookups(in.Mode)
+	return in, nil
 }

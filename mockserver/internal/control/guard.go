@@ -19,7 +19,7 @@ const tokenCookie = "mock_token"
 const inertPolicy = "sandbox; default-src 'none'"
 
 // guarded lets those through to the control routes who may call them, by the
-// rules of docs/control.md.
+// rules of docs/control-api.md.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

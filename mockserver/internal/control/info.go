@@ -1,29 +1,95 @@
 package control
 
 import (
-	"net/http"
 	"slices"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-func (c *Control) info(r *http.Request) (any, error) {
-	type user struct {
-		UserID   int64  `json:"user_id"`
-		Email    string `json:"email"`
-		ReadOnly bool   `json:"read_only"`
+// serverRoutes are about the server, and all that is in it.
+func (c *Control) serverRoutes() section {
+	return section{
+		title: "The server",
+		routes: slices.Concat([]route{
+			{pattern: "GET health", does: "Whether it answers. It needs no token.", handler: answering(health)},
+			{
+				pattern: "GET info",
+				does:    "Who has accounts, how the server is configured, and the names that there are.",
+				handler: answering(c.info),
+			},
+		}, c.waitRoutes(), []route{
+			{
+				pattern: "* accounts/{account_id}/api/{path...}",
+				does: "The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: " +
+					"lists, contacts, suppressed addresses, webhooks, templates … Whatever the API takes and answers stands at " +
+					"the same path behind `/api`.",
+				query: []param{{
+					name: "user_id", means: "the user; the first who may write if left out", integer: true, min: 1, max: 1<<63 - 1,
+				}},
+				open:    true,
+				handler: handler{media: "application/json", serve: c.serveAsAccount},
+				example: example{path: "accounts/1/api/lists"},
+			},
+		}),
 	}
-	type account struct {
-		AccountID int64  `json:"account_id"`
-		Users     []user `json:"users"`
+}
+
+type healthAnswer struct {
+	Status string `json:"status"`
+}
+
+func health(*request) (healthAnswer, error) { return healthAnswer{"ok"}, nil }
+
+type infoAnswer struct {
+	Accounts         []account            `json:"accounts"`
+	TokenNeeded      bool                 `json:"token_needed"`
+	FaultSeed        uint64               `json:"fault_seed"`
+	LookupLimit      platform.LookupLimit `json:"lookup_limit"`
+	RetryScheduleMS  []int64              `json:"retry_schedule_ms"`
+	Events           []string             `json:"events"`
+	BounceCategories []category           `json:"bounce_categories"`
+	MagicDomain      string               `json:"magic_domain"`
+}
+
+type account struct {
+	AccountID int64  `json:"account_id"`
+	Users     []user `json:"users"`
+}
+
+type user struct {
+	UserID   int64  `json:"user_id"`
+	Email    string `json:"email"`
+	ReadOnly bool   `json:"read_only"`
+}
+
+type category struct {
+	Category    events.BounceCategory `json:"category"`
+	Description string                `json:"description"`
+}
+
+func (c *Control) info(r *request) (infoAnswer, error) {
+	out := infoAnswer{
+		Accounts:        c.accounts(),
+		TokenNeeded:     c.options.NeedsToken(r.Request),
+		LookupLimit:     c.Platform.Lookups(),
+		RetryScheduleMS: []int64{},
+		Events:          eventNames(),
+		MagicDomain:     platform.MagicDomain,
 	}
-	type category struct {
-		Category    events.BounceCategory `json:"category"`
-		Description string                `json:"description"`
+	out.FaultSeed, _ = c.Faults.List()
+	for _, wait := range c.options.RetrySchedule {
+		out.RetryScheduleMS = append(out.RetryScheduleMS, wait.Milliseconds())
 	}
-	var accounts []account
+	for _, c := range bounceCategories() {
+		out.BounceCategories = append(out.BounceCategories, category{c, c.Description()})
+	}
+	return out, nil
+}
+
+// accounts returns the accounts that there are tokens of.
+func (c *Control) accounts() []account {
+	accounts := []account{}
 	for _, t := range c.Tokens {
 		i := slices.IndexFunc(accounts, func(a account) bool { return a.AccountID == t.AccountID })
 		if i < 0 {
@@ -32,26 +98,14 @@ func (c *Control) info(r *http.Request) (any, error) {
 		}
 		accounts[i].Users = append(accounts[i].Users, user{t.UserID, t.UserEmail, t.ReadOnly})
 	}
-	var categories []category
-	for _, c := range []events.BounceCategory{
-		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked, events.BounceCategoryTransient,
-		events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply, events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
-	} {
-		categories = append(categories, category{c, c.Description()})
+	return accounts
+}
+
+// bounceCategories are the ways in which a message can bounce.
+func bounceCategories() []events.BounceCategory {
+	return []events.BounceCategory{
+		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
+		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
+		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
 	}
-	seed, _ := c.Faults.List()
-	waits := []int64{}
-	for _, wait := range c.options.RetrySchedule {
-		waits = append(waits, wait.Milliseconds())
-	}
-	return map[string]any{
-		"accounts":          accounts,
-		"token_needed":      c.options.NeedsToken(r),
-		"fault_seed":        seed,
-		"lookup_limit":      c.Platform.Lookups(),
-		"retry_schedule_ms": waits,
-		"events":            api.EventNames(),
-		"bounce_categories": categories,
-		"magic_domain":      platform.MagicDomain,
-	}, nil
 }

@@ -2,13 +2,9 @@ package control
 
 import (
 	"iter"
-	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 const (
@@ -16,31 +12,27 @@ const (
 	maxLimit     = 1000
 )
 
-// listQuery is what a list was asked for.
-type listQuery struct {
-	url.Values
-	words  []string // of the search, in lower case
-	limit  int
-	before string
+// listed adds the parameters of all lists to those of one.
+func listed(own ...param) []param {
+	return append(own,
+		text("search", "words that a record has, all of them, without case"),
+		number("limit", "how many records at the most", 1, maxLimit, defaultLimit),
+		text("before", "an id: only what is older than it"))
 }
 
-func listQueryOf(r *http.Request) (listQuery, error) {
-	q := listQuery{Values: r.URL.Query(), limit: defaultLimit}
-	q.words = strings.Fields(strings.ToLower(q.Get("search")))
-	q.before = q.Get("before")
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxLimit {
-			return q, problem.Invalid("want 1 to "+strconv.Itoa(maxLimit), "query", "limit")
-		}
-		q.limit = n
-	}
-	return q, nil
+// listQuery is what a list was asked for.
+type listQuery struct {
+	query
+	words []string // of the search, in lower case
+}
+
+func listQueryOf(r *request) listQuery {
+	return listQuery{r.query, strings.Fields(strings.ToLower(r.query["search"]))}
 }
 
 // allows reports whether a filter is not set, or to this value.
 func (q listQuery) allows(name, value string) bool {
-	want := q.Get(name)
+	want := q.query[name]
 	return want == "" || strings.EqualFold(want, value)
 }
 
@@ -57,46 +49,48 @@ func (q listQuery) allowsStatus(status int) bool {
 }
 
 // row is a record that a list may show.
-type row struct {
+type row[T any] struct {
 	id     string
 	wanted bool            // by the filters; a list may go on after one that is not
 	text   func() []string // what a search looks through
-	record func() any
+	record func() T
 }
 
 // recordList is the answer of a list.
-type recordList struct {
-	Data  []any `json:"data"`
-	Total int   `json:"total"`
-	More  bool  `json:"more"`
+type recordList[T any] struct {
+	Data  []T  `json:"data"`
+	Total int  `json:"total"`
+	More  bool `json:"more"`
 }
 
 // list picks what a list shows of rows, which come newest first.
-func (q listQuery) list(rows iter.Seq[row]) recordList {
-	out := recordList{Data: []any{}}
-	older := q.before == ""
+func list[T any](q listQuery, rows iter.Seq[row[T]]) recordList[T] {
+	out := recordList[T]{Data: []T{}}
+	before := q.query["before"]
+	older := before == ""
 	for r := range rows {
-		if !r.wanted || !q.finds(r) {
-			older = older || r.id == q.before
+		if !r.wanted || !q.finds(r.text) {
+			older = older || r.id == before
 			continue
 		}
 		out.Total++
 		switch {
 		case !older:
-		case len(out.Data) == q.limit:
+		case len(out.Data) == q.number("limit"):
 			out.More = true
 		default:
 			out.Data = append(out.Data, r.record())
 		}
-		older = older || r.id == q.before
+		older = older || r.id == before
 	}
 	return out
 }
 
-func (q listQuery) finds(r row) bool {
+// finds reports whether a text has all words of the search.
+func (q listQuery) finds(text func() []string) bool {
 	if len(q.words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join(r.text(), " "))
-	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(text, word) })
+	all := strings.ToLower(strings.Join(text(), " "))
+	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
 }

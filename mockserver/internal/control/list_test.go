@@ -7,42 +7,29 @@ import (
 	"testing"
 
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/webhook"
 )
 
-func request(t *testing.T, target string) *http.Request {
+func get(t *testing.T, target string) *http.Request {
 	t.Helper()
 	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 }
 
-func TestListParameters(t *testing.T) {
-	for query, want := range map[string]int{
-		"":           defaultLimit,
-		"limit=1":    1,
-		"limit=1000": 1000,
-		"limit=0":    0,
-		"limit=1001": 0,
-		"limit=-1":   0,
-		"limit=x":    0,
-	} {
-		q, err := listQueryOf(request(t, "/?"+query))
-		if want == 0 {
-			if p, ok := err.(*problem.Error); !ok || p.Status != http.StatusUnprocessableEntity ||
-				p.Details[0].Loc[1] != "limit" {
-				t.Errorf("%s: %v", query, err)
-			}
-			continue
-		}
-		if err != nil || q.limit != want {
-			t.Errorf("%s: limit %d, %v; want %d", query, q.limit, err, want)
-		}
+// asked is what a list was asked for by a query.
+func asked(t *testing.T, query string) listQuery {
+	t.Helper()
+	filters := []param{
+		ofAccount(""), text("to", ""), {name: "event", values: eventNames}, {name: "status", pattern: statusPattern},
 	}
-}
-
-func TestListFilters(t *testing.T) {
-	q, err := listQueryOf(request(t, "/?status=4xx&account_id=3&event=email.bounced"))
+	q, err := route{query: listed(filters...)}.queryOf(get(t, "/?"+query))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return listQueryOf(&request{query: q})
+}
+
+func TestListFilters(t *testing.T) {
+	q := asked(t, "status=4xx&account_id=3&event=email.bounced")
 	for name, row := range map[string]struct{ got, want bool }{
 		"not set":           {q.allows("to", "anybody"), true},
 		"without case":      {q.allows("event", "Email.Bounced"), true},
@@ -61,10 +48,10 @@ func TestListFilters(t *testing.T) {
 }
 
 func TestListPages(t *testing.T) {
-	rows := func(yield func(row) bool) {
+	rows := func(yield func(row[string]) bool) {
 		for _, id := range []string{"5", "4", "3", "2", "1"} { // newest first
 			text := func() []string { return []string{"Number", id} }
-			if !yield(row{id, id != "3", text, func() any { return id }}) {
+			if !yield(row[string]{id, id != "3", text, func() string { return id }}) {
 				return
 			}
 		}
@@ -84,16 +71,8 @@ func TestListPages(t *testing.T) {
 		"search=NUMBER&limit=3": {"5 4 2", 4, true},
 		"search=2&before=4":     {"2", 1, false},
 	} {
-		q, err := listQueryOf(request(t, "/?"+query))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := q.list(rows)
-		var ids []string
-		for _, id := range out.Data {
-			ids = append(ids, id.(string))
-		}
-		if got := strings.Join(ids, " "); got != want.ids || out.Total != want.total || out.More != want.more {
+		out := list(asked(t, query), rows)
+		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.More != want.more {
 			t.Errorf("%s: %q of %d, more %v; want %+v", query, got, out.Total, out.More, want)
 		}
 	}
@@ -101,7 +80,11 @@ func TestListPages(t *testing.T) {
 
 func TestBody(t *testing.T) {
 	type in struct {
-		Name string `json:"name"`
+		Name string       `json:"name,omitzero"`
+		Mode webhook.Hash `json:"mode,omitzero"`
+		Need []struct {
+			ID string `json:"id"`
+		} `json:"need,omitzero"`
 	}
 	for name, row := range map[string]struct {
 		body, media string
@@ -111,6 +94,10 @@ func TestBody(t *testing.T) {
 		"charset":        {`{"name":"x"}`, "Application/JSON; charset=utf-8", 0},
 		"nothing":        {"", "", 0},
 		"unknown member": {`{"nome":"x"}`, "application/json", 422},
+		"another case":   {`{"Name":"x"}`, "application/json", 422},
+		"unknown value":  {`{"mode":"sha265"}`, "application/json", 422},
+		"inner member":   {`{"need":[{"id":"x","ID":"y"}]}`, "application/json", 422},
+		"one is missing": {`{"need":[{}]}`, "application/json", 422},
 		"wrong kind":     {`{"name":7}`, "application/json", 422},
 		"two values":     {`{"name":"x"} {}`, "application/json", 400},
 		"cut short":      {`{"name":`, "application/json", 400},
@@ -130,7 +117,7 @@ func TestBody(t *testing.T) {
 }
 
 func TestTokenOfRequest(t *testing.T) {
-	r := request(t, "/?token=query")
+	r := get(t, "/?token=query")
 	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
 	if got := tokenOf(r); got != "query" {
 		t.Errorf("with a query: %q", got)
@@ -139,7 +126,7 @@ func TestTokenOfRequest(t *testing.T) {
 	if got := tokenOf(r); got != "header" {
 		t.Errorf("with a header: %q", got)
 	}
-	r = request(t, "/")
+	r = get(t, "/")
 	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
 	if got := tokenOf(r); got != "coo/kie" {
 		t.Errorf("with a cookie: %q", got)

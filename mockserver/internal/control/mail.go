@@ -20,19 +20,36 @@ const (
 	mailRemote = "img-src data: https: http:; font-src data: https: http:"
 )
 
+// mailRoutes show a message as it travels.
+func (c *Control) mailRoutes() []route {
+	return []route{
+		{
+			pattern: "GET outbox/{id}/html",
+			does:    "The HTML of a message, under a policy that runs nothing.",
+			query:   []param{number("remote", "1 lets it load pictures", 0, 1, 0)},
+			handler: serving("text/html", c.serveMailHTML),
+		},
+		{
+			pattern: "GET outbox/{id}/source",
+			does:    "A message as RFC 5322 has it.",
+			handler: serving("text/plain", c.serveMailSource),
+		},
+	}
+}
+
 // mailHead is after which a mail's own head may begin.
 var mailHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
 // serveMailHTML shows the HTML of a message. Its links open a tab of their own:
 // a frame with a mail must not turn into another site.
-func (c *Control) serveMailHTML(w http.ResponseWriter, r *http.Request) {
+func (c *Control) serveMailHTML(w http.ResponseWriter, r *request) {
 	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.AnswerError(w, r.Request, err)
 		return
 	}
 	policy := mailPolicy + mailAlone
-	if r.URL.Query().Get("remote") == "1" {
+	if r.query["remote"] == "1" {
 		policy = mailPolicy + mailRemote
 	}
 	h := w.Header()
@@ -45,10 +62,10 @@ func (c *Control) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveMailSource shows a message as it would travel.
-func (c *Control) serveMailSource(w http.ResponseWriter, r *http.Request) {
+func (c *Control) serveMailSource(w http.ResponseWriter, r *request) {
 	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.AnswerError(w, r.Request, err)
 		return
 	}
 	writePlain(w, []byte(mail.Source(m.Message)))

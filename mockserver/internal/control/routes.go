@@ -1,96 +1,116 @@
 package control
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/spelling"
 	"example.com/emailplatform/mockserver/internal/world"
 )
+
+// sections are all routes there are, each beside its kin in the file that answers
+// it, in the order of the manual.
+func (c *Control) sections() []section {
+	return []section{
+		c.serverRoutes(),
+		c.documentRoutes(),
+		c.messageRoutes(),
+		c.eventRoutes(),
+		c.deliveryRoutes(),
+		c.requestRoutes(),
+		c.faultRoutes(),
+		c.stateRoutes(),
+		c.streamRoutes(),
+	}
+}
 
 // New returns the handler of the control routes of a world.
 func New(w *world.World, o Options) http.Handler {
 	c := &Control{w, o}
 	mux := http.NewServeMux()
-	for pattern, answer := range c.answers() {
-		mux.HandleFunc(under(pattern), func(w http.ResponseWriter, r *http.Request) {
-			out, err := answer(r)
-			writeAnswer(w, r, out, err)
-		})
-	}
-	for pattern, serve := range c.pages() {
-		mux.HandleFunc(under(pattern), serve)
-	}
-	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) {
-		if o.Console != nil && reads(r) {
-			o.Console.ServeHTTP(w, r)
-			return
+	for _, s := range c.sections() {
+		for _, rt := range s.routes {
+			mux.Handle(strings.TrimPrefix(rt.method()+" "+rt.path(), "* "), rt)
 		}
-		gateway.AnswerUnrouted(mux, Prefix, w, r)
-	})
+	}
+	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) { c.unrouted(mux, w, r) })
 	return c.guarded(mux)
 }
 
-// under puts the prefix before the path of a pattern.
-func under(pattern string) string {
-	method, path, _ := strings.Cut(pattern, " ")
-	return strings.TrimPrefix(method+" "+Prefix+path, "* ")
+// unrouted answers what no route takes: by the console if that has such a file
+// or page, or else by what is wrong with the request. A person who typed an
+// address that is none gets the console.
+func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
+	methods := gateway.Allowed(mux, Prefix, r)
+	if c.options.Console != nil && reads(r) && (browser || len(methods) == 0) {
+		page := &unlessMissing{ResponseWriter: w, header: w.Header().Clone()}
+		c.options.Console.ServeHTTP(page, r)
+		switch {
+		case !page.missing:
+			return
+		case browser:
+			http.Redirect(w, r, Prefix, http.StatusSeeOther)
+			return
+		}
+	}
+	if len(methods) > 0 {
+		gateway.AnswerNotAllowed(methods, w, r)
+		return
+	}
+	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
-// answers are the routes that answer with JSON; nil is 204.
-func (c *Control) answers() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
-		"GET health": health,
-		"GET info":   c.info,
-		"POST wait":  c.wait,
+// noRoute says that there is no such route, and which one was probably meant.
+func (c *Control) noRoute(r *http.Request) string {
+	path := strings.TrimPrefix(r.URL.Path, Prefix)
+	var known []string
+	for _, s := range c.sections() {
+		for _, rt := range s.routes {
+			known = append(known, spelling.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
+		}
+	}
+	if right := spelling.Closest(path, known); right != "" {
+		return "no such route: did you mean " + Prefix + right + "?"
+	}
+	return "no such route: " + Prefix + "openapi.json lists them"
+}
 
-		"GET outbox":                          c.outbox,
-		"GET outbox/{id}":                     c.message,
-		"POST outbox/{id}/bounce":             asRecipient(c, c.bounce),
-		"POST outbox/{id}/complain":           asRecipient(c, c.complain),
-		"POST outbox/{id}/open":               asRecipient(c, simply(c.Platform.Open)),
-		"POST outbox/{id}/click":              asRecipient(c, c.click),
-		"POST outbox/{id}/unsubscribe":        asRecipient(c, simply(c.Platform.Unsubscribe)),
-		"POST outbox/{id}/global-unsubscribe": asRecipient(c, simply(c.Platform.GlobalUnsubscribe)),
-		"POST outbox/{id}/confirm":            asRecipient(c, simply(c.Platform.Confirm)),
+// unlessMissing is an answer that is sent unless it is 404.
+type unlessMissing struct {
+	http.ResponseWriter
 
-		"GET events":      c.events,
-		"GET events/{id}": c.event,
-		"POST events":     c.sendEvent,
-		"GET samples":     listSamples,
-		"POST verify":     verify,
+	header  http.Header // until it is known
+	missing bool
+	begun   bool
+}
 
-		"GET deliveries":                 c.deliveries,
-		"GET deliveries/{id}":            c.delivery,
-		"POST deliveries/{id}/redeliver": c.redeliver,
+// Header implements [http.ResponseWriter].
+func (u *unlessMissing) Header() http.Header { return u.header }
 
-		"GET requests":      c.requests,
-		"GET requests/{id}": c.request,
-
-		"GET faults":         c.faults,
-		"POST faults":        c.inject,
-		"DELETE faults":      c.clearFaults,
-		"PATCH faults/{id}":  c.switchFault,
-		"DELETE faults/{id}": c.removeFault,
-		"PUT faults/seed":    c.seedFaults,
-		"PUT lookup-limit":   c.lookupLimit,
-
-		"GET state":    c.snapshot,
-		"PUT state":    c.restore,
-		"DELETE state": c.reset,
-		"POST seed":    c.seed,
+// WriteHeader implements [http.ResponseWriter].
+func (u *unlessMissing) WriteHeader(status int) {
+	if u.begun {
+		return
+	}
+	u.begun, u.missing = true, status == http.StatusNotFound
+	if !u.missing {
+		maps.Copy(u.ResponseWriter.Header(), u.header)
+		u.ResponseWriter.WriteHeader(status)
 	}
 }
 
-// pages are the routes that answer with something else.
-func (c *Control) pages() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
-		"GET stream":                            c.serveStream,
-		"GET outbox/{id}/html":                  c.serveMailHTML,
-		"GET outbox/{id}/source":                c.serveMailSource,
-		"GET deliveries/{id}/body":              c.serveDeliveryBody,
-		"* accounts/{account_id}/api/{path...}": c.serveAsAccount,
+// Write implements [http.ResponseWriter].
+func (u *unlessMissing) Write(b []byte) (int, error) {
+	u.WriteHeader(http.StatusOK)
+	if u.missing {
+		return len(b), nil
 	}
+	return u.ResponseWriter.Write(b)
 }
 
-func health(*http.Request) (any, error) { return map[string]string{"status": "ok"}, nil }
+// Unwrap serves [http.ResponseController].
+func (u *unlessMissing) Unwrap() http.ResponseWriter { return u.ResponseWriter }

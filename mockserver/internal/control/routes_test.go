@@ -1,40 +1,260 @@
 package control
 
 import (
-	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/world"
 )
 
-// TestManual holds docs/control.md against the routes that there are.
-func TestManual(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "control.md"))
+// ask asks the routes of a world that has nothing: what they refuse never gets
+// so far.
+func ask(t *testing.T, console http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	routes := New(&world.World{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
+	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	routes.ServeHTTP(w, r)
+	return w
+}
+
+// at is where a route can be asked: each name in braces is x.
+func (rt route) at(q url.Values) (method, target string) {
+	path := rt.path()
+	for _, name := range pathNames(path) {
+		path = strings.NewReplacer("{"+name+"}", "x", "{"+name+"...}", "x").Replace(path)
+	}
+	return rt.methods()[0], path + "?" + q.Encode()
+}
+
+// refuses checks that a query is 422, and that the first mistake is about a
+// parameter and says all of want.
+func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...string) {
+	t.Helper()
+	method, target := rt.at(q)
+	w := ask(t, nil, method, target)
+	var got api.Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Detail) == 0 || w.Code != 422 {
+		t.Errorf("%s %s: got %d %s, want 422", method, target, w.Code, w.Body)
+		return
+	}
+	if loc := fmt.Sprint(got.Detail[0].Loc); loc != "[query "+parameter+"]" {
+		t.Errorf("%s %s: the mistake is at %s, want it at %s", method, target, loc, parameter)
+	}
+	for _, words := range want {
+		if !strings.Contains(got.Detail[0].Msg, words) {
+			t.Errorf("%s %s: got %q, want %q in it", method, target, got.Detail[0].Msg, words)
+		}
+	}
+}
+
+// wrong is a value that the parameter cannot have, and what is said of it.
+func (p param) wrong() (value string, said []string) {
+	switch {
+	case p.values != nil:
+		known := p.values()
+		return known[0][:len(known[0])-1] + "~", append([]string{"no such value: did you mean " + known[0] + "?"}, known...)
+	case p.integer, p.pattern != nil:
+		return "many", []string{p.wanted()}
+	}
+	return "", []string{"want a value"}
+}
+
+// good is a value that the parameter can have.
+func (p param) good() string {
+	switch {
+	case p.values != nil:
+		return p.values()[0]
+	case p.integer:
+		return fmt.Sprint(p.max)
+	case p.pattern != nil:
+		return "404"
+	}
+	return "x"
+}
+
+// Each parameter of each route is refused under a wrong name, which lists what
+// there is, and with a wrong value, and twice; a right one is taken.
+func TestParameters(t *testing.T) {
+	for _, s := range declared().sections() {
+		for _, rt := range s.routes {
+			var names []string
+			for _, p := range rt.query {
+				names = append(names, p.name)
+			}
+			for _, p := range rt.query {
+				t.Run(rt.pattern+"?"+p.name, func(t *testing.T) {
+					if !rt.open {
+						misspelt := p.name + "~"
+						rt.refuses(t, url.Values{misspelt: {p.good()}}, misspelt, append(names, "did you mean "+p.name+"?")...)
+					}
+					value, said := p.wrong()
+					rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
+					rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
+					rt.refuses(t, url.Values{p.name: {""}}, p.name, "want a")
+					if value, mistake := p.read(p.good()); value != p.good() || mistake != "" {
+						t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
+					}
+				})
+			}
+			if !rt.open {
+				rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
+			}
+		}
+	}
+}
+
+// A query that net/http would read in part is refused: the rest of it may be
+// what keeps a route from taking everything.
+func TestMalformedQuery(t *testing.T) {
+	for _, query := range []string{"account_id=2;limit=1", "account_id=%zz", "account_id=2&%=1"} {
+		if w := ask(t, nil, "GET", Prefix+"outbox?"+query); w.Code != 422 || !strings.Contains(w.Body.String(), `["query"]`) {
+			t.Errorf("%s: got %d %s, want 422", query, w.Code, w.Body)
+		}
+	}
+}
+
+// What takes no body takes no member either.
+func TestBodyOfNothing(t *testing.T) {
+	for _, pattern := range []string{"DELETE state", "POST outbox/x/open", "POST deliveries/x/redeliver"} {
+		method, path, _ := strings.Cut(pattern, " ")
+		r := httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader(`{"account_id":2}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		New(&world.World{}, Options{NeedsToken: func(*http.Request) bool { return false }}).ServeHTTP(w, r)
+		if w.Code != 422 || !strings.Contains(w.Body.String(), `["body","account_id"]`) {
+			t.Errorf("%s: got %d %s, want 422", pattern, w.Code, w.Body)
+		}
+	}
+}
+
+// pages is a console with one file.
+func pages(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Console", "yes")
+	if r.URL.Path != Prefix && r.URL.Path != Prefix+"app.js" {
+		http.NotFound(w, r)
+		return
+	}
+	_, _ = fmt.Fprint(w, "the console")
+}
+
+func TestUnrouted(t *testing.T) {
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	for _, tt := range []struct {
+		name, method, path, accept string
+		status                     int
+		header, want               string // of the answer
+	}{
+		{name: "posts only", method: "GET", path: "outbox/x/bounce", status: 405, header: "Allow: POST"},
+		{name: "posts only, with a list", method: "GET", path: "wait", accept: "application/json", status: 405, header: "Allow: POST"},
+		{name: "reads only", method: "POST", path: "outbox", status: 405, header: "Allow: GET, HEAD", want: "POST is not allowed"},
+		{name: "unknown", method: "GET", path: "outbx", status: 404, want: "did you mean /_mock/outbox?"},
+		{name: "unknown below an id", method: "POST", path: "outbox/7/bonce", status: 404, want: "did you mean /_mock/outbox/7/bounce?"},
+		{name: "like nothing", method: "GET", path: "a", status: 404, want: "no such route: /_mock/openapi.json lists them"},
+		{name: "a file", method: "GET", path: "app.js", accept: "*/*", status: 200, header: "X-Console: yes", want: "the console"},
+		{name: "the page", method: "GET", path: "", status: 200, want: "the console"},
+		{name: "the page, by a browser", method: "GET", path: "", accept: browser, status: 200, want: "the console"},
+		{name: "unknown, by a browser", method: "GET", path: "outbx", accept: browser, status: 303, header: "Location: /_mock/"},
+		{name: "posts only, by a browser", method: "GET", path: "wait", accept: browser, status: 303, header: "Location: /_mock/"},
+		{name: "a form of a browser", method: "POST", path: "outbx", accept: browser, status: 404, want: "not_found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := ask(t, http.HandlerFunc(pages), tt.method, Prefix+tt.path, "Accept", tt.accept)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("got %d %s, want %d with %q", w.Code, w.Body, tt.status, tt.want)
+			}
+			if name, value, ok := strings.Cut(tt.header, ": "); ok && w.Header().Get(name) != value {
+				t.Errorf("%s is %q, want %q", name, w.Header().Get(name), value)
+			}
+			if kind := w.Header().Get("Content-Type"); tt.status >= 400 && kind != "application/json" || tt.status != 200 &&
+				w.Header().Get("X-Console") != "" {
+				t.Errorf("an error is %s, with the header %v", kind, w.Header())
+			}
+		})
+	}
+	if w := ask(t, nil, "GET", Prefix, "Accept", browser); w.Code != 404 {
+		t.Errorf("without a console: %d, want 404", w.Code)
+	}
+}
+
+// Every route, with every parameter, is in the document, which is one of
+// OpenAPI 3.1.
+func TestOpenAPI(t *testing.T) {
+	w := ask(t, nil, "GET", Prefix+"openapi.json")
+	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var described []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z*]+ )"+Prefix+"([^`]*)`").FindAllSubmatch(manual, -1) {
-		described = append(described, string(row[1])+string(row[2]))
+	if err := doc.Validate(t.Context()); err != nil || doc.OpenAPI != "3.1.0" {
+		t.Errorf("OpenAPI %s: %v", doc.OpenAPI, err)
 	}
-	c := &Control{World: &world.World{}}
-	there := slices.Concat(slices.Collect(maps.Keys(c.answers())), slices.Collect(maps.Keys(c.pages())))
-	for _, pattern := range there {
-		if !slices.Contains(described, pattern) {
-			t.Errorf("docs/control.md does not describe %s", pattern)
+	ids := map[string]bool{}
+	for _, s := range declared().sections() {
+		for _, rt := range s.routes {
+			item := doc.Paths.Value(strings.ReplaceAll(rt.path(), "...}", "}"))
+			for _, method := range rt.methods() {
+				if item == nil || item.GetOperation(method) == nil {
+					t.Errorf("the document lacks %s %s", method, rt.path())
+					continue
+				}
+				op := item.GetOperation(method)
+				if ids[op.OperationID] {
+					t.Errorf("two operations are called %s", op.OperationID)
+				}
+				ids[op.OperationID] = true
+				rt.isDescribed(t, op)
+			}
 		}
 	}
-	for _, pattern := range described {
-		if !slices.Contains(there, pattern) {
-			t.Errorf("docs/control.md describes %s, which is no route", pattern)
+	if len(ids) < 30 {
+		t.Errorf("the document has %d operations", len(ids))
+	}
+}
+
+func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
+	t.Helper()
+	for _, p := range rt.query {
+		got := op.Parameters.GetByInAndName("query", p.name)
+		if got == nil {
+			t.Errorf("%s lacks the parameter %s", op.OperationID, p.name)
+		} else if p.values != nil && len(got.Schema.Value.Enum) != len(p.values()) {
+			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.values())
 		}
 	}
-	if !strings.Contains(string(manual), "event: hello") {
-		t.Error("docs/control.md does not describe the stream")
+	if body := rt.body(); body != nil && len(body.members) > 0 {
+		if op.RequestBody == nil {
+			t.Errorf("%s lacks its body", op.OperationID)
+			return
+		}
+		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
+		for _, m := range body.members {
+			if got.Properties[m.name] == nil || slices.Contains(got.Required, m.name) != m.always {
+				t.Errorf("%s: the body's member %s is not described", op.OperationID, m.name)
+			}
+		}
+	}
+}
+
+// The API's document is answered as it is written.
+func TestPlatformDocument(t *testing.T) {
+	w := ask(t, nil, "GET", Prefix+"platform.yaml")
+	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	if err != nil || doc.Paths.Value("/v2/emails") == nil || doc.Webhooks["Email.Bounced"] == nil {
+		t.Errorf("got %d bytes, %v; want the API's document", w.Body.Len(), err)
+	}
+	if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "application/yaml") {
+		t.Errorf("it is %s", kind)
 	}
 }

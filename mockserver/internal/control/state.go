@@ -14,29 +14,61 @@ import (
 // maxState is how many bytes of a snapshot are taken.
 const maxState = 1 << 30
 
-func (c *Control) snapshot(*http.Request) (any, error) {
-	body, err := c.Platform.Snapshot()
-	return json.RawMessage(body), err
-}
-
-func (c *Control) restore(r *http.Request) (any, error) {
-	if err := c.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
-		return nil, documentProblem(err, "mockserver: restore: ")
+// stateRoutes are about everything at once.
+func (c *Control) stateRoutes() section {
+	return section{
+		title: "The whole state",
+		routes: []route{
+			{
+				pattern: "GET state",
+				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks. Rules of faults and " +
+					"the log of requests are no part of it.",
+				handler: answering(c.snapshot),
+			},
+			{
+				pattern: "PUT state",
+				does:    "Restores a snapshot. One with a mistake changes nothing.",
+				handler: reading(c.restore),
+				example: example{body: "@snapshot.json"},
+			},
+			{
+				pattern: "DELETE state",
+				does:    "Forgets everything, of all accounts: state, journals, faults.",
+				handler: answering(c.reset),
+			},
+			{
+				pattern: "POST seed",
+				does: "Adds what one or more objects describe, as the [documentation of `Server.Seed`](../mockserver/state.go) has " +
+					"them. The first mistake ends it: what was added before it stays.",
+				handler: reading(c.seed),
+				example: example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`},
+			},
+		},
 	}
-	return nil, nil
 }
 
-func (c *Control) reset(*http.Request) (any, error) {
+func (c *Control) snapshot(*request) (json.RawMessage, error) {
+	return c.Platform.Snapshot()
+}
+
+func (c *Control) restore(r *request) (nothing, error) {
+	if err := c.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+		return nothing{}, documentProblem(err, "mockserver: restore: ")
+	}
+	return nothing{}, nil
+}
+
+func (c *Control) reset(*request) (nothing, error) {
 	c.Reset()
-	return nil, nil
+	return nothing{}, nil
 }
 
-func (c *Control) seed(r *http.Request) (any, error) {
+func (c *Control) seed(r *request) (nothing, error) {
 	if err := c.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
-		return nil, documentProblem(err, "mockserver: seed: ")
+		return nothing{}, documentProblem(err, "mockserver: seed: ")
 	}
 	c.Changes.Tell(feed.Records, nil)
-	return nil, nil
+	return nothing{}, nil
 }
 
 // documentProblem answers a state or a seed with a mistake, one that is no JSON

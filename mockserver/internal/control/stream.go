@@ -7,11 +7,27 @@ import (
 	"time"
 )
 
+// streamRoutes are what tells of changes.
+func (c *Control) streamRoutes() section {
+	return section{
+		title: "The stream",
+		routes: []route{{
+			pattern: "GET stream",
+			does:    "Changes as server-sent events.",
+			handler: serving("text/event-stream", c.serveStream),
+		}},
+		after: "It begins with `event: hello` and then sends `event: change` with `{\"seq\":n,\"kind\":k,\"record\":…}`: kind `message`, " +
+			"`delivery`, `event`, `request` or `fault` with the summary that the list would show; without one, `fault` when rules " +
+			"came, went or began anew, `records` when lists, contacts, webhooks or the like may have changed, and `state` when " +
+			"everything may have. A reader that is too slow is disconnected and should load anew.",
+	}
+}
+
 // heartbeat keeps proxies from closing a quiet stream.
 const heartbeat = 15 * time.Second
 
 // serveStream sends changes as server-sent events.
-func (c *Control) serveStream(w http.ResponseWriter, r *http.Request) {
+func (c *Control) serveStream(w http.ResponseWriter, r *request) {
 	from, seq := c.Changes.Listen()
 	defer c.Changes.Leave(from)
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -3,31 +3,36 @@ package control
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// wait waits for at most a minute: whoever wants more asks again.
-func (c *Control) wait(r *http.Request) (any, error) {
-	limit := 10 * time.Second
-	if text := r.URL.Query().Get("timeout_ms"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 60_000 {
-			return nil, problem.Invalid("want 1 to 60000", "query", "timeout_ms")
-		}
-		limit = time.Duration(n) * time.Millisecond
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
+// waitRoutes are what waits.
+func (c *Control) waitRoutes() []route {
+	return []route{{
+		pattern: "POST wait",
+		does: "Answers when every queue is idle, or with `drain` when all is delivered or given up; 504 when the time is up. " +
+			"Whoever wants to wait for more than a minute asks again.",
+		query: []param{
+			choice("drain", "whether retries and rate limits are waited for", "true", "false"),
+			number("timeout_ms", "how long, in milliseconds", 1, 60_000, 10_000),
+		},
+		handler: answering(c.wait),
+		example: example{query: "timeout_ms=5000"},
+	}}
+}
+
+func (c *Control) wait(r *request) (nothing, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(r.query.number("timeout_ms"))*time.Millisecond)
 	defer cancel()
 	wait := c.Wait
-	if r.URL.Query().Get("drain") == "true" {
+	if r.query["drain"] == "true" {
 		wait = c.Drain
 	}
 	if err := wait(ctx); err != nil {
-		return nil, problem.New(http.StatusGatewayTimeout, "timeout", strings.TrimPrefix(err.Error(), "mockserver: "))
+		return nothing{}, problem.New(http.StatusGatewayTimeout, "timeout", strings.TrimPrefix(err.Error(), "mockserver: "))
 	}
-	return nil, nil
+	return nothing{}, nil
 }

@@ -62,9 +62,9 @@ type Engine struct {
 
 // Options say how to deliver, and whom to tell.
 type Options struct {
-	Schedule    []time.Duration         // the waits before a delivery is tried again
-	Targets     map[string]http.Handler // receivers in process, by host
-	AllowPublic bool                    // deliver to public addresses too
+	Schedule []time.Duration         // the waits before a delivery is tried again
+	Targets  map[string]http.Handler // receivers in process, by host
+	Allow    Allowed                 // where else than to loopback deliveries may go
 
 	Check   func(event string, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
@@ -77,7 +77,7 @@ func New(o Options) *Engine {
 	d := &Engine{
 		schedule: o.Schedule,
 		work:     o.Work,
-		target:   newTarget(o.Targets, o.AllowPublic),
+		target:   newTarget(o.Targets, newGuard(o.Allow)),
 		check:    o.Check,
 		faults:   o.Faults,
 		changes:  o.Changes,
@@ -290,6 +290,9 @@ func (d *Engine) Next(now time.Time) (wait time.Duration, what string) {
 	}
 	return wait, what
 }
+
+// SetTarget gives a host a receiver in process, or with nil takes it away.
+func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
 // Close cancels what is in flight, stops what would come, and waits for both.
 func (d *Engine) Close() {

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
+	"sync"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/inproc"
@@ -25,14 +23,13 @@ const (
 // target is the way to the receivers of deliveries: handlers of this process,
 // or guarded connections.
 type target struct {
+	network *http.Transport
+
+	mu       sync.RWMutex
 	handlers map[string]http.Handler // by host, in lower case
-	network  *http.Transport
 }
 
-func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
-	dialer := &net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		return mayDial(address, allowPublic)
-	}}
+func newTarget(handlers map[string]http.Handler, g *guard) *target {
 	lower := make(map[string]http.Handler, len(handlers))
 	for host, handler := range handlers {
 		lower[strings.ToLower(host)] = handler
@@ -40,11 +37,22 @@ func newTarget(handlers map[string]http.Handler, allowPublic bool) *target {
 	return &target{
 		handlers: lower,
 		network: &http.Transport{
-			DialContext:            dialer.DialContext,
+			DialContext:            g.dial,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: 64 << 10,
 			MaxIdleConnsPerHost:    4,
 		},
+	}
+}
+
+// set gives a host a handler of this process, or with nil takes it away.
+func (t *target) set(host string, handler http.Handler) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if host = strings.ToLower(host); handler == nil {
+		delete(t.handlers, host)
+	} else {
+		t.handlers[host] = handler
 	}
 }
 
@@ -80,6 +88,8 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 // handler returns the handler of this process for a URL, or nil. The port of the
 // scheme may be named or left out, here and there.
 func (t *target) handler(to *url.URL) http.Handler {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	host, port := strings.ToLower(to.Host), to.Port()
 	usual := map[string]string{"http": "80", "https": "443"}[to.Scheme]
 	if handler := t.handlers[host]; handler != nil || port != "" && port != usual {
@@ -100,43 +110,4 @@ func describe(err error) string {
 		err = wrapped.Err
 	}
 	return err.Error()
-}
-
-// mayDial refuses connections to what a webhook must not reach. It sees the
-// address that a name was resolved to, so that no name leads around it.
-func mayDial(address string, allowPublic bool) error {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("mockserver: deliveries to %s are refused: %w", address, err)
-	}
-	addr := to.Addr().Unmap()
-	switch {
-	case addr.IsLoopback():
-		return nil
-	case !addr.IsGlobalUnicast() || addr.IsPrivate() || special(addr):
-		return fmt.Errorf("mockserver: deliveries to %s are refused: not a public address", addr)
-	case !allowPublic:
-		return fmt.Errorf("mockserver: deliveries to %s are refused: only loopback addresses are allowed", addr)
-	}
-	return nil
-}
-
-// special reports whether an address is in a block of the IANA special-purpose
-// registries that package netip has no word for: shared, reserved and
-// documentation addresses, and those that embed an IPv4 address. Of IPv6, only
-// 2000::/3 holds public addresses at all.
-func special(addr netip.Addr) bool {
-	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
-		return true
-	}
-	for _, block := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-	} {
-		if netip.MustParsePrefix(block).Contains(addr) {
-			return true
-		}
-	}
-	return false
 }

@@ -19,15 +19,18 @@ const (
 	State    = "state"   // everything
 )
 
-// Feed tells whoever listens what has changed. It may be told of a change with
-// any other lock held: it takes none but its own. The zero value is ready.
+// Feed tells whoever listens what has changed, and whoever watches that
+// something has. It may be told of a change with any other lock held: it takes
+// none but its own. The zero value is ready.
 type Feed struct {
 	listeners atomic.Int32 // how many: nobody listening costs nothing
+	watchers  atomic.Int32 // the same
 
-	mu     sync.Mutex
-	seq    uint64
-	to     map[chan []byte]bool
-	closed bool
+	mu       sync.Mutex
+	seq      uint64
+	to       map[chan []byte]bool
+	watching map[chan struct{}]bool
+	closed   bool
 }
 
 // change is what a listener gets, as JSON.
@@ -44,7 +47,10 @@ const MaxBehind = 1024
 // Tell tells of a change. record, which may be nil, is what the change is about;
 // it is called only if somebody listens.
 func (f *Feed) Tell(kind string, record func() any) {
-	if !f.Heard() {
+	if f.watchers.Load() > 0 {
+		f.wake()
+	}
+	if f.listeners.Load() == 0 {
 		return
 	}
 	out := change{Kind: kind}
@@ -101,8 +107,48 @@ func (f *Feed) leaveLocked(from chan []byte) {
 	}
 }
 
-// Close ends all listening, for good: a graceful stop waits for the requests
-// under way, and those that listen never end by themselves.
+// Watch returns where a signal comes after changes from now on: one that has
+// not been taken stands for all that follow, so that nobody is ever too slow. It
+// is closed when the feed ends. stop ends the watching.
+func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	signal := make(chan struct{}, 1)
+	if f.closed {
+		close(signal)
+		return signal, func() {}
+	}
+	if f.watching == nil {
+		f.watching = map[chan struct{}]bool{}
+	}
+	f.watching[signal] = true
+	f.watchers.Add(1)
+	return signal, func() { f.unwatch(signal) }
+}
+
+func (f *Feed) unwatch(signal chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.watching[signal] {
+		delete(f.watching, signal)
+		f.watchers.Add(-1)
+	}
+}
+
+// wake signals to those who watch.
+func (f *Feed) wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for signal := range f.watching {
+		select {
+		case signal <- struct{}{}:
+		default: // the last one has not been taken yet
+		}
+	}
+}
+
+// Close ends all listening and watching, for good: a graceful stop waits for the
+// requests under way, and those that listen never end by themselves.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +156,12 @@ func (f *Feed) Close() {
 	for to := range f.to {
 		f.leaveLocked(to)
 	}
+	for signal := range f.watching {
+		close(signal)
+	}
+	f.watching = nil
+	f.watchers.Store(0)
 }
 
-// Heard reports whether anybody listens.
-func (f *Feed) Heard() bool { return f.listeners.Load() > 0 }
+// Heard reports whether anybody listens or watches.
+func (f *Feed) Heard() bool { return f.listeners.Load() > 0 || f.watchers.Load() > 0 }

@@ -67,3 +67,47 @@ func TestClose(t *testing.T) {
 		t.Error("somebody is heard after the end")
 	}
 }
+
+// A signal that is not taken stands for all that follow.
+func TestWatch(t *testing.T) {
+	var f Feed
+	changed, stop := f.Watch()
+	if !f.Heard() {
+		t.Error("nobody is said to watch")
+	}
+	for range 3 {
+		f.Tell(Message, func() any {
+			t.Error("a record was made for somebody who only watches")
+			return nil
+		})
+	}
+	<-changed
+	select {
+	case <-changed:
+		t.Error("there is a second signal, want one for all changes")
+	default:
+	}
+	f.Tell(State, nil)
+	<-changed
+	stop()
+	stop() // once more changes nothing
+	if f.Heard() {
+		t.Error("it stopped, and still watches")
+	}
+}
+
+func TestWatchUntilTheEnd(t *testing.T) {
+	var f Feed
+	before, stop := f.Watch()
+	f.Close()
+	after, _ := f.Watch()
+	for name, changed := range map[string]<-chan struct{}{"before": before, "after": after} {
+		if _, open := <-changed; open {
+			t.Errorf("who watches from %s the end gets a signal", name)
+		}
+	}
+	stop()
+	if f.Heard() {
+		t.Error("somebody watches after the end")
+	}
+}

@@ -49,7 +49,7 @@ func (g *Gateway) act(c *call, op *contract.Operation, next http.HandlerFunc, r 
 		AnswerError(c, r, err)
 		return
 	}
-	if op.Route.Operation.Deprecated {
+	if op.Deprecated {
 		c.Header().Set("Deprecation", deprecatedSince)
 	}
 	next(c, r)
@@ -92,8 +92,7 @@ func (g *Gateway) admit(c *call, op *contract.Operation, r *http.Request) error 
 
 // readBody reads the JSON that an operation takes; any other body is left alone.
 func readBody(r *http.Request, op *contract.Operation) ([]byte, error) {
-	takes := op.Route.Operation.RequestBody
-	if takes == nil {
+	if op.Body == nil {
 		return nil, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
@@ -103,7 +102,7 @@ func readBody(r *http.Request, op *contract.Operation) ([]byte, error) {
 	if len(body) > MaxBody {
 		return nil, problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", MaxBody), "body")
 	}
-	if len(body) == 0 && !takes.Value.Required {
+	if len(body) == 0 && !op.BodyRequired {
 		return nil, nil
 	}
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")

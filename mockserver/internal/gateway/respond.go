@@ -65,18 +65,23 @@ func answerParameterError(w http.ResponseWriter, r *http.Request, err error) {
 // AnswerUnrouted answers what no operation takes: a path that does not exist,
 // or one that takes other methods.
 func AnswerUnrouted(routes *http.ServeMux, fallback string, w http.ResponseWriter, r *http.Request) {
-	methods := allowed(routes, fallback, r)
+	methods := Allowed(routes, fallback, r)
 	if len(methods) == 0 {
 		WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
 		return
 	}
+	AnswerNotAllowed(methods, w, r)
+}
+
+// AnswerNotAllowed answers a request to a path that takes other methods.
+func AnswerNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed here", "path"))
 }
 
-// allowed lists the methods that a path takes, for the header Allow; fallback
+// Allowed lists the methods that a path takes, for the header Allow; fallback
 // is the pattern of what nothing takes.
-func allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
+func Allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
 	var methods []string
 	for _, method := range []string{
 		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,

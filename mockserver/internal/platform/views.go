@@ -3,6 +3,7 @@ package platform
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -43,6 +44,19 @@ func (p *Platform) Outbox() []record.Message {
 	out := make([]record.Message, len(p.outbox))
 	for i, m := range p.outbox {
 		out[i] = m.rendered()
+	}
+	return out
+}
+
+// OutboxTo returns those of them that went to an address, compared without case.
+func (p *Platform) OutboxTo(address string) []record.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []record.Message{}
+	for _, m := range p.outbox {
+		if strings.EqualFold(m.To, address) {
+			out = append(out, m.rendered())
+		}
 	}
 	return out
 }

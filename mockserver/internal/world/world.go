@@ -74,6 +74,23 @@ func (w *World) Drain(ctx context.Context) error {
 	}
 }
 
+// WaitFor returns when holds does, which is asked after every change.
+func (w *World) WaitFor(ctx context.Context, holds func() bool) error {
+	changed, stop := w.Changes.Watch()
+	defer stop()
+	for !holds() {
+		select {
+		case _, open := <-changed:
+			if !open {
+				return fmt.Errorf("mockserver: wait for: it will not happen any more: %w", platform.ErrClosed)
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("mockserver: wait for: it has not happened: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
 // Inject adds faults to the plan, if the contract knows what they are about.
 func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	var errs []error

@@ -1,0 +1,25 @@
+# The platform in a box, for applications in any language:
+#
+#   docker build -t emailplatform-mock .
+#   docker run --rm -p 127.0.0.1:8026:8026 -e MOCKSERVER_TOKEN=my-token emailplatform-mock
+#
+# Flags come behind the name of the image, -h lists them. Files of -seed and -state are looked for in /state.
+# examples/python/compose.yaml has it beside an application.
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags=-s -o /out/mockserver ./mockserver/cmd/mockserver
+RUN mkdir /out/state
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/mockserver /mockserver
+COPY --from=build --chown=65532:65532 /out/state /state
+WORKDIR /state
+USER 65532:65532
+ENV MOCKSERVER_ADDR=:8026
+EXPOSE 8026
+HEALTHCHECK --interval=2s --timeout=3s --start-period=30s CMD ["/mockserver", "health"]
+ENTRYPOINT ["/mockserver"]

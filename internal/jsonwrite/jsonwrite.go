@@ -1,0 +1,107 @@
+// Package jsonwrite writes JSON (RFC 8259) without reflection.
+//
+// A [Writer] appends one value after the other. Errors need no checks on the
+// way: [Writer.Err] reports the first value that cannot be sent as it is, a text
+// that is not UTF-8 or a list that is missing, by its place.
+//
+// # What it writes
+//
+// To the byte what [encoding/json.Encoder] writes without the escaping of HTML,
+// of which templates are full, and without a newline behind it.
+package jsonwrite
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Writer appends values to Bytes. The zero Writer is ready to use, and must
+// not be used by several goroutines at once.
+type Writer struct {
+	Bytes []byte
+
+	mistake string // what is wrong with the first value that cannot be sent
+	at      int    // where it begins
+}
+
+// Reset has w begin anew, in the memory that it has.
+func (w *Writer) Reset() { *w = Writer{Bytes: w.Bytes[:0]} }
+
+// Open begins an object or array.
+func (w *Writer) Open(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
+
+// Close ends an object or array.
+func (w *Writer) Close(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
+
+// Name begins a member. The name is as it is written, with its colon: `"id":`.
+func (w *Writer) Name(name string) {
+	if w.Bytes[len(w.Bytes)-1] != '{' {
+		w.Bytes = append(w.Bytes, ',')
+	}
+	w.Bytes = append(w.Bytes, name...)
+}
+
+// Int writes a number.
+func (w *Writer) Int(n int64) { w.Bytes = strconv.AppendInt(w.Bytes, n, 10) }
+
+// Bool writes true or false.
+func (w *Writer) Bool(b bool) { w.Bytes = strconv.AppendBool(w.Bytes, b) }
+
+// Null writes null.
+func (w *Writer) Null() { w.Bytes = append(w.Bytes, "null"...) }
+
+// Missing writes null in the place of what has to be there, and is a mistake.
+func (w *Writer) Missing() {
+	w.refuse("is missing")
+	w.Null()
+}
+
+// Slice writes an array, each element by write. Without a slice it is missing.
+func Slice[T any](w *Writer, elements []T, write func(*T, *Writer)) {
+	if elements == nil {
+		w.Missing()
+		return
+	}
+	w.Open('[')
+	for i := range elements {
+		if i > 0 {
+			w.Bytes = append(w.Bytes, ',')
+		}
+		write(&elements[i], w)
+	}
+	w.Close(']')
+}
+
+// Strings writes an array of texts. Without a slice it is missing.
+func Strings[T ~string](w *Writer, elements []T) {
+	Slice(w, elements, func(s *T, w *Writer) { w.String(string(*s)) })
+}
+
+// Ints writes an array of numbers. Without a slice it is missing.
+func Ints[T ~int64](w *Writer, elements []T) {
+	Slice(w, elements, func(n *T, w *Writer) { w.Int(int64(*n)) })
+}
+
+// Map writes an object of texts, sorted by name. Without a map it is missing.
+func Map(w *Writer, members map[string]string) {
+	if members == nil {
+		w.Missing()
+		return
+	}
+	w.Open('{')
+	for i, name := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			w.Bytes = append(w.Bytes, ',')
+		}
+		w.String(strings.ToValidUTF8(name, "\ufffd"))
+		w.Bytes = append(w.Bytes, ':')
+		if !utf8.ValidString(name) {
+			w.refuse(notUTF8) // behind the name, so that this is the place
+		}
+		w.String(members[name])
+	}
+	w.Close('}')
+}

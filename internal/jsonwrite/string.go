@@ -1,0 +1,79 @@
+package jsonwrite
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// String writes a text. One that is not UTF-8 is a mistake.
+func (w *Writer) String(s string) {
+	if !plain(s) {
+		w.escaped(s)
+		return
+	}
+	w.Bytes = append(append(append(w.Bytes, '"'), s...), '"')
+}
+
+const (
+	ones = 0x0101010101010101 // 1 in each of eight bytes
+	tops = 0x80 * ones        // the top bit of each
+)
+
+// plain reports whether s is ASCII that needs no escapes: no quote, no
+// backslash, no control character. Eight bytes at a time, a subtraction sets
+// the top bit of those.
+func plain(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		b := binary.LittleEndian.Uint64([]byte(s[:8]))
+		quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
+		if (b|quote|backslash|control)&tops != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// escaped writes a text that may need escapes.
+func (w *Writer) escaped(s string) {
+	if !utf8.ValidString(s) {
+		w.refuse(notUTF8)
+	}
+	b := append(w.Bytes, '"')
+	done := 0
+	for i, r := range s {
+		switch {
+		case r == '\u2028', r == '\u2029': // as encoding/json: not all JavaScript takes them
+		case r >= ' ' && r != '"' && r != '\\':
+			continue
+		}
+		b = appendEscape(append(b, s[done:i]...), r)
+		done = i + utf8.RuneLen(r)
+	}
+	w.Bytes = append(append(b, s[done:]...), '"')
+}
+
+// appendEscape appends the escape sequence of a character of the basic plane.
+func appendEscape(b []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '\\')
+	switch r {
+	case '"', '\\':
+		return append(b, byte(r))
+	case '\b':
+		return append(b, 'b')
+	case '\f':
+		return append(b, 'f')
+	case '\n':
+		return append(b, 'n')
+	case '\r':
+		return append(b, 'r')
+	case '\t':
+		return append(b, 't')
+	}
+	return append(b, 'u', hex[r>>12&0xf], hex[r>>8&0xf], hex[r>>4&0xf], hex[r&0xf])
+}

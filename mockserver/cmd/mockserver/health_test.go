@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHealth(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", ":0", "0.0.0.0:0"} {
+		r := start(t, "-addr", address, "-token", "key")
+		port := r.base[strings.LastIndex(r.base, ":"):]
+		listens := strings.TrimSuffix(address, ":0") + port
+		var out strings.Builder
+		if err := run(t.Context(), []string{"health", "-addr", listens}, &out); err != nil ||
+			out.String() != "http://127.0.0.1"+port+" is well\n" {
+			t.Errorf("%s: %v, said %q", address, err, &out)
+		}
+		t.Setenv(addrVariable, listens)
+		if err := run(t.Context(), []string{"health"}, &out); err != nil {
+			t.Errorf("%s, by the environment: %v", address, err)
+		}
+		if err := r.stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(t.Context(), []string{"health"}, &out); err == nil {
+			t.Errorf("%s: it is well after its end", address)
+		}
+	}
+}
+
+// What answers there, but not as a platform that is well, fails.
+func TestHealthIsBad(t *testing.T) {
+	hangs := make(chan struct{})
+	for name, row := range map[string]struct {
+		answer http.HandlerFunc
+		want   string // part of the error
+	}{
+		"an error":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "is not well: 500"},
+		"redirect":  {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, "is not well: 302"},
+		"no answer": {func(http.ResponseWriter, *http.Request) { <-hangs }, "deadline exceeded"},
+		"another":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello\x1b")) }, "200 OK hello?"},
+	} {
+		server := httptest.NewServer(row.answer)
+		addr := strings.TrimPrefix(server.URL, "http://")
+		err := run(t.Context(), []string{"health", "-addr", addr, "-timeout", "100ms"}, &output{})
+		if err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, row.want)
+		}
+		if name == "no answer" {
+			close(hangs)
+		}
+		server.Close()
+	}
+}
+
+func TestHealthMistakes(t *testing.T) {
+	for _, args := range []string{"-timeout 0", "-timeout -1s", "-timeout soon", "now", "-addr nowhere", "-addr 127.0.0.1:port"} {
+		if err := run(t.Context(), append([]string{"health"}, strings.Fields(args)...), &output{}); err == nil {
+			t.Errorf("%s: it was accepted", args)
+		}
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	for address, want := range map[string]string{
+		":80": "127.0.0.1:80", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "[::1]:80", "127.0.0.1:80": "127.0.0.1:80",
+		"192.0.2.1:80": "192.0.2.1:80", "[2001:db8::1]:80": "[2001:db8::1]:80", "localhost:80": "localhost:80", "x": "x",
+	} {
+		if got := thisMachine(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	var out strings.Builder
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends what should not have begun
+	defer cancel()
+	if err := run(ctx, []string{"-version"}, &out); err != nil || !strings.HasPrefix(out.String(), "mockserver ") ||
+		!strings.HasSuffix(out.String(), ", "+runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH+"\n") {
+		t.Errorf("%v: %q", err, &out)
+	}
+}
+
+// The environment stands for the flags of a container, and gives way to them.
+func TestEnvironment(t *testing.T) {
+	t.Setenv(addrVariable, ":9000")
+	t.Setenv(tokenVariable, "key:ann@example.com:7")
+	for args, want := range map[string]string{
+		"":                                "addr=:9000 tokens=[key/ann@example.com/1/7] schedule=[] lookups=gap",
+		"-addr 127.0.0.1:1 -token mine":   "addr=127.0.0.1:1 tokens=[mine//1/0] schedule=[] lookups=gap",
+		"-retry-schedule none -token=a:b": "addr=:9000 tokens=[a/b/1/0] schedule=none lookups=gap",
+	} {
+		o, err := parse(strings.Fields(args), &output{})
+		if err != nil || describe(o) != want {
+			t.Errorf("%q: %v\ngot  %s\nwant %s", args, err, describe(o), want)
+		}
+	}
+	t.Setenv(tokenVariable, ":nobody")
+	if _, err := parse(nil, &output{}); err == nil || !strings.Contains(err.Error(), tokenVariable) ||
+		strings.Contains(err.Error(), "nobody") {
+		t.Errorf("a token that is none: %v", err)
+	}
+}

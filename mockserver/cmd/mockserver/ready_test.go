@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A program that starts the command on a port of its choice reads where it is
+// from a file, which is there once the platform can be asked, and gone with it.
+func TestReadyFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "ready.json")
+	if err := os.WriteFile(name, []byte("of an earlier one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "-ready-file", name, "-token", "key:ann@example.com:7", "-fault-seed", "42")
+	var got ready
+	for got.BaseURL == "" {
+		body, err := os.ReadFile(name)
+		if err == nil && json.Unmarshal(body, &got) != nil {
+			t.Fatalf("the file is not whole: %q", body)
+		}
+		runtime.Gosched()
+	}
+	want := ready{BaseURL: r.base, ConsoleURL: r.base + "/_mock/", Token: "key", FaultSeed: 42, PID: os.Getpid()}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if status, text, err := ask(t.Context(), "GET", got.BaseURL+"/lists", got.Token, ""); status != 200 || err != nil {
+		t.Errorf("asked there: %d %s %v", status, text, err)
+	}
+	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the file, which holds a token: %v %v", info.Mode(), err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left in the folder: %v %v", left, err)
+	}
+}
+
+// What can be asked off loopback says how a browser gets in.
+func TestReadyOffLoopback(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "ready.json")
+	r := start(t, "-addr", "0.0.0.0:0", "-token", "a key", "-ready-file", name)
+	_, port, _ := strings.Cut(strings.TrimPrefix(r.base, "http://"), ":")
+	if !strings.Contains(r.out.String(), "http://localhost:"+port+"/_mock/?token=a+key\n") {
+		t.Errorf("it says\n%s", r.out)
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadyFileMistakes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"in no folder": filepath.Join(dir, "none", "ready.json"),
+		"a folder":     t.TempDir(),
+		"below a file": filepath.Join(dir, "file", "ready.json"),
+	} {
+		out := &output{}
+		err := run(t.Context(), []string{"-addr", "127.0.0.1:0", "-ready-file", path}, out)
+		if err == nil {
+			t.Errorf("%s: it was accepted\n%s", name, out)
+		}
+	}
+}
+
+// The first line of -log json says where the platform is, each other one is a
+// record too, and a request's has what the text has.
+func TestLogJSON(t *testing.T) {
+	r := startJSON(t, "-token", "key", "-fault-seed", "7")
+	r.ask("GET", "/lists?page=1", "key", "")
+	r.ask("GET", "/nowhere", "key", "")
+	r.ask("POST", "/_mock/faults", "", `{"action":"status","status":503,"path":"/lists","probability":0.999999}`)
+	r.ask("GET", "/lists", "key", "")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+	var requests []map[string]any
+	for i, line := range lines {
+		var record map[string]any
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatalf("line %d: %v: %s", i+1, err, line)
+		}
+		if _, err := time.Parse(time.RFC3339Nano, record["time"].(string)); err != nil || record["level"] == nil {
+			t.Errorf("line %d has no time or level: %s", i+1, line)
+		}
+		if record["msg"] == "request" {
+			requests = append(requests, record)
+		}
+	}
+	if len(requests) != 3 || len(lines) < 4 {
+		t.Fatalf("%d requests in\n%s", len(requests), r.out)
+	}
+	if got := requests[0]; got["status"] != 200.0 || got["method"] != "GET" || got["path"] != "/lists" ||
+		got["query"] != "page=1" || got["operation"] != "listLists" || got["duration_ms"].(float64) <= 0 || got["answer"] != "" {
+		t.Errorf("the first request is %v", got)
+	}
+	if got := requests[1]; got["status"] != 404.0 || !strings.Contains(got["answer"].(string), `"detail"`) {
+		t.Errorf("the second request is %v", got)
+	}
+	if got := requests[2]; got["status"] != 503.0 || got["fault"] != "fault-1" {
+		t.Errorf("the third request is %v", got)
+	}
+}
+
+func TestLogJSONQuiet(t *testing.T) {
+	r := startJSON(t, "-quiet")
+	r.ask("GET", "/lists", "dev-token", "")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(r.out.String(), "\n"); lines != 1 {
+		t.Errorf("%d lines, want the first alone:\n%s", lines, r.out)
+	}
+}
+
+// startJSON starts the command with -log json, and uses what its first line says.
+func startJSON(t *testing.T, args ...string) running {
+	t.Helper()
+	r := launch(t, append([]string{"-log", "json"}, args...)...)
+	r.until(func() bool { return strings.Contains(r.out.String(), "\n") })
+	first, _, _ := strings.Cut(r.out.String(), "\n")
+	var said struct {
+		Msg string `json:"msg"`
+		ready
+	}
+	if err := json.Unmarshal([]byte(first), &said); err != nil {
+		t.Fatalf("%v: %s", err, first)
+	}
+	if said.Msg != "ready" || said.Token == "" || said.PID != os.Getpid() || said.ConsoleURL != said.BaseURL+"/_mock/" {
+		t.Errorf("the first line is %s", first)
+	}
+	r.base = said.BaseURL
+	return r
+}

@@ -1,0 +1,121 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Allowed says where else than to loopback addresses deliveries may go.
+type Allowed struct {
+	Public   bool           // to public addresses
+	Hosts    []string       // to these names, without a port, wherever they lead
+	Networks []netip.Prefix // to addresses in these networks
+}
+
+// guard makes the connections of deliveries, and only such as are allowed.
+type guard struct {
+	public   bool
+	hosts    map[string]bool // see hostKey
+	networks []netip.Prefix  // as addresses that are unmapped
+	dialer   net.Dialer      // a test's own may resolve names, and be asked after the guard
+}
+
+func newGuard(a Allowed) *guard {
+	g := &guard{public: a.Public, hosts: map[string]bool{}}
+	for _, host := range a.Hosts {
+		g.hosts[hostKey(host)] = true
+	}
+	for _, network := range a.Networks {
+		g.networks = append(g.networks, unmapped(network))
+	}
+	return g
+}
+
+// hostKey is the same for all ways to write a name.
+func hostKey(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+
+// unmapped turns a network of IPv4 addresses within IPv6 into one of IPv4.
+func unmapped(network netip.Prefix) netip.Prefix {
+	if network.Addr().Is4In6() && network.Bits() >= 96 {
+		return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
+	}
+	return network
+}
+
+// dial connects to the host and port of a URL. What is refused is refused before
+// the first packet, and by the address that is connected to: no name leads around.
+func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := g.dialer
+	next := dialer.ControlContext
+	dialer.ControlContext = func(ctx context.Context, network, resolved string, c syscall.RawConn) error {
+		if err := g.mayDial(host, resolved); err != nil || next == nil {
+			return err
+		}
+		return next(ctx, network, resolved, c)
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// mayDial refuses connections to what a webhook must not reach: the host of its
+// URL counts by its name, and by the address that it was resolved to.
+func (g *guard) mayDial(host, resolved string) error {
+	to, err := netip.ParseAddrPort(resolved)
+	if err != nil {
+		return fmt.Errorf("mockserver: deliveries to %s are refused: %w", resolved, err)
+	}
+	addr := to.Addr().Unmap().WithZone("")
+	if addr.IsLoopback() {
+		return nil
+	}
+	if reason := g.refusal(host, addr); reason != "" {
+		return fmt.Errorf("mockserver: deliveries to %s are refused: %s", addr, reason)
+	}
+	return nil
+}
+
+// refusal says why no delivery goes to an address that is not loopback, or "".
+func (g *guard) refusal(host string, addr netip.Addr) string {
+	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
+	switch {
+	case metadata(addr):
+		return "where clouds keep credentials of their machines, nothing is ever delivered"
+	case addr.IsUnspecified() || addr.IsMulticast():
+		return "not an address of one machine"
+	case g.hosts[hostKey(host)] || slices.ContainsFunc(g.networks, contains):
+		return ""
+	case !addr.IsGlobalUnicast() || addr.IsPrivate() || special(addr):
+		return "not a public address; -allow-target (Config.AllowTargetNetworks, AllowTargetHosts) allows it"
+	case !g.public:
+		return "only loopback addresses are allowed; -allow-targets (Config.AllowTargets) adds public ones"
+	}
+	return ""
+}
+
+// special reports whether an address is in a block of the IANA special-purpose
+// registries that package netip has no word for: shared, reserved and
+// documentation addresses, and those that embed an IPv4 address. Of IPv6, only
+// 2000::/3 holds public addresses at all.
+func special(addr netip.Addr) bool {
+	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
+		return true
+	}
+	for _, block := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+	} {
+		if netip.MustParsePrefix(block).Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
