@@ -155,10 +155,11 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tokens []string // what the source gives first
 		is     error
+		apart  time.Duration // the calls; 401s come one after the other to those that begin after 1 s
 		asked  int
 	}{
-		"at once":     {nil, broken, 1},
-		"after a 401": {[]string{"a"}, broken, 2},
+		"at once":     {nil, broken, 10 * time.Millisecond, 1},
+		"after a 401": {[]string{"a"}, broken, 20 * time.Millisecond, 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
@@ -167,8 +168,10 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 				return respond(401, ""), nil
 			}, func(cfg *Config) {
 				cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
-					time.Sleep(time.Second)
-					if asked++; asked <= len(tc.tokens) {
+					if asked++; asked == 1 {
+						time.Sleep(time.Second)
+					}
+					if asked <= len(tc.tokens) {
 						return tc.tokens[asked-1], nil
 					}
 					return "", broken
@@ -177,7 +180,7 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
-					time.Sleep(time.Duration(i) * 10 * time.Millisecond) // so that their 401s come one after the other
+					time.Sleep(time.Duration(i) * tc.apart)
 					if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, tc.is) {
 						t.Errorf("%s: got %v, want %v", name, err, tc.is)
 					}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -213,6 +214,47 @@ func TestArgumentsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFirstMistakeCounts: of several bad arguments the first is named.
+func TestFirstMistakeCounts(t *testing.T) {
+	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
+	_, ids := c.Contacts.Get(t.Context(), 0, -1)
+	_, numbers := c.Contacts.List(t.Context(), 1, ListContactsParams{Page: -1, PerPage: -1})
+	_, texts := c.Contacts.List(t.Context(), 1, ListContactsParams{Sort: "\xff", Filter: "\xff"})
+	_, both := c.Contacts.List(t.Context(), 0, ListContactsParams{Page: -1, Sort: "\xff"})
+	for want, err := range map[string]error{
+		"list_id: want a positive id, not 0": ids, "page: want a positive number, not -1": numbers, "sort: is not UTF-8": texts,
+		"list_id: want a positive id": both,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestPauseAndContext: no pause is longer than the context, and none begins when that has
+// ended.
+func TestPauseAndContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 50 { // a timer of 0 and the end of the context are a choice by chance
+			if !errors.Is(pause(ended, 0), context.Canceled) {
+				t.Fatal("no pause, and the end of the context is not told")
+			}
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for d, ends := range map[time.Duration]bool{time.Second - 1: false, time.Second: true, time.Second + 1: true} {
+			if endsWithin(soon, d) != ends {
+				t.Errorf("a context of a second ends within %v: %v", d, !ends)
+			}
+		}
+		if !endsWithin(ended, time.Second) || endsWithin(t.Context(), time.Hour) {
+			t.Error("a context without a deadline ends when it ends")
+		}
+	})
 }
 
 // TestLargestLimits has limits to which nothing can be added.

@@ -66,6 +66,7 @@ func TestImportCSVLeavesOutWhole(t *testing.T) {
 func TestImportCSVLines(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"CR alone":            {"email,n\ra@x,1\r\rb@x,\"2\r3\"\rc@x,4", CSVOptions{}, "2:a@x{n=1}[] 4:b@x{n=2\n3}[] 6:c@x{n=4}[] "},
+		"CR at the end":       {"email\r", CSVOptions{}, ""},
 		"CR CR LF":            {"email\r\r\na@x\r\r\n", CSVOptions{}, "3:a@x{}[] "},
 		"CR in an LF file":    {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
 		"CR before a field":   {"email,n\na@x,\r1\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
@@ -165,6 +166,28 @@ func TestImportCSVNeverReads(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d items, want a contact and an error", n)
+	}
+}
+
+// counted counts what is read of endless text.
+type counted int
+
+func (c *counted) Read(p []byte) (int, error) {
+	*c += counted(len(p))
+	return copy(p, strings.Repeat("x", len(p))), nil
+}
+
+// A row without an end is given up when it is too long, not when memory is.
+func TestImportCSVEndlessLine(t *testing.T) {
+	for _, head := range []string{"", "email\n", "email\r", "email\n\""} {
+		var read counted
+		var got error
+		for _, err := range ImportCSV(io.MultiReader(strings.NewReader(head), io.LimitReader(&read, 64<<20)), CSVOptions{}) {
+			got = err
+		}
+		if got == nil || !strings.Contains(got.Error(), "longer than 1048576 bytes") || read > 4<<20 {
+			t.Errorf("behind %q: %v after %d bytes", head, got, read)
+		}
 	}
 }
 

@@ -98,9 +98,9 @@ func TestDetails(t *testing.T) {
 		`{"detail":[{"msg":"` + long + `"}]}`:                {long},
 		`{"detail":[{"msg":"` + long + `x"}]}`:               {long + "…"},
 		`{"detail":[{"loc":[` + most + `,"b"],"msg":"m"}]}`:  {strings.TrimSuffix(strings.Repeat("a.", maxLocation), ".") + ": m"},
-		`{"detail":"no"`:                                     nil,
-		`{"detail":"no"} x`:                                  nil,
-		`["no"]`:                                             nil,
+		`{"detail":"no"`:    nil,
+		`{"detail":"no"} x`: nil,
+		`["no"]`:            nil,
 	} {
 		var got []string
 		details, more := parseDetails(body, "")
@@ -187,6 +187,52 @@ func TestErrorLog(t *testing.T) {
 	}
 }
 
+// TestErrorSaysNoMoreThanThereIs: as many details as are shown are not followed by
+// others, a pause is logged if there is one, and nothing is said twice.
+func TestErrorSaysNoMoreThanThereIs(t *testing.T) {
+	e := &Error{Op: "createList", StatusCode: 422, Details: slices.Repeat([]ErrorDetail{{Msg: "m"}}, maxShownDetails), cause: io.EOF}
+	if text := e.Error(); strings.Contains(text, "more") {
+		t.Errorf("%s: there are no more", text)
+	}
+	var b bytes.Buffer
+	slog.New(slog.NewTextHandler(&b, nil)).Error("x", "err", e)
+	if strings.Contains(b.String(), "retry_after") {
+		t.Errorf("%s: there is no pause", b.String())
+	}
+	for _, err := range []error{nil, io.EOF} {
+		if e.joined(err) != e {
+			t.Errorf("joined with %v: %v", err, e.joined(err))
+		}
+	}
+	if both := e.joined(io.ErrClosedPipe); !errors.Is(both, io.EOF) || !errors.Is(both, io.ErrClosedPipe) || errors.Is(e, io.ErrClosedPipe) {
+		t.Errorf("joined with another: %v", both)
+	}
+	if isMismatch(io.EOF) {
+		t.Error("an error of somebody else is a mismatch")
+	}
+}
+
+// causeLimiter gives up with the cause of a context alone, which it ends.
+type causeLimiter struct{ end func() }
+
+func (l causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration), error) {
+	l.end()
+	return nil, context.Cause(ctx)
+}
+
+// TestCauseIsJoined: whatever reports that the context has ended, the error says
+// that it has, and why.
+func TestCauseIsJoined(t *testing.T) {
+	why := errors.New("the shop closes")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := newTestClient(t, answer(200, "application/json", "{}"), func(cfg *Config) {
+		cfg.LookupLimiter = causeLimiter{func() { cancel(why) }}
+	})
+	if _, err := c.Emails.Get(ctx, "e"); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it is canceled, and why", err)
+	}
+}
+
 // FuzzAnswer has the platform answer anything.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, "application/json", `{"data":[{"id":1,"email":"a","tags":["x"],"custom_attributes":null}],"pagination":{"page":1}}`)
@@ -222,6 +268,7 @@ func TestErrorIsOneLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain é 😀 \u00a0": "plain é 😀 \u00a0",
 		`a \n "quoted"`:    `a \n "quoted"`,
+		"\n" + `a \ "q"`:   `\n` + `a \ "q"`,
 		"\x1b[2Jgone\r\n":  `\x1b[2Jgone\r\n`,
 		"\x00\x7f\u0085":   `\x00\x7f\u0085`,
 		"a\u2028b\u2029c":  `a\u2028b\u2029c`,

@@ -81,11 +81,11 @@ func (v *importAnswer) readCount(c *jsonscan.Cursor) (n int64) {
 		return n
 	case '"':
 		text := c.String()
-		n, err := strconv.ParseInt(text, 10, 64)
-		v.taken = v.taken || err != nil && strings.EqualFold(text, "true")
+		n, _ := strconv.ParseInt(text, 10, 64)
+		v.taken = v.taken || strings.EqualFold(text, "true")
 		return n
 	case 't':
-		v.taken = c.Bool() || v.taken
+		v.taken = c.Bool()
 		return 0
 	case '{':
 		for range c.Object() {

@@ -39,6 +39,12 @@ func TestImportBatchAccepted(t *testing.T) {
 		"counted":         {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []ImportError{{Index: 2}}}},
 		"true":            {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 2}}}},
 		"a code":          {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
+		"true, twice":     {"", `{"imported":true,"updated":"1"}`, ImportResult{Accepted: 3}},
+		"true as text":    {"", `{"imported":"TRUE"}`, ImportResult{Accepted: 3}},
+		"true and a sum":  {"", `{"imported":true,"updated":3}`, ImportResult{Accepted: 3}},
+		"counts as text":  {"", `{"imported":"1","updated":"2"}`, ImportResult{Imported: 1, Updated: 2}},
+		"none imported":   {"", `{"imported":-1,"updated":4}`, ImportResult{Accepted: 3}},
+		"none updated":    {"", `{"imported":4,"updated":-1}`, ImportResult{Accepted: 3}},
 		"another sum":     {"", `{"imported":9,"updated":1}`, ImportResult{Accepted: 3}},
 		"asked twice":     {`{"imported":3`, `{"imported":1,"updated":2}`, ImportResult{Imported: 1, Accepted: 2}},
 		"no place, twice": {`{"imported":2,"errors":[{"msg":"no"}]}`, `{"imported":3,"updated":0}`, ImportResult{Imported: 3}},
@@ -57,6 +63,18 @@ func TestImportBatchAccepted(t *testing.T) {
 				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
 			}
 		})
+	}
+}
+
+// TestImportBatchKeepsWhatItReads: of an answer that does not fit, what could be
+// read is returned with the error; of a failure, nothing.
+func TestImportBatchKeepsWhatItReads(t *testing.T) {
+	one := ContactImport{Contacts: []ImportContact{{Email: "a@x"}}}
+	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
+		c := newTestClient(t, answer(200, "application/json", body), func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrBadAnswer) || got.Imported != want {
+			t.Errorf("%s: %+v, %v; want %d imported and an error", body, got, err, want)
+		}
 	}
 }
 

@@ -133,6 +133,9 @@ func TestImport(t *testing.T) {
 					t.Fatalf("Status(%d) = %v, want %v", i, got, want)
 				}
 			}
+			if tc.n > 0 && tc.bad == 0 && len(report.spans) != 1 {
+				t.Errorf("%d spans of one status", len(report.spans))
+			}
 			for _, r := range report.Rejections {
 				if r.Contact.Email != fmt.Sprintf("bad%d", r.Index) || r.Contact.Line != int(r.Index)+2 || r.Detail.Type != "value_error" {
 					t.Errorf("rejection %+v", r)
@@ -354,6 +357,16 @@ func TestImportRefusesOptions(t *testing.T) {
 	}
 }
 
+func TestImportTakesOptions(t *testing.T) {
+	for _, opts := range []ImportOptions{{BatchSize: 1}, {BatchSize: 1000}, {Concurrency: 1}, {Concurrency: maxConcurrency}} {
+		srv := &importServer{list: map[string]int{}}
+		report, err := newTestClient(t, srv.ServeHTTP).Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
+		if err != nil || report.Imported != 3 {
+			t.Errorf("%+v: report %v, error %v", opts, report, err)
+		}
+	}
+}
+
 func TestImportCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -480,5 +493,157 @@ func TestImportLeft(t *testing.T) {
 	}
 	if len(srv.list) != 85 {
 		t.Errorf("%d contacts on the list, want 85", len(srv.list))
+	}
+}
+
+// TestImportErrorText: the error of an import says what failed, each once, and
+// which contacts that were, by their places.
+func TestImportErrorText(t *testing.T) {
+	stop, full := errors.New("stop here"), errors.New("disk full")
+	failing := func(fails ...int) func(int) int {
+		return func(n int) int {
+			if slices.Contains(fails, n) {
+				return 422
+			}
+			return 0
+		}
+	}
+	one := "contacts 2 to 3: importContacts: POST /lists/1/contacts/import: 422 Unprocessable Entity"
+	for name, tc := range map[string]struct {
+		before  func(int) int
+		opts    ImportOptions
+		want    string // with what stands behind the first status left out
+		batches int
+	}{
+		"one fails":     {failing(2), ImportOptions{}, "import: " + one, 2},
+		"one of three":  {failing(2), ImportOptions{OnBatchError: ContinueOnError}, "import: " + one, 3},
+		"two of three":  {failing(2, 3), ImportOptions{OnBatchError: ContinueOnError}, "import: 2 of 3 batches failed, first " + one, 3},
+		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed, first " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
+		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
+		"no checkpoint": {failing(), ImportOptions{Checkpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
+		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: it ends before the 7 contacts to skip; is it the same source?", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := &importServer{list: map[string]int{}, before: tc.before}
+			c := newTestClient(t, srv.ServeHTTP)
+			tc.opts.BatchSize = 2
+			_, err := c.Contacts.Import(t.Context(), 1, numbered(6, 0), tc.opts)
+			text := fmt.Sprint(err)
+			if before, after, ok := strings.Cut(text, "422 Unprocessable Entity"); ok {
+				_, more, _ := strings.Cut(after, ";")
+				text = before + "422 Unprocessable Entity"
+				if more != "" {
+					text += ";" + more
+				}
+			}
+			if text != tc.want || srv.requests != tc.batches {
+				t.Errorf("got  %s\nwant %s\nafter %d requests, want %d", text, tc.want, srv.requests, tc.batches)
+			}
+		})
+	}
+}
+
+// TestImportSourceGoesOn: the first error of a source is its end, also while
+// contacts are skipped.
+func TestImportSourceGoesOn(t *testing.T) {
+	broken := errors.New("unreadable")
+	for _, skip := range []int64{0, 5} {
+		srv := &importServer{list: map[string]int{}}
+		c := newTestClient(t, srv.ServeHTTP)
+		report, err := c.Contacts.Import(t.Context(), 1, func(yield func(ImportContact, error) bool) {
+			_ = yield(ImportContact{Email: "a@x"}, nil) && yield(ImportContact{}, broken) && yield(ImportContact{Email: "b@x"}, nil)
+		}, ImportOptions{Skip: skip})
+		if !errors.Is(err, broken) || strings.Contains(err.Error(), "skip") || report.Read != 1 || report.Complete || srv.list["b@x"] != 0 {
+			t.Errorf("skipping %d: %v, %+v", skip, err, report)
+		}
+	}
+}
+
+// TestImportAfterTheEnd: with a context that has ended nothing is sent, and nothing
+// has failed.
+func TestImportAfterTheEnd(t *testing.T) {
+	srv := &importServer{list: map[string]int{}}
+	c := newTestClient(t, srv.ServeHTTP)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // a free slot and the end of the context are a choice by chance
+		report, err := c.Contacts.Import(ctx, 1, numbered(3, 0), ImportOptions{})
+		if !errors.Is(err, context.Canceled) || report.Failed+report.Unknown != 0 || report.Status(0) != ImportNotSent || report.Complete {
+			t.Fatalf("%v, %+v", err, report)
+		}
+	}
+	if srv.requests != 0 {
+		t.Errorf("%d requests", srv.requests)
+	}
+}
+
+// TestImportProgressCountsBatches: a batch of which the filter leaves nobody is no
+// batch, but its places are confirmed.
+func TestImportProgressCountsBatches(t *testing.T) {
+	srv := &importServer{list: map[string]int{}}
+	c := newTestClient(t, srv.ServeHTTP)
+	var got []string
+	opts := ImportOptions{
+		BatchSize: 2, Filter: func(c ImportContact) bool { return c.Line < 6 },
+		Progress: func(p ImportProgress) { got = append(got, fmt.Sprintf("%d:%d", p.Batches, p.Confirmed)) },
+	}
+	report, err := c.Contacts.Import(t.Context(), 1, numbered(9, 0), opts)
+	if err != nil || report.LeftOut != 5 || report.Confirmed != 9 || fmt.Sprint(got) != "[1:2 2:4]" {
+		t.Errorf("%v, %+v, progress %v", err, report, got)
+	}
+	for i, want := range []ImportStatus{ImportImported, ImportImported, ImportImported, ImportImported, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportNotSent} {
+		if s := report.Status(int64(i)); s != want {
+			t.Errorf("contact %d is %v, want %v", i, s, want)
+		}
+	}
+}
+
+// TestReportOutOfOrder: batches that finish before earlier ones confirm nothing
+// until those do, and what they leave between them is not sent.
+func TestReportOutOfOrder(t *testing.T) {
+	r := newImportReport(2)
+	state := func() string {
+		text := ""
+		for i := range int64(13) {
+			text += string(r.Status(i).String()[0])
+		}
+		return fmt.Sprintf("%s %d", text, r.Confirmed)
+	}
+	for _, step := range []struct {
+		add  span
+		want string
+	}{
+		{span{7, 9, ImportImported}, "ssnnnnniinnnn 2"},
+		{span{11, 12, ImportUpdated}, "ssnnnnniinnun 2"},
+		{span{9, 11, ImportFailed}, "ssnnnnniiffun 2"},
+		{span{2, 5, ImportImported}, "ssiiinniiffun 5"},
+		{span{5, 7, ImportImported}, "ssiiiiiiiffun 9"},
+	} {
+		r.add([]span{step.add})
+		if got := state(); got != step.want {
+			t.Errorf("after %v: %s, want %s", step.add, got, step.want)
+		}
+	}
+	if len(r.spans) != 4 {
+		t.Errorf("%d spans, want skipped, imported, failed and updated: %v", len(r.spans), r.spans)
+	}
+	broken := errors.New("unreadable")
+	var left []string
+	for c, err := range r.Left(func(yield func(ImportContact, error) bool) {
+		_ = yield(ImportContact{}, broken)
+		for c, err := range numbered(13, 0) {
+			if !yield(c, err) {
+				return
+			}
+		}
+		yield(ImportContact{}, broken)
+	}) {
+		left = append(left, fmt.Sprint(c.Email, err))
+	}
+	if got, want := strings.Join(left, " "), "unreadable c9@example.com<nil> c10@example.com<nil> c12@example.com<nil> unreadable"; got != want {
+		t.Errorf("left %s, want %s", got, want)
+	}
+	if a, b, c := ImportStatus(-1).String(), ImportLeftOut.String(), (ImportLeftOut + 1).String(); a != "ImportStatus(-1)" || b != "left out" || c != "ImportStatus(9)" {
+		t.Errorf("statuses print as %s, %s, %s", a, b, c)
 	}
 }

@@ -39,6 +39,23 @@ func TestLogger(t *testing.T) {
 	}
 }
 
+// TestLoggerOfSuccess: what went well is recorded without an error, and what did
+// not with it.
+func TestLoggerOfSuccess(t *testing.T) {
+	for status, failed := range map[int]bool{200: false, 404: true} {
+		var log bytes.Buffer
+		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`), func(cfg *Config) {
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		if _, err := c.Templates.Get(t.Context(), 1); (err != nil) != failed {
+			t.Fatal(err)
+		}
+		if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "error") != failed {
+			t.Errorf("status %d: %s", status, log.String())
+		}
+	}
+}
+
 // checkRecord checks the keys of a record, and returns its message.
 func checkRecord(t *testing.T, line string) string {
 	t.Helper()

@@ -213,10 +213,71 @@ func TestLimiterForgetsKeys(t *testing.T) {
 	})
 }
 
+// TestLimiterKeepsKeys: a key is not forgotten while somebody has its turn, nor
+// before its gap is over, whoever else comes.
+func TestLimiterKeepsKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLookupLimiter()
+		acquire := func(key string) func(time.Duration) {
+			release, err := l.Acquire(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return release
+		}
+		first := acquire("a")
+		time.Sleep(time.Minute)
+		acquire("b")(0)
+		began := time.Now()
+		go func() {
+			time.Sleep(5 * time.Second)
+			first(0)
+		}()
+		acquire("a")(3 * time.Second)
+		if waited := time.Since(began); waited < 5*time.Second {
+			t.Errorf("the turn was taken %v after it was had, want when it is given back", waited)
+		}
+		time.Sleep(100 * time.Millisecond)
+		began = time.Now()
+		acquire("b")(0)
+		acquire("a")(0)
+		if waited := time.Since(began); waited < 2900*time.Millisecond {
+			t.Errorf("waited %v, want the gap that was asked for", waited)
+		}
+	})
+}
+
+// TestLookupGapIsNoBackoff: a refusal without Retry-After is waited out by the gap
+// between lookups, however long the pauses of retries are; no other error is.
+func TestLookupGapIsNoBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for status, want := range map[int]int{429: 2, 404: 1, 403: 1} {
+			requests := 0
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return respond(status, `{}`), nil
+				}
+				return respond(200, `{"email_id":"e","status":"sent"}`), nil
+			}, func(cfg *Config) { cfg.Retry.BaseDelay, cfg.Retry.MaxDelay = time.Hour, time.Hour })
+			began := time.Now()
+			_, err := c.Emails.Get(t.Context(), "e")
+			if took := time.Since(began); requests != want || took > 2*time.Second || (err == nil) != (status == 429) {
+				t.Errorf("status %d: %v after %d requests and %v, want %d requests", status, err, requests, took, want)
+			}
+		}
+	})
+}
+
 func TestGetAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
+		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "b"})) {
+			if err != nil || email.ID != "a" {
+				t.Error(email, err)
+			}
+			break
+		}
 		var got []string
 		for email, err := range c.Emails.GetAll(t.Context(), slices.Values([]string{"a", "gone", "b", ""})) {
 			if err != nil {

@@ -2,12 +2,14 @@ package client
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -326,4 +328,70 @@ func TestEndlessInformation(t *testing.T) {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
+}
+
+// TestInformationIsLimited: 1xx responses may have a mebibyte together, and not a
+// byte more.
+func TestInformationIsLimited(t *testing.T) {
+	const line = len("HTTP/1.1 103 \r\n\r\n") + len("Link: \r\n")
+	for _, parts := range []int{1, 4} {
+		for over := range 2 {
+			o := &once{}
+			var err error
+			for i := range parts {
+				size := maxInformed / parts
+				if i == 0 {
+					size += over
+				}
+				if err != nil {
+					t.Errorf("%d of %d: %v", i, parts, err)
+				}
+				err = o.got1xx(103, textproto.MIMEHeader{"Link": {strings.Repeat("x", size-line)}})
+			}
+			if (err != nil) != (over > 0) {
+				t.Errorf("%d bytes too many in %d responses: %v", over, parts, err)
+			}
+		}
+	}
+	two := textproto.MIMEHeader{"A": {strings.Repeat("x", maxInformed/2)}, "B": {strings.Repeat("x", maxInformed/2)}}
+	if new(once).got1xx(103, two) == nil {
+		t.Error("fields of one response do not add up")
+	}
+}
+
+// TestWhatIsHTTP2: a connection that says nothing of TLS, or settled on something
+// else, is none.
+func TestWhatIsHTTP2(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	defer there.Close()
+	for name, tc := range map[string]struct {
+		conn net.Conn
+		want bool
+	}{
+		"no TLS":      {here, false},
+		"no protocol": {tls.Client(here, &tls.Config{ServerName: "x"}), false},
+		"h2":          {settledConn{here, "h2"}, true},
+		"http/1.1":    {settledConn{here, "http/1.1"}, false},
+	} {
+		if got := settledHTTP2(tc.conn); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+	for err, want := range map[error]bool{
+		&net.OpError{Op: "dial", Err: io.EOF}: true, &net.OpError{Op: "read", Err: io.EOF}: false, io.EOF: false,
+	} {
+		if got := isDialError(fmt.Errorf("wrapped: %w", err)); got != want {
+			t.Errorf("%v: no connection was made: %v, want %v", err, got, want)
+		}
+	}
+}
+
+type settledConn struct {
+	net.Conn
+	protocol string
+}
+
+func (c settledConn) ConnectionState() tls.ConnectionState {
+	return tls.ConnectionState{NegotiatedProtocol: c.protocol}
 }

@@ -443,3 +443,42 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 		t.Errorf("yielded %v, want %v (%v)", got, want, err)
 	}
 }
+
+// TestEndOfList: a list that ends before all that the platform counted is an error,
+// unless nobody knows how many items were on the pages that were skipped.
+func TestEndOfList(t *testing.T) {
+	for name, tc := range map[string]struct {
+		w    walk[int]
+		good bool
+	}{
+		"all":                       {walk[int]{count: 7, seen: 7, largest: 3, full: 3}, true},
+		"too few":                   {walk[int]{count: 7, seen: 6, largest: 3, full: 3}, false},
+		"too few, no page size":     {walk[int]{count: 7, seen: 6, largest: 3}, false},
+		"the rest":                  {walk[int]{count: 7, seen: 4, largest: 3, full: 3, skipped: 1}, true},
+		"too few of the rest":       {walk[int]{count: 7, seen: 3, largest: 3, full: 3, skipped: 1}, false},
+		"the rest, no page size":    {walk[int]{count: 7, seen: 1, largest: 1, skipped: 1}, true},
+		"as many as can be skipped": {walk[int]{count: 7, seen: 1, full: 3, skipped: 1 << 62}, true},
+		"nothing is counted":        {walk[int]{seen: 1}, true},
+	} {
+		if err := tc.w.atEnd(); (err == nil) != tc.good {
+			t.Errorf("%s: %v, want an error: %v", name, err, !tc.good)
+		}
+	}
+}
+
+// TestRefusalBehindAPage: only behind a short page a refusal is the end, and only
+// one that says that there is no such page.
+func TestRefusalBehindAPage(t *testing.T) {
+	for _, short := range []bool{true, false} {
+		w := walk[int]{short: short, full: 3, previous: []int{1}}
+		for _, target := range []error{ErrNotFound, ErrValidation, ErrForbidden, ErrServer} {
+			if got := w.isBehind(nil, target); got != (short && (target == ErrNotFound || target == ErrValidation)) {
+				t.Errorf("%v behind a short page (%v): the end is %v", target, short, got)
+			}
+		}
+	}
+	w := walk[int]{short: true, full: 3, previous: []int{1}}
+	if err := w.check(3, []int{2}, Pagination{}); err == nil || err.Error() != "page 2 held 1 items of 3 and was not the last" {
+		t.Errorf("%v, want it to name the page before", err)
+	}
+}

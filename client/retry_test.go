@@ -576,7 +576,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestJitter wants pauses spread over the whole of their bound.
+// TestJitter wants pauses spread over the whole of their bound, on top of what
+// the platform asked for, so that not all come back at once.
 func TestJitter(t *testing.T) {
 	r := RetryConfig{}.withDefaults()
 	for n := 1; n <= 70; n++ {
@@ -584,16 +585,18 @@ func TestJitter(t *testing.T) {
 		if n < 6 {
 			bound = min(r.BaseDelay<<(n-1), r.MaxDelay)
 		}
-		var low, high bool
-		for range 200 {
-			d := r.delay(n, 0)
-			if d < 0 || d > bound {
-				t.Fatalf("pause %d is %v, want up to %v", n, d, bound)
+		for _, asked := range []time.Duration{0, 7 * time.Second} {
+			var low, high bool
+			for range 200 {
+				d := r.delay(n, asked) - asked
+				if d < 0 || d > bound {
+					t.Fatalf("pause %d is %v beyond %v, want up to %v", n, d, asked, bound)
+				}
+				low, high = low || d < bound/4, high || d > bound*3/4
 			}
-			low, high = low || d < bound/4, high || d > bound*3/4
-		}
-		if !low || !high {
-			t.Errorf("pause %d is not spread", n)
+			if !low || !high {
+				t.Errorf("pause %d is not spread beyond %v", n, asked)
+			}
 		}
 	}
 }

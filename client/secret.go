@@ -123,7 +123,8 @@ func spelledByte(s string, c byte) int {
 		if end := strings.IndexByte(s[:min(len(s), 10)], ';') + 1; html.UnescapeString(s[:end]) == string(c) {
 			return end
 		}
-	case s[0] == c:
+	}
+	if s[0] == c {
 		return 1
 	}
 	return 0

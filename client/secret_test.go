@@ -59,3 +59,31 @@ func TestTokenLosesNoID(t *testing.T) {
 		}
 	}
 }
+
+// TestRedactSpellings: a token shows in no spelling of its characters, and what is
+// not quite the token stays.
+func TestRedactSpellings(t *testing.T) {
+	const token = `a"&/`
+	for text, want := range map[string]string{
+		`x` + token + `y`:     "x" + redacted + "y",
+		`a\"&\/`:              redacted,
+		`a\u0022\u0026\u002F`: redacted,
+		`a%22%26%2f`:          redacted,
+		`a&quot;&amp;/`:       redacted,
+		`a&#34;&#x26;/`:       redacted,
+		`\a\"\&\/`:            redacted,
+		`a\'&/`:               `a\'&/`,
+		`a%23&/`:              `a%23&/`,
+		`ax22&/`:              `ax22&/`,
+		`a"&\`:                `a"&\`,
+		`a"&%`:                `a"&%`,
+		`a"&%2`:               `a"&%2`,
+		`a"&\u00`:             `a"&\u00`,
+		`a&`:                  `a&`,
+		`\`:                   `\`,
+	} {
+		if got := redact(text, token); got != want {
+			t.Errorf("%s becomes %s, want %s", text, got, want)
+		}
+	}
+}

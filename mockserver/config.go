@@ -43,6 +43,13 @@ type Config struct {
 	// RetrySchedule holds the waits before a failed delivery is tried again.
 	// Nil is DefaultRetrySchedule; empty is no second attempt.
 	RetrySchedule []time.Duration
+	// DeliveryConcurrency is how many attempts to one webhook may be under way at
+	// a time; 4 unless it is positive. With 1 a webhook's deliveries come one after
+	// the other, in order.
+	DeliveryConcurrency int
+	// AttemptTimeout is how long an attempt may take until the end of its answer; 10
+	// s unless it is positive. It is real time.
+	AttemptTimeout time.Duration
 	// Targets answers deliveries in process: the handler is called for every
 	// webhook URL with that host (with its port, unless it is that of the
 	// scheme), and no socket is opened. When an attempt has taken too long, or

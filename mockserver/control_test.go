@@ -418,6 +418,10 @@ func TestControlFaults(t *testing.T) {
 			t.Errorf("after %s %s %s: GET /lists is %d, want %d", step.method, step.path, step.body, got, step.lists)
 		}
 	}
+	typo := c.do("POST", "/_mock/faults", `{"action":"status","operation":"submitEmial"}`)
+	if !strings.Contains(typo.text, "did you mean submitEmail? There are acceptListPolicy, ") {
+		t.Errorf("a misspelt operation: %s, want what there is", typo.text)
+	}
 	mistakes := c.do("POST", "/_mock/faults", `{"action":"status","nth":-1,"status":1}`)
 	if strings.Count(mistakes.text, "value_error") != 2 || !strings.Contains(mistakes.text, `["body","nth"]`) {
 		t.Errorf("two mistakes: %s, want a value_error each", mistakes.text)

@@ -363,3 +363,173 @@ func TestDrainOfAClosedServer(t *testing.T) {
 		})
 	}
 }
+
+// With a concurrency of one, deliveries come one after the other, in order, also
+// when the first of them takes its time.
+func TestOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var seen []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, what)
+		}
+		slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			name := body[strings.Index(string(body), "@")-1:][:1]
+			note("begin " + string(name))
+			if name[0] == 'a' {
+				time.Sleep(5 * time.Second)
+			}
+			note("end " + string(name))
+		})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}, DeliveryConcurrency: 1})
+		p.webhook(events.NameSuppressedEmailAdded)
+		for _, name := range []string{"a", "b", "c"} {
+			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
+		}
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"begin a", "end a", "begin b", "end b", "begin c", "end c"}; !slices.Equal(seen, want) {
+			t.Errorf("seen %q, want %q", seen, want)
+		}
+	})
+}
+
+// Config.DeliveryConcurrency is how many attempts are under way, and the retry of
+// one begins at its time though others do not answer.
+func TestDeliveryConcurrency(t *testing.T) {
+	for given, want := range map[int]int{0: 4, -1: 4, 2: 2, 50: 12} {
+		t.Run(fmt.Sprint(given), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hookServer{}
+				hang := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					h.ServeHTTP(w, r)
+					<-r.Context().Done()
+				})
+				p := newProbe(t, mockserver.Config{
+					Targets: map[string]http.Handler{"app.test": hang}, DeliveryConcurrency: given,
+				})
+				p.webhook(events.NameSuppressedEmailAdded)
+				for i := range 12 {
+					p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
+				}
+				synctest.Wait()
+				if got := len(h.since(time.Now())); got != want {
+					t.Errorf("%d attempts are under way, want %d", got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestRetryBesideOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{}
+		first := true
+		receiver := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.mu.Lock()
+			fails := first
+			first = false
+			h.mu.Unlock()
+			h.ServeHTTP(w, r)
+			if fails {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			time.Sleep(9 * time.Second)
+		})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}, DeliveryConcurrency: 2})
+		p.webhook(events.NameSuppressedEmailAdded)
+		start := time.Now()
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		synctest.Wait()
+		p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := h.since(start), []time.Duration{0, 0, time.Second}; !slices.Equal(got, want) {
+			t.Errorf("attempts at %v, want %v: the retry beside the other delivery", got, want)
+		}
+	})
+}
+
+// What is held back for being overtaken arrives after what overtakes it, also when
+// both could be attempted at the same time.
+func TestReorderWhileOthersOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var done []string
+		slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			time.Sleep(3 * time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, string(body[strings.Index(string(body), "@")-1:][:1]))
+		})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1, Delay: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b"} {
+			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
+		}
+		start := time.Now()
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"b", "a"}; !slices.Equal(done, want) || time.Since(start) != 6*time.Second {
+			t.Errorf("%q after %v, want %q one after the other", done, time.Since(start), want)
+		}
+	})
+}
+
+// Asked for again, what waits to have been overtaken comes once, and not twice.
+func TestRedeliverWhatIsOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hookServer{}
+		slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.ServeHTTP(w, r)
+			time.Sleep(3 * time.Second)
+		})
+		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}})
+		p.webhook(events.NameSuppressedEmailAdded)
+		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a", "b"} {
+			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
+		}
+		if err := p.Redeliver(p.Deliveries()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(h.bodies) != 2 {
+			t.Errorf("%d attempts, want 2", len(h.bodies))
+		}
+	})
+}
+
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p := newProbe(t, mockserver.Config{
+			Targets:        map[string]http.Handler{"app.test": hang},
+			RetrySchedule:  []time.Duration{},
+			AttemptTimeout: 1500 * time.Millisecond,
+		})
+		p.webhook(events.NameSuppressedEmailAdded)
+		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a := p.Deliveries()[0].Attempts[0]; a.Duration != 1500*time.Millisecond || a.Error != "no answer within 1.5s" {
+			t.Errorf("got %+v, want no answer within 1.5s", a)
+		}
+	})
+}

@@ -39,11 +39,19 @@
 //
 // Complaining and unsubscribing globally put the address on the suppression list.
 //
+// The links in messages lead to the server itself, under /_mail/: the one that
+// confirms, those of the merge tags {{unsubscribe_url}} and
+// {{global_unsubscribe_url}}, and that of List-Unsubscribe, to which a mail program
+// posts (RFC 8058). A GET does as a click in a browser does. They need no token:
+// the message's id, which nobody can guess, is in them.
+//
 // # Deliveries
 //
-// Each webhook has a queue, which is worked off in order, one delivery after the
-// other. A delivery that is not answered with 2xx within 10 seconds is tried
-// again on [Config.RetrySchedule], always with the same bytes and signature.
+// Each webhook has a queue, which is worked off in order, up to
+// [Config.DeliveryConcurrency] attempts at a time, so that they may arrive in
+// another order; no queue waits for that of another webhook. A delivery that is
+// not answered with 2xx within [Config.AttemptTimeout] is tried again on
+// [Config.RetrySchedule], always with the same bytes and signature.
 // Attempts, not events, count against the webhook's rate limit, and never are
 // more made in any window of its period. The queue of an archived webhook rests.
 //
@@ -77,7 +85,8 @@
 // [Server.Seed] adds what a file describes, and [Server.SetStart] makes that what
 // [Server.Reset] goes back to between tests: the same ids and secrets each time.
 // [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
-// it, and [Server.Clear] forgets everything.
+// it, and [Server.Clear] forgets everything. [Server.Follow] writes the state and
+// then what changes, for a file that is never far behind.
 //
 // # Control routes
 //

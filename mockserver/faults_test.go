@@ -574,7 +574,7 @@ func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, [
 	t.Helper()
 	begin := time.Now()
 	m := &misdelivered{}
-	srv := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{
+	srv := mockserver.New(mockserver.Config{DeliveryConcurrency: 1, Targets: map[string]http.Handler{
 		"hook.test": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			_, address, _ := strings.Cut(string(body), `"email_address":"`)

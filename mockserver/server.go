@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/internal/landing"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
@@ -31,6 +33,7 @@ type Server struct {
 	world *world.World
 
 	control func() http.Handler
+	landing http.Handler
 	serve   listening
 	close   sync.Once
 }
@@ -39,8 +42,9 @@ type Server struct {
 // or mount it as a handler. Close it when it is no longer needed.
 func New(cfg Config) *Server {
 	cfg, known := cfg.complete()
-	w := build(cfg, known)
-	s := &Server{cfg: cfg, world: w}
+	s := &Server{cfg: cfg}
+	w := build(cfg, known, s.linkBase)
+	s.world, s.landing = w, landing.New(w.Platform, w.API)
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(w, control.Options{
 			Console:       cfg.Console,
@@ -54,7 +58,7 @@ func New(cfg Config) *Server {
 // build puts the house together, from the ground up: each floor is given what
 // stands below it, and knows nothing of what comes above. The control routes and
 // this package are the roof.
-func build(cfg Config, known []access.Token) *world.World {
+func build(cfg Config, known []access.Token, base func() string) *world.World {
 	changes := &feed.Feed{}   // everybody may tell it what has changed
 	work := &underway.Count{} // what Wait waits for
 
@@ -62,19 +66,20 @@ func build(cfg Config, known []access.Token) *world.World {
 	tokens := access.New(known, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
-		Schedule: cfg.RetrySchedule,
-		Targets:  cfg.Targets,
-		Allow:    delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
-		Check:    eventCheck(cfg.OnViolation),
-		Faults:   faults,
-		Changes:  changes,
-		Clock:    now,
-		Work:     work,
+		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
+		Targets: cfg.Targets,
+		Allow:   delivery.Allowed{Public: cfg.AllowTargets, Hosts: cfg.AllowTargetHosts, Networks: cfg.AllowTargetNetworks},
+		Check:   eventCheck(cfg.OnViolation),
+		Faults:  faults,
+		Changes: changes,
+		Clock:   now,
+		Work:    work,
 	})
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
 		Lookups:      cfg.Lookups,
 		RecordEvents: cfg.RecordEvents,
+		BaseURL:      base,
 		Deliveries:   deliveries,
 		Faults:       faults,
 		Changes:      changes,
@@ -151,6 +156,19 @@ func (s *Server) URL() string {
 	return s.serve.url
 }
 
+// linkBase is where the links in messages lead: to this machine, if the server
+// listens on all of its addresses.
+func (s *Server) linkBase() string {
+	base, err := url.Parse(s.URL())
+	if err != nil { // not by any listener
+		return s.URL()
+	}
+	if ip, err := netip.ParseAddr(base.Hostname()); err == nil && ip.IsUnspecified() {
+		base.Host = net.JoinHostPort("localhost", base.Port())
+	}
+	return base.String()
+}
+
 // Format implements [fmt.Formatter]: it prints no token, and reads nothing that
 // is changing.
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
@@ -176,6 +194,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path+"/" == control.Prefix: // typed by hand
 		to := url.URL{Path: control.Prefix, RawQuery: r.URL.RawQuery}
 		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, platform.LinkPrefix) {
+		s.landing.ServeHTTP(w, r)
 		return
 	}
 	s.world.API.ServeHTTP(w, r)

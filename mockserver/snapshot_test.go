@@ -3,14 +3,17 @@ package mockserver_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -24,7 +27,11 @@ func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 	if err := srv.Snapshot(&out); err != nil {
 		t.Fatal(err)
 	}
-	return out.String()
+	var indented bytes.Buffer // so that a test finds its way
+	if err := json.Indent(&indented, out.Bytes(), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return indented.String()
 }
 
 // populated is a platform with something of everything.
@@ -243,7 +250,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 // restore, and says why.
 func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{Targets: slow()})
+		p := newProbe(t, mockserver.Config{Targets: slow(), DeliveryConcurrency: 1})
 		for range 2 { // one is attempted, the other in the queue behind it
 			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
 				t.Fatal(err)
@@ -373,7 +380,7 @@ func TestReset(t *testing.T) {
 
 var restoreMistakes = []struct{ name, old, new, want string }{
 	{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
-	{name: "another version", old: `"version": 2`, new: `"version": 3`, want: "version"},
+	{name: "another version", old: `"version": 3`, new: `"version": 4`, want: "version"},
 	{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
 	{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
 	{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
@@ -480,6 +487,72 @@ func TestRestoreMistakes(t *testing.T) {
 	}
 }
 
+// A state that is too large is refused before it is read: the body never comes.
+func TestRestoreTooLarge(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, path := range []string{"PUT /_mock/state", "POST /_mock/seed"} {
+		method, path, _ := strings.Cut(path, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, p.URL()+path, iotest.ErrReader(errors.New("it was read")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = 1<<30 + 1
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "larger than 1073741824 bytes") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// Snapshots of version 2, whose lists have their contacts in them, are read.
+func TestRestoreVersion2(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	if err := p.Restore(strings.NewReader(`{"version":2,"last_id":9,"accounts":[{"account_id":1,
+		"lists":[{"id":1,"name":"Old","contacts":[{"id":2,"email":"ada@example.org","status":"active"}]}]}],
+		"contents":[{"subject":"Hello"}],
+		"messages":[{"id":"m","account_id":1,"sent_by":"email_api","to":"ada@example.org","content":0,"status":"delivered"}],
+		"deliveries":null,"events":null,"last_event":0}`)); err != nil {
+		t.Fatal(err)
+	}
+	if text := p.must("GET", "/lists/1/contacts", nil).text; !strings.Contains(text, "ada@example.org") {
+		t.Errorf("the contacts are %s", text)
+	}
+	if out := p.Outbox(); len(out) != 1 || out[0].Subject != "Hello" {
+		t.Errorf("the outbox is %+v", out)
+	}
+	if saved := snapshotOf(t, p.Server); !strings.Contains(saved, `"version": 3`) {
+		t.Errorf("it is saved as %s", saved)
+	}
+}
+
+var changeMistakes = []struct{ name, change, want string }{
+	{"a gap", `{"change":2,"last_id":9}`, "want change 1"},
+	{"no number", `{"last_id":9}`, "want change 1"},
+	{"another version", `{"version":9}`, "version"},
+	{"no JSON", `{"change":1,`, "unexpected EOF"},
+	{"no content", `{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`, "content"},
+	{"a delivery too far", `{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`, "deliveries[0]: id"},
+	{"a delivery without an id", `{"change":1,"last_id":9,"deliveries":[{}]}`, "deliveries[0]: id"},
+	{"a contact of no list", `{"change":1,"last_id":9,"contacts":[{"id":1,"list_id":7,"email":"a@b.example"}]}`, "contacts[0]: list_id"},
+}
+
+// A change with a mistake changes nothing, nor does what it follows.
+func TestRestoreMistakesOfChanges(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.must("POST", "/lists", `{"name":"Before"}`)
+	before := snapshotOf(t, p.Server)
+	for _, tt := range changeMistakes {
+		err := p.Restore(strings.NewReader(`{"version":3}` + "\n" + tt.change))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want an error about %s", tt.name, err, tt.want)
+		}
+	}
+	if snapshotOf(t, p.Server) != before {
+		t.Error("the state has changed")
+	}
+}
+
 // FuzzRestore restores what is hardly a snapshot, and lets everything happen to
 // what comes of it.
 func FuzzRestore(f *testing.F) {
@@ -495,6 +568,13 @@ func FuzzRestore(f *testing.F) {
 			"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
 		{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
+	)
+	f.Add(
+		`{"version":3,"last_id":2,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x"}]}],
+		"contacts":[{"list_id":1,"id":2,"email":"a@b.example","status":"active"}]}
+		{"change":1,"last_id":3,"contacts":[{"list_id":1,"id":3,"email":"c@b.example","status":"active"}],
+		"messages":[{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],"contents":[{}],
+		"deliveries":[{"id":"dlv-1","state":"queued","body":"{}","place":-1}],"events":[{"id":"evt-1"}],"last_event":1}`,
 	)
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f.Fuzz(func(t *testing.T, in string) {

@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func (p probe) mess(t *testing.T) {
 	p.open(writer.email("eve@example.com"))
 	p.fired()
 	p.SetLookupLimit(mockserver.LookupBucket)
-	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Times: 1}); err != nil {
+	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.RevokeToken("reader"); err != nil {
@@ -159,5 +160,157 @@ func TestRevokeTokenRoute(t *testing.T) {
 	a := p.do("POST", "/_mock/tokens/revoke", map[string]string{"token": "an unknown-secret"})
 	if _, loc := a.detail(); a.status != 404 || loc != "[body token]" || strings.Contains(a.text, "unknown-secret") {
 		t.Errorf("an unknown token: %d %s, want 404 that does not tell it", a.status, a.text)
+	}
+}
+
+// neighbours returns a server with two accounts, in both of which a test has made
+// a mess since the start.
+func neighbours(t *testing.T) probe {
+	t.Helper()
+	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
+	p.list()
+	if err := p.SetStart(); err != nil {
+		t.Fatal(err)
+	}
+	p.mess(t)
+	p.webhook("Email.Opened")
+	p.open(p.email("eve@example.com"))
+	p.fired()
+	return p
+}
+
+// A reset of one account leaves the others alone, and what all share.
+func TestResetOfAnAccount(t *testing.T) {
+	resets := map[string]func(p probe) error{
+		"by the method": func(p probe) error { return p.ResetAccount(2) },
+		"by the route":  func(p probe) error { p.must("POST", "/_mock/reset?account_id=2", nil); return nil },
+	}
+	for name, reset := range resets {
+		t.Run(name, func(t *testing.T) {
+			p := neighbours(t)
+			before := p.must("GET", "/lists", nil).text
+			for range 2 { // again changes nothing
+				if err := reset(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := p.Requests(); len(r) == 0 || slices.ContainsFunc(r, func(r mockserver.Request) bool { return r.AccountID == 2 }) ||
+				len(p.Faults()) != 1 {
+				t.Errorf("%d requests and %d faults are left, want those of the other account", len(r), len(p.Faults()))
+			}
+			for path, want := range map[string]string{
+				"/lists/40/contacts/1001": `"status":"active"`,
+				"/webhooks/80":            `"secret":"a secret of ours"`,
+				"/lists":                  `"count":2`,
+				"/webhooks":               `"count":2`,
+			} {
+				if a := p.as("reader").must("GET", path+"?with_count=true", nil); !strings.Contains(a.text, want) {
+					t.Errorf("%s has no %s: %s", path, want, a.text)
+				}
+			}
+			p.onlyAccount1(t)
+			if got := p.must("GET", "/lists", nil).text; got != before {
+				t.Errorf("the other account has %s, want %s", got, before)
+			}
+			if a := p.as("later").do("GET", "/lists", nil); a.status != 200 {
+				t.Errorf("a token of the other account is answered %d, want 200", a.status)
+			}
+		})
+	}
+}
+
+// onlyAccount1 holds that the journals are of account 1 alone, and that what
+// follows has ids of its own.
+func (p probe) onlyAccount1(t *testing.T) {
+	t.Helper()
+	for _, m := range p.Outbox() {
+		if m.AccountID != 1 {
+			t.Errorf("message %s is left", m.ID)
+		}
+	}
+	for _, e := range p.Events() {
+		if e.AccountID != 1 {
+			t.Errorf("event %s is left", e.ID)
+		}
+	}
+	all := p.Deliveries()
+	if len(all) != 1 || all[0].AccountID != 1 || len(p.Outbox()) != 1 {
+		t.Fatalf("the deliveries left are %+v, want that of account 1", all)
+	}
+	if a := p.do("GET", "/_mock/deliveries/dlv-1", nil); a.status != 404 {
+		t.Errorf("a delivery that is forgotten is answered %d, want 404", a.status)
+	}
+	if err := p.Redeliver("dlv-1"); err == nil {
+		t.Error("a delivery that is forgotten is delivered again")
+	}
+	if err := p.Redeliver(all[0].ID); err != nil {
+		t.Error(err)
+	}
+	if err := p.Restore(strings.NewReader(p.world(t))); err != nil {
+		t.Fatalf("a state that forgot an account cannot be restored: %v", err)
+	}
+	p.open(p.Outbox()[0].ID)
+	p.fired()
+	if n := len(p.Deliveries()); n != 2 || p.Deliveries()[1].ID == all[0].ID {
+		t.Errorf("the next delivery is %+v", p.Deliveries()[n-1])
+	}
+}
+
+func TestClearOfAnAccount(t *testing.T) {
+	p := neighbours(t)
+	p.must("DELETE", "/_mock/state?account_id=2", nil)
+	for token, want := range map[string]int{"writer": 401, "later": 200} {
+		if a := p.as(token).do("GET", "/lists", nil); a.status != want {
+			t.Errorf("%s: %d, want %d", token, a.status, want)
+		}
+	}
+	if err := p.Seed(strings.NewReader(stable)); err != nil {
+		t.Errorf("what the account had cannot be seeded again: %v", err)
+	}
+	if err := p.ClearAccount(1); err != nil {
+		t.Fatal(err)
+	}
+	if a := p.must("GET", "/lists?with_count=true", nil); !strings.Contains(a.text, `"count":0`) {
+		t.Errorf("the first account has %s, want nothing", a.text)
+	}
+}
+
+func TestResetOfNoAccount(t *testing.T) {
+	p := neighbours(t)
+	for _, route := range []string{"POST /_mock/reset", "DELETE /_mock/state"} {
+		method, path, _ := strings.Cut(route, " ")
+		for id, want := range map[string]int{"77": 404, "0": 422, "x": 422, "": 422} {
+			if a := p.do(method, path+"?account_id="+id, nil); a.status != want {
+				t.Errorf("%s of account %q: %d %s, want %d", route, id, a.status, a.text, want)
+			}
+		}
+	}
+	if p.ResetAccount(77) == nil || p.ClearAccount(77) == nil {
+		t.Error("an account that there is not is reset")
+	}
+	if a := p.as("writer").do("GET", "/lists/40", nil); a.status != 200 {
+		t.Errorf("an account is gone: %d", a.status)
+	}
+}
+
+// After everything was forgotten, ids begin anew: an account of the start may find
+// that another one has its ids.
+func TestResetOfAnAccountWhoseIDsAreTaken(t *testing.T) {
+	p := neighbours(t)
+	p.Clear()
+	if err := p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":40}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	a := p.do("POST", "/_mock/reset?account_id=2", nil)
+	if a.status != 409 || !strings.Contains(a.text, "another account has the id 40 by now") {
+		t.Errorf("got %d %s, want 409", a.status, a.text)
+	}
+	if a := p.must("GET", "/lists/40", nil); !strings.Contains(a.text, `"x"`) {
+		t.Errorf("the other account has %s", a.text)
+	}
+	p.Clear()
+	p.must("POST", "/_mock/reset?account_id=2", nil)
+	if a := p.as("reader").must("GET", "/lists/40", nil); !strings.Contains(a.text, "News") {
+		t.Errorf("the account has %s", a.text)
 	}
 }

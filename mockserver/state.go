@@ -2,7 +2,10 @@ package mockserver
 
 import (
 	"context"
+	"fmt"
 	"io"
+
+	"example.com/emailplatform/mockserver/internal/platform"
 )
 
 // Wait returns when every queue is idle, which is when nothing happens any more
@@ -24,9 +27,9 @@ func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 
 // WaitFor returns when f returns true, which it is asked at once and then after
 // every change of what there is to see: a message, a delivery, an event, a
-// request, a fault, or the whole state. Nothing is polled: it serves tests of
-// applications that work in the background, and whose work [Server.Wait] knows
-// nothing of.
+// request, a fault, the clock, or the whole state. Nothing is polled: it serves
+// tests of applications that work in the background, and whose work [Server.Wait]
+// knows nothing of. The clock of the platform does not end it: ctx does.
 //
 // f is called by one goroutine, that of the caller, and looks by methods of the
 // server, such as [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. A
@@ -43,9 +46,14 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.wo
 // delivered, and its attempt as made; only what [Server.SendEventTo] has still to
 // deliver has failed after a restore, because its secret is not part of the
 // snapshot.
+//
+// It is the state at one moment, also if everything changes while it is written
+// and however slow w is: nobody waits for w. Beside what is written it takes the
+// memory of the records that change meanwhile.
 func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 
-// Restore replaces the whole state by that of a snapshot. What was to be
+// Restore replaces the whole state by that of a snapshot, of this version of
+// snapshots (3) or the one before, or by what a [Follower] wrote. What was to be
 // delivered before is forgotten; what the snapshot has left to deliver begins
 // to be delivered, and its campaigns go on. A clock that ran is as far ahead of
 // package time as it was, one that was frozen shows the time that it showed; a
@@ -72,6 +80,20 @@ func (s *Server) Reset() { s.world.Reset() }
 // Clear forgets everything: what there is then is what there was when the server
 // was made. Ids begin anew, and the clock is as [Config] says. The start itself stays, and Reset goes back to it.
 func (s *Server) Clear() { s.world.Clear() }
+
+// ResetAccount goes back to the start with one account, for tests that run side by
+// side, each with an account of its own. Its resources are those of the start and
+// have their ids and secrets; its tokens too. Its messages, events, deliveries and
+// requests are forgotten, also those of the start. All that is shared stays: the
+// clock, the plan of faults, the limit of lookups, the sequence of ids.
+//
+// It is an error if there is no such account, or if another one has an id of the
+// start by now, which only happens after [Server.Clear] or [Server.Restore].
+func (s *Server) ResetAccount(accountID int64) error { return s.world.ResetAccount(accountID) }
+
+// ClearAccount forgets everything of one account, like [Server.ResetAccount], the
+// start's resources and tokens too. It is an error if there is no such account.
+func (s *Server) ClearAccount(accountID int64) error { return s.world.ClearAccount(accountID) }
 
 // Seed adds what one or more JSON objects describe, each for one account:
 //
@@ -107,3 +129,34 @@ func (s *Server) Clear() { s.world.Clear() }
 // The first mistake ends it; the error says where it is, and what was added
 // before it stays.
 func (s *Server) Seed(r io.Reader) error { return s.world.Seed(r) }
+
+// Follow returns what writes the state now and then what changes, so that a file
+// is never far behind.
+func (s *Server) Follow() *Follower { return &Follower{s.world.Platform.Follow()} }
+
+// Follower writes the state of a server and then what changes. Its methods must
+// not be called concurrently with one another; the server goes on meanwhile, and
+// there may be several followers. Close it when it is no longer needed: it keeps
+// what the server changes.
+type Follower struct{ follower *platform.Follower }
+
+// Write writes the whole state when it is called first, as [Server.Snapshot] does,
+// and then, each time, what has changed since the last time: one line, which ends
+// in a newline and is of use behind what was written before it alone; nothing if
+// nothing has changed. After a Restore or a Reset it writes the whole state again.
+//
+// [Server.Restore] reads all that was written, one after the other. What it makes of
+// it is the state as it was when Write was called last. A line that was not
+// written to its end must be cut off before.
+//
+// After an error begin anew with another Follower: what should have been written is
+// not written again.
+func (f *Follower) Write(w io.Writer) error {
+	if err := f.follower.Write(w); err != nil {
+		return fmt.Errorf("mockserver: follow: %w", err)
+	}
+	return nil
+}
+
+// Close ends following. It may be called more than once.
+func (f *Follower) Close() { f.follower.Close() }

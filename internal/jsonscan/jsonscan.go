@@ -104,6 +104,9 @@ func (c *Cursor) Int() int64 {
 	if c.Null() {
 		return 0
 	}
+	if n, ok := c.shortInt(); ok {
+		return n
+	}
 	start := c.i
 	var digits string
 	if c.QuotedInts && c.text[start:] != "" && c.text[start] == '"' {
@@ -117,6 +120,23 @@ func (c *Cursor) Int() int64 {
 		return 0
 	}
 	return n
+}
+
+// shortInt reads a positive integer that fits for certain, as most do, and reports
+// whether it did.
+func (c *Cursor) shortInt() (n int64, ok bool) {
+	const most = 18 // digits
+	s := c.text[c.i:]
+	i := 0
+	for ; i < len(s) && i <= most && '0' <= s[i] && s[i] <= '9'; i++ {
+		n = 10*n + int64(s[i]-'0')
+	}
+	switch {
+	case i == 0, i > most, i > 1 && s[0] == '0', i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e'):
+		return 0, false
+	}
+	c.i += i
+	return n, true
 }
 
 // Number reads a number as it is written; null is "".

@@ -22,12 +22,17 @@ func (c *Cursor) String() string {
 	return ""
 }
 
-// own returns s as the caller may keep it. Of copies, short strings that come
-// again, such as tags, share their memory with the last equal one.
+// own returns s as the caller may keep it.
 func (c *Cursor) own(s string) string {
-	if !c.Clone {
-		return s
+	if c.Clone {
+		return c.copied(s)
 	}
+	return s
+}
+
+// copied returns a copy of s. Short strings that come again, such as tags, share
+// their memory with the last equal one.
+func (c *Cursor) copied(s string) string {
 	if len(s) == 0 || len(s) > 16 {
 		return strings.Clone(s)
 	}
@@ -46,22 +51,43 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special marks the bytes of w that a plain string does not hold, a quote, a
-// backslash or a control character, by their top bits. What it marks above
-// the lowest mark may be wrong: a subtraction borrows from there.
+// special marks the bytes of w that end a run of a string, a quote, a backslash
+// or a control character, by their top bits. Marks on what is not ASCII mean
+// nothing, and above the lowest right one they may be wrong: a subtraction borrows
+// from there.
 func special(w uint64) uint64 {
 	quote, backslash, control := (w^ones*'"')-ones, (w^ones*'\\')-ones, w-ones*' '
-	return (quote | backslash | control) &^ w & tops
+	return quote | backslash | control
 }
 
 // quoted reads a string whose opening quote comes next.
 func (c *Cursor) quoted() string {
-	s, i, plain := c.text, c.i+1, true // plain: ASCII without escapes
+	s, start := c.text, c.i+1
+	for i := start; i+8 <= len(s); i += 8 {
+		w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+		m := (special(w) | w) & tops
+		if m == 0 {
+			continue
+		}
+		bit := bits.TrailingZeros64(m) &^ 7 // of the first byte that is not plain
+		if i += bit / 8; byte(w>>bit) == '"' {
+			c.i = i + 1
+			return s[start:i]
+		}
+		return c.notPlain(i)
+	}
+	return c.notPlain(start)
+}
+
+// notPlain is quoted for a string that is not ASCII without escapes, but plain
+// before i, or that ends with the text.
+func (c *Cursor) notPlain(i int) string {
+	s, plain := c.text, true
 	for {
 		for i+8 <= len(s) {
 			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
 			plain = plain && w&tops == 0
-			if m := special(w); m != 0 {
+			if m := special(w) &^ w & tops; m != 0 {
 				i += bits.TrailingZeros64(m) / 8
 				break
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -44,13 +43,6 @@ type finder struct {
 	operands map[ast.Expr]token.Token
 	mutants  []mutant
 	edits    []edit
-}
-
-// edit replaces cut bytes at an offset. Of several at one offset the first noted
-// comes first.
-type edit struct {
-	at, cut int
-	text    string
 }
 
 // findMutants returns the mutants of a file, numbered from first, and the file with
@@ -378,29 +370,4 @@ func simple(e ast.Expr) bool {
 		return ok
 	})
 	return ok
-}
-
-// text is the code of a node in one line.
-func (f *finder) text(n ast.Node) string {
-	code := f.src[f.offset(n.Pos()):f.offset(n.End())]
-	return strings.Join(strings.Fields(string(code)), " ")
-}
-
-func (f *finder) offset(p token.Pos) int { return f.fset.Position(p).Offset }
-
-func (f *finder) insert(p token.Pos, text string) { f.replace(p, 0, text) }
-
-func (f *finder) replace(p token.Pos, cut int, text string) {
-	f.edits = append(f.edits, edit{f.offset(p), cut, text})
-}
-
-func (f *finder) edited() []byte {
-	slices.SortStableFunc(f.edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
-	var out []byte
-	from := 0
-	for _, e := range f.edits {
-		out = append(append(out, f.src[from:e.at]...), e.text...)
-		from = e.at + e.cut
-	}
-	return append(out, f.src[from:]...)
 }

@@ -23,6 +23,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -72,6 +73,9 @@ func run(ctx context.Context) error {
 	write := flag.Bool("write", false, "write the table of "+manual)
 	verbose := flag.Bool("v", false, "tell of each mutant who killed it")
 	flag.Parse()
+	if *write && (*file != "" || *skip != "^$") {
+		return errors.New("-write wants whole packages and all of their tests")
+	}
 	skipped, err := regexp.Compile(*skip)
 	if err != nil {
 		return err
@@ -94,11 +98,12 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.dir, err)
 		}
+		sampled := pick.of(b.mutants)
 		b.keep(func(m mutant) bool { return strings.Contains(m.file, *file) && pick.has(m) })
 		if err := b.try(ctx, skipped, *verbose); err != nil {
 			return fmt.Errorf("%s: %w", s.dir, err)
 		}
-		rep.add(s.dir, pick.String(), b.mutants)
+		rep.add(s.dir, sampled, b.mutants)
 	}
 	fmt.Print(rep.table())
 	if *write {

@@ -191,6 +191,18 @@ func TestSample(t *testing.T) {
 			generated++
 		}
 	}
+	written := []mutant{{file: "a/b.go"}}
+	both := append(written, mutant{file: "a/b.gen.go"})
+	for _, got := range [][2]string{
+		{all.of(both), "all"},
+		{s.of(written), "30 %, seed 1"},
+		{s.of(both), "30 %, of generated code 10 %, seed 1"},
+		{sample{written: 100, generated: 20, seed: 1}.of(written), "all"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("got %q, want %q", got[0], got[1])
+		}
+	}
 	if n < 250 || n > 350 || generated < 70 || generated > 130 {
 		t.Errorf("%d and %d of 1000, want 30 and 10 %%", n, generated)
 	}

@@ -58,11 +58,20 @@ func (s sample) has(m mutant) bool {
 	return int(h.Sum64()%100) < percent
 }
 
-func (s sample) String() string {
-	if s.written == 100 && s.generated == 100 {
-		return "all"
+// of says which of all the mutants of a package belong to the sample.
+func (s sample) of(all []mutant) string {
+	text := fmt.Sprintf("%d %%", s.written)
+	if s.written == 100 {
+		text = "all"
 	}
-	return fmt.Sprintf("%d %%, of generated code %d %%, seed %d", s.written, min(s.written, s.generated), s.seed)
+	generated := slices.ContainsFunc(all, mutant.generated) && s.generated < 100
+	if generated {
+		text += fmt.Sprintf(", of generated code %d %%", min(s.written, s.generated))
+	}
+	if generated || s.written < 100 {
+		text += fmt.Sprintf(", seed %d", s.seed)
+	}
+	return text
 }
 
 // keep forgets the mutants that are not wanted.

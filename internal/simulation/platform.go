@@ -36,7 +36,9 @@ func (p *platform) run(l *life) {
 		Tokens:    p.w.tokens(),
 		Targets:   map[string]http.Handler{receiverHost: p.w.receiver},
 		FaultSeed: p.w.plan.Seed + 1,
-		Log:       p.w.log.logger(),
+		// Several at the same instant would be in an order that no seed decides.
+		DeliveryConcurrency: 1,
+		Log:                 p.w.log.logger(),
 	}
 	if p.w.plan.Seed%8 == 0 { // it takes a tenth of the time
 		cfg.OnViolation = func(err error) { p.w.violate(theContract, "%v", err) }

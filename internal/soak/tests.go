@@ -55,6 +55,10 @@ func testTrials(seeds int) (trials []trial) {
 			short: flood(1), long: flood(100), tried: [2]string{"100,000 events", "100,000 events, 100 times"},
 		},
 		{
+			name: "the mock killed while it writes its state", dir: "mockserver/cmd/mockserver", tests: "^TestKilled$",
+			short: []string{"-kills=100"}, long: []string{"-kills=5000"}, tried: [2]string{"killed 100 times", "killed 5,000 times"},
+		},
+		{
 			name: "the platform against a model of it", dir: "mockserver/conformance", tests: "^TestModel$",
 			short: []string{"-model.sequences=10000"}, long: []string{"-model.sequences=1000000"}, tried: [2]string{"10,000 sequences", "1,000,000 sequences"},
 		},

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // suppress fires SuppressedEmail.Added for n addresses.
@@ -224,7 +227,7 @@ func TestRateLimit(t *testing.T) {
 			want(l, "arrivals", f("%v", after), f("%v", []time.Duration{0, 0, d, d, 2 * d}))
 		}))
 	}
-	t.Run("drops nothing and keeps the order", inLab(func(l *lab) {
+	t.Run("drops nothing, and keeps the order of what does not overlap", inLab(func(l *lab) {
 		proves(l, "decision/34/rate-limit", "limits/webhook-rate")
 		l.listenWith(`,"rate_limit":3,"rate_limit_period":"hour"`, "SuppressedEmail.Added")
 		_, got := l.arrivals(func() { l.suppress(50) })
@@ -234,7 +237,7 @@ func TestRateLimit(t *testing.T) {
 			l.data(d, f(`{"suppressedEmail":{"email":"no%d@example.org"}}`, i+1))
 		}
 		want(l, "events", len(ids), 50)
-	}))
+	}, oneAtATime))
 	t.Run("counts attempts", inLab(func(l *lab) {
 		proves(l, "decision/34/attempts")
 		l.listenWith(`,"rate_limit":2,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
@@ -255,6 +258,51 @@ func TestRateLimit(t *testing.T) {
 				l.Errorf("three attempts within a minute: %v", at[i:i+3])
 			}
 		}
+	}))
+}
+
+func oneAtATime(cfg *mockserver.Config) { cfg.DeliveryConcurrency = 1 }
+
+func TestDeliveriesOverlap(t *testing.T) {
+	t.Run("four at a time", inLab(func(l *lab) {
+		proves(l, "decision/34/at-a-time")
+		l.listen("SuppressedEmail.Added")
+		goOn := make(chan struct{})
+		l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { <-goOn })
+		l.suppress(6)
+		synctest.Wait()
+		want(l, "under way", len(l.receiver.drain()), 4)
+		goOn <- struct{}{}
+		synctest.Wait()
+		want(l, "begun when one has ended", len(l.receiver.drain()), 1)
+		close(goOn)
+		want(l, "begun at last", len(l.deliveries()), 1)
+	}))
+	t.Run("within the rate limit", inLab(func(l *lab) {
+		proves(l, "decision/34/at-a-time", "limits/webhook-rate")
+		l.listenWith(`,"rate_limit":3,"rate_limit_period":"minute"`, "SuppressedEmail.Added")
+		l.receiver.respond(func(http.ResponseWriter, *http.Request, int) { time.Sleep(5 * time.Second) })
+		after, _ := l.arrivals(func() { l.suppress(7) })
+		want(l, "arrivals", f("%v", after), "[0s 0s 0s 1m0s 1m0s 1m0s 2m0s]")
+	}))
+	t.Run("a receiver that never answers holds nobody else up", inLab(func(l *lab) {
+		proves(l, "decision/34/independent")
+		l.listen("SuppressedEmail.Added")
+		l.listen("SuppressedEmail.Added")
+		l.receiver.respond(func(_ http.ResponseWriter, req *http.Request, _ int) {
+			if req.URL.Path == "/1" {
+				<-req.Context().Done()
+			}
+		})
+		start := time.Now()
+		l.suppress(20)
+		synctest.Wait()
+		first := map[string]int{}
+		for _, d := range l.receiver.drain() {
+			first[d.path]++
+			want(l, "after", d.at.Sub(start), 0)
+		}
+		want(l, "first attempts of either", f("%d %d", first["/1"], first["/2"]), "4 20")
 	}))
 }
 

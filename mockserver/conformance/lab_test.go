@@ -129,7 +129,7 @@ func (l *lab) send(req *http.Request) reply {
 	if err != nil {
 		l.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
 	}
-	if !strings.HasPrefix(req.URL.Path, "/_mock/") && res.Header.Get("X-Request-Id") == "" {
+	if !strings.HasPrefix(req.URL.Path, "/_") && res.Header.Get("X-Request-Id") == "" {
 		l.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
 	}
 	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, raw}

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,19 @@ func TestUnsubscribingFromTheEmailAPI(t *testing.T) {
 		}) {
 			l.Errorf("the message has no List-Unsubscribe header: %v", m.Headers)
 		}
+	}))
+	t.Run("the header by one click", inLab(func(l *lab) {
+		proves(l, "decision/37/one-click", "unsubscribed/link-or-header", "states/contact/list-unsubscribe/fires")
+		l.listen(leavers...)
+		s := l.sendByEmailAPI()
+		link := l.unsubscribeLink(l.lastMessage())
+		l.visit(http.MethodGet, link, "").ok()
+		l.fires()
+		l.visit(http.MethodPost, link, "List-Unsubscribe=Yes").status4xx()
+		l.fires()
+		l.visit(http.MethodPost, link, "List-Unsubscribe=One-Click").ok()
+		want(l, "status", l.status(s.list, s.contact), "unsubscribed")
+		l.fires("Email.Unsubscribed", "Contact.Unsubscribed", "Contact.Removed")
 	}))
 	t.Run("who is on no list", inLab(func(l *lab) {
 		proves(l, "decision/37/stranger")
@@ -189,5 +203,101 @@ func TestRemoved(t *testing.T) {
 		id := l.post(f("/lists/%d/contacts", list), f(`{"email":%q,%s}`, ada, london)).int("id")
 		l.delete(f("/lists/%d/contacts/%d", list, id)).ok()
 		l.data(l.fires("Contact.Removed")[0], `{"contact":{`+london+`,"…":0},"…":0}`)
+	}))
+}
+
+// unsubscribeLink is the link of a message's header List-Unsubscribe.
+func (l *lab) unsubscribeLink(m mockserver.Message) string {
+	l.Helper()
+	for _, h := range m.Headers {
+		if h.Name == "List-Unsubscribe" {
+			return strings.Trim(h.Value, "<>")
+		}
+	}
+	l.Fatalf("the message has no List-Unsubscribe header: %v", m.Headers)
+	return ""
+}
+
+// visit follows a link as somebody without a token does, with a form if there is
+// one to send.
+func (l *lab) visit(method, link, form string) reply {
+	l.Helper()
+	req, err := http.NewRequestWithContext(l.Context(), method, link, strings.NewReader(form))
+	if err != nil {
+		l.Fatal(err)
+	}
+	if form != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return l.send(req)
+}
+
+// status4xx wants a refusal.
+func (a reply) status4xx() {
+	a.l.Helper()
+	if a.status/100 != 4 {
+		a.l.Errorf("%s: status %d, want a refusal", a.request, a.status)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	const mail = `{"email":"ada@example.org","sender":{"email":"shop@example.com"},"content":{"subject":"S",
+		"html":"<a href='{{unsubscribe_url}}'>list</a> <a href='{{global_unsubscribe_url}}'>all</a>"}%s}`
+	t.Run("unsubscribe from the list", inLab(func(l *lab) {
+		proves(l, "decision/37/links", "decision/37/followed")
+		l.listen(leavers...)
+		list := l.list()
+		contact := l.contact(list, ada)
+		l.post("/v2/emails", f(mail, "")).ok()
+		links := l.lastMessage().Links()
+		l.visit(http.MethodGet, links[0], "").ok()
+		want(l, "status", l.status(list, contact), "unsubscribed")
+		l.fires("Email.Unsubscribed", "Contact.Unsubscribed", "Contact.Removed")
+		l.visit(http.MethodGet, links[1], "").ok()
+		want(l, "suppressed", l.isSuppressed(ada), true)
+		l.fires("Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+	}))
+	t.Run("an attribute of the name", inLab(func(l *lab) {
+		proves(l, "decision/37/links")
+		l.post("/v2/emails", f(mail, `,"custom_attributes":{"global_unsubscribe_url":"https://shop.example/bye"}`)).ok()
+		want(l, "links", strings.Join(l.lastMessage().Links(), " "), "https://shop.example/bye") // and no list
+	}))
+	t.Run("confirm", inLab(func(l *lab) {
+		proves(l, "decision/37/confirm-link")
+		l.listen("Contact.Added")
+		list := l.list()
+		contact := l.post(f("/lists/%d/contacts?send_double_opt_in=true", list), f(`{"email":%q}`, ada)).int("id")
+		m := l.lastMessage()
+		l.visit(http.MethodGet, m.Links()[0], "").ok()
+		want(l, "status", l.status(list, contact), "active")
+		l.fires("Contact.Added")
+		want(l, "the link is in the text", strings.Contains(m.Text, m.Links()[0]), true)
+	}))
+	for name, send := range map[string]func(*lab) sent{
+		"campaign": (*lab).sendByCampaign, "workflow": (*lab).sendByWorkflow,
+		"email API": (*lab).sendByEmailAPI, "transactional": (*lab).sendByTransactional,
+	} {
+		t.Run("the header fields of a message by "+name, inLab(func(l *lab) {
+			proves(l, "decision/37/header")
+			send(l)
+			var got []string
+			for _, h := range l.lastMessage().Headers {
+				if strings.HasPrefix(h.Name, "List-") {
+					got = append(got, h.Name)
+				}
+			}
+			wanted := "List-Unsubscribe List-Unsubscribe-Post"
+			if name == "transactional" {
+				wanted = ""
+			}
+			want(l, "header fields", strings.Join(got, " "), wanted)
+		}))
+	}
+	t.Run("no header fields of a confirmation email", inLab(func(l *lab) {
+		proves(l, "decision/37/header")
+		l.post(f("/lists/%d/contacts?send_double_opt_in=true", l.list()), f(`{"email":%q}`, ada)).ok()
+		for _, h := range l.lastMessage().Headers {
+			want(l, "a header of lists", strings.HasPrefix(h.Name, "List-"), false)
+		}
 	}))
 }

@@ -34,14 +34,12 @@ func TestTemplates(t *testing.T) {
 		l.get(f("/templates/%d", b.int("template_id"))).is(200, string(b.raw))
 	}))
 	t.Run("render", inLab(func(l *lab) {
-		proves(l, "endpoints/templates/render", "decision/9/render")
-		id := l.post("/templates", `{"name":"A","content":{"html":"<p>Hi {{ name }}, {{order}}!</p>",`+
+		proves(l, "endpoints/templates/render", "decision/9/render", "decision/9/charset")
+		id := l.post("/templates", `{"name":"A","content":{"html":"<p>Grüß dich {{ name }}, {{order}}!</p>",`+
 			`"text":"x"}}`).int("template_id")
 		res := l.get(f("/templates/%d/render", id)).ok()
-		want(l, "the preview", string(res.raw), "<p>Hi , !</p>")
-		if kind := res.header.Get("Content-Type"); kind != "text/html" && kind != "text/html; charset=utf-8" {
-			l.Errorf("the content type is %q", kind)
-		}
+		want(l, "the preview", string(res.raw), "<p>Grüß dich , !</p>")
+		want(l, "the content type", res.header.Get("Content-Type"), "text/html; charset=utf-8")
 	}))
 }
 

@@ -7,7 +7,7 @@ import "slices"
 type broken struct {
 	name, file, old, new string
 
-	too *broken // is made as well
+	too *broken // is made as well; may be in the same file
 
 	// test names the test that catches it, as a package and a regular expression;
 	// if empty, the simulation does.
@@ -16,7 +16,7 @@ type broken struct {
 
 // breaks lists the mistakes, each of them one that somebody could make.
 func breaks() []broken {
-	return slices.Concat(retryBreaks(), callBreaks(), importBreaks(), webhookBreaks(), deliveryBreaks())
+	return slices.Concat(retryBreaks(), callBreaks(), importBreaks(), webhookBreaks(), deliveryBreaks(), promiseBreaks())
 }
 
 func retryBreaks() []broken {
@@ -43,12 +43,12 @@ func retryBreaks() []broken {
 		},
 		{
 			name: "GetBody is left on HTTP/2, and nothing stops it", file: "client/send.go",
-			old: "if !s.http1.Load() {", new: "if o := (*once)(nil); o != nil {",
-			too: &broken{file: "client/once.go", old: "if o.written.Load() {", new: "if o == nil {"},
+			old: "if major > 1 || major == 0 && ", new: "if major < 0 && ",
+			too: &broken{file: "client/once.go", old: "if o.written.Load() && (", new: "if o == nil && ("},
 		},
 		{
 			name: "a request that HTTP/2 sends again is not stopped", file: "client/once.go",
-			old: "if o.written.Load() {", new: "if false {",
+			old: "if o.written.Load() && (", new: "if o == nil && (",
 		},
 		{
 			name: "every failure of HTTP/2 counts as refused", file: "client/once.go",

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +88,7 @@ func (b broken) notice(ctx context.Context, dir string, seeds int) (by, tried st
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // a broken run may hang
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, append([]string{"-test.run=" + test, "-test.v"}, args...)...) //nolint:gosec // the program built above
+	cmd := exec.CommandContext(ctx, program, append([]string{"-test.run=" + test, "-test.v", "-test.failfast"}, args...)...) //nolint:gosec // the program built above
 	cmd.Dir = pkg
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
@@ -97,7 +98,11 @@ func (b broken) notice(ctx context.Context, dir string, seeds int) (by, tried st
 	case !errors.As(err, &failed) || ctx.Err() != nil:
 		return "", "", err
 	case b.test != "":
-		return test + " of " + pkg, "–", nil
+		first := regexp.MustCompile(`--- FAIL: (\S+)`).FindSubmatch(out)
+		if first == nil {
+			return pkg + ", which crashes", "–", nil
+		}
+		return fmt.Sprintf("%s of %s", first[1], pkg), "–", nil
 	}
 	found := regexp.MustCompile(`seed (\d+): ([^:]+):`).FindSubmatch(out)
 	if found == nil {
@@ -110,16 +115,16 @@ func (b broken) notice(ctx context.Context, dir string, seeds int) (by, tried st
 func (b broken) overlay(dir string) (string, error) {
 	replace := map[string]string{}
 	for e := &b; e != nil; e = e.too {
-		text, err := os.ReadFile(e.file)
+		path, err := filepath.Abs(e.file)
+		if err != nil {
+			return "", err
+		}
+		text, err := os.ReadFile(cmp.Or(replace[path], path))
 		if err != nil {
 			return "", err
 		}
 		if n := strings.Count(string(text), e.old); n != 1 {
 			return "", fmt.Errorf("%s holds what is to be broken %d times, want once", e.file, n)
-		}
-		path, err := filepath.Abs(e.file)
-		if err != nil {
-			return "", err
 		}
 		replace[path] = filepath.Join(dir, fmt.Sprintf("broken%d.go", len(replace)))
 		if err := os.WriteFile(replace[path], []byte(strings.Replace(string(text), e.old, e.new, 1)), 0o600); err != nil {

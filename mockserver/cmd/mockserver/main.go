@@ -21,6 +21,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal ends the process at once
 	err := run(ctx, os.Args[1:], os.Stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +48,7 @@ func (o options) tokenIsKnown() bool {
 }
 
 // serve runs the platform until ctx ends.
-func serve(ctx context.Context, args []string, out io.Writer) error {
+func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {
 		return err
@@ -66,7 +64,7 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
-	if err := errors.Join(savable(o.state), forget(o.readyFile)); err != nil {
+	if err := forget(o.readyFile); err != nil {
 		return err
 	}
 	listener, err := hold(ctx, o.addr, o.tokenIsKnown())
@@ -75,7 +73,12 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	}
 	srv := mockserver.StartOn(listener, o.config)
 	defer srv.Close()
-	if err := fill(srv, o); err != nil {
+	state, err := openState(o.state, o.config.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, state.close()) }()
+	if err := fill(srv, state, o.seed); err != nil {
 		return err
 	}
 	now := readyNow(srv, listener.Addr())
@@ -86,24 +89,19 @@ func serve(ctx context.Context, args []string, out io.Writer) error {
 	defer func() { _ = forget(o.readyFile) }()
 	listener.release() // last: who has read where it is, is answered
 	<-ctx.Done()
-	return stop(srv, o.state)
+	return stop(srv)
 }
 
 // fill sows the seed, which is what a reset goes back to, and then loads the
-// state if there is one.
-func fill(srv *mockserver.Server, o options) error {
-	if err := sow(srv, o.seed); err != nil || o.state == "" {
+// state if there is one. From then on it keeps it.
+func fill(srv *mockserver.Server, state *stateFile, seed string) error {
+	if err := sow(srv, seed); err != nil {
 		return err
 	}
-	file, err := os.Open(o.state)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := state.load(srv); err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }()
-	return srv.Restore(file)
+	return state.keep(srv)
 }
 
 // sow seeds the start.
@@ -122,56 +120,15 @@ func sow(srv *mockserver.Server, seed string) error {
 	return srv.SetStart()
 }
 
-// stop ends what is under way and saves the state.
-func stop(srv *mockserver.Server, state string) error {
+// stop ends what is under way.
+func stop(srv *mockserver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	late := srv.Shutdown(ctx) // a client that does not leave must not cost the state
 	if late == nil {
 		_ = srv.Wait(ctx) // what is not delivered by then is saved as still to be delivered
 	}
-	if state == "" {
-		return late
-	}
-	return errors.Join(late, save(srv, state))
-}
-
-// savable reports early what would keep the state from being saved in the end,
-// when all that it holds would be lost.
-func savable(name string) error {
-	if name == "" {
-		return nil
-	}
-	file, err := temporary(name)
-	if err != nil {
-		return fmt.Errorf("-state: %w", err)
-	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
-}
-
-// temporary makes a file beside another, for the owner alone: it holds secrets.
-func temporary(name string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-}
-
-// save replaces the file in one step: whatever happens, a whole state is left.
-func save(srv *mockserver.Server, name string) error {
-	var body bytes.Buffer
-	if err := srv.Snapshot(&body); err != nil {
-		return err
-	}
-	file, err := temporary(name)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(body.Bytes())
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return late
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -183,7 +140,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
 	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated", o.addReadOnlyToken)
 	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, and after a reset; the file of -state goes before it")
-	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved at the end")
+	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved within a second of each change; of one process at a time")
 	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
 		var err error
 		o.config.RetrySchedule, err = parseSchedule(text)
@@ -192,6 +149,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
 	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
+	deliveryFlags(flags, &o.config)
 	clockFlags(flags, &o.config)
 	flags.Func("hash-function", "`function` that signs the deliveries of webhooks, sha256 or sha512 (default sha256)", o.hashFunction)
 	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "refuse requests with members or parameters that the API does not know")

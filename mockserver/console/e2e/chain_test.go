@@ -216,6 +216,11 @@ func TestRequests(t *testing.T) {
 	p.until(`document.querySelectorAll('.rows a').length === 1`)
 	p.click("strong", "/v2/email")
 	p.says(".wrong", "Closest operation: POST /v2/emails")
+	w.ask("GET", "/lists?perpage=2", "")
+	p.goTo("#/requests")
+	p.fill("#filter", "perpage")
+	p.click("strong", "/lists")
+	p.says(".wrong", "The API knows nothing of query.perpage")
 }
 
 func TestFollowTheLatest(t *testing.T) {

@@ -183,6 +183,12 @@ func (s *Set) Of(account, user int64) (Token, bool) {
 	return all[found], true
 }
 
+// HasAccount reports whether a token is of an account, or will be after a reset.
+func (s *Set) HasAccount(account int64) bool {
+	of := func(t Token) bool { return t.AccountID == account }
+	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)
+}
+
 // Add adds a token that is complete, or says what is wrong with it.
 func (s *Set) Add(t Token) error {
 	switch {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -18,9 +17,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/spelling"
 )
 
-// bodyOf reads the JSON object that a route takes; no body is an empty
+// bodyOf reads the JSON object that a route takes, as it is declared; no body is an empty
 // object. A member that the route does not know is a mistake worth telling.
-func bodyOf[T any](r *http.Request) (T, error) {
+func bodyOf[T any](r *http.Request, declared *schema) (T, error) {
 	var in T
 	body, err := readLimited(r, gateway.MaxBody)
 	if err != nil {
@@ -40,7 +39,7 @@ func bodyOf[T any](r *http.Request) (T, error) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")
 	}
-	if details := schemaOf(reflect.TypeFor[T]()).mistakes(value, "body"); len(details) > 0 {
+	if details := declared.mistakes(value, "body"); len(details) > 0 {
 		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -94,9 +93,23 @@ func readLimited(r *http.Request, limit int64) ([]byte, error) {
 		return nil, problem.New(http.StatusBadRequest, "json_invalid", "the body could not be read", "body")
 	}
 	if int64(len(body)) > limit {
-		return nil, problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+		return nil, tooLarge(limit)
 	}
 	return body, nil
+}
+
+func tooLarge(limit int64) *problem.Error {
+	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
+}
+
+// limited returns a body to be read as it comes. One that says that it is larger
+// than the limit is refused before any of it is read; one that does not say so
+// fails at the limit with a [http.MaxBytesError].
+func limited(r *http.Request, limit int64) (io.Reader, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	return http.MaxBytesReader(nil, r.Body, limit), nil
 }
 
 // writeAnswer answers with JSON; nothing is 204.

@@ -50,8 +50,8 @@ func (c *Control) clockRoutes() section {
 func (c *Control) showClock(*request) (clock.View, error) { return c.Clock.View(), nil }
 
 type clockBody struct {
-	Now    *string `json:"now,omitempty"`
-	Frozen *bool   `json:"frozen,omitempty"`
+	Now    *string `json:"now,omitempty" means:"the time that it is to show, RFC 3339"`
+	Frozen *bool   `json:"frozen,omitempty" means:"whether it is to stand"`
 }
 
 // setClock sets what is named; a mistake changes nothing. A clock that is to stand
@@ -89,8 +89,8 @@ func timeOf(text, member string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	MS *int64 `json:"ms,omitempty"`
-	To string `json:"to,omitempty"`
+	MS *int64 `json:"ms,omitempty" means:"how many milliseconds are to pass, up to 200 years"`
+	To string `json:"to,omitempty" means:"until when, RFC 3339, or next"`
 }
 
 // advance lets time pass, and answers how the clock stands then.

@@ -177,11 +177,6 @@ func (p param) openAPI() object {
 // openAPISchema describes a schema; what has a name is described among the
 // schemas, and referred to.
 func openAPISchema(s *schema, schemas object) object {
-	if s.nullable {
-		value := *s
-		value.nullable = false
-		return object{"anyOf": []object{openAPISchema(&value, schemas), {"type": "null"}}}
-	}
 	out := object{}
 	if s.kind != "" {
 		out["type"] = s.kind
@@ -198,18 +193,30 @@ func openAPISchema(s *schema, schemas object) object {
 	if s.kind == "object" {
 		properties, required := object{}, []string{}
 		for _, m := range s.members {
-			properties[m.name] = openAPISchema(m.schema, schemas)
+			properties[m.name] = described(openAPISchema(m.schema, schemas), m.means)
 			if m.always {
 				required = append(required, m.name)
 			}
 		}
 		maps.Copy(out, object{"properties": properties, "required": required})
 	}
-	if s.object == "" {
-		return out
+	if s.object != "" {
+		schemas[s.object] = out
+		out = object{"$ref": "#/components/schemas/" + s.object}
 	}
-	schemas[s.object] = out
-	return object{"$ref": "#/components/schemas/" + s.object}
+	if s.null {
+		return object{"anyOf": []object{out, {"type": "null"}}}
+	}
+	return out
+}
+
+// described adds what a member means. A reference can have that beside it since
+// OpenAPI 3.1.
+func described(schema object, means string) object {
+	if means != "" {
+		schema["description"] = means
+	}
+	return schema
 }
 
 // pathName is a name in the braces of a path.

@@ -82,7 +82,7 @@ func (c *Control) eventRecord(id string) (*record.FiredEvent, error) {
 }
 
 type sampleList struct {
-	Data []samples.Sample `json:"data"`
+	Data []samples.Sample `json:"data" means:"ordered by event and variant"`
 }
 
 func listSamples(*request) (sampleList, error) {
@@ -92,11 +92,11 @@ func listSamples(*request) (sampleList, error) {
 
 // eventBody is an event of the caller's own, and where it goes.
 type eventBody struct {
-	Body         json.RawMessage `json:"body"`
-	WebhookID    string          `json:"webhook_id,omitzero"`
-	URL          string          `json:"url,omitzero"`
-	Secret       string          `json:"secret,omitzero"`
-	HashFunction webhook.Hash    `json:"hash_function,omitzero"`
+	Body         json.RawMessage `json:"body" means:"what is delivered; it need not be an event"`
+	WebhookID    string          `json:"webhook_id,omitzero" means:"the webhook, if it goes to one"`
+	URL          string          `json:"url,omitzero" means:"where it goes otherwise, http or https"`
+	Secret       string          `json:"secret,omitzero" means:"to sign with, for a URL"`
+	HashFunction webhook.Hash    `json:"hash_function,omitzero" means:"to sign with, for a URL; that of the server if left out"`
 }
 
 // sendEvent sends an event of the caller's own.
@@ -122,15 +122,15 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 }
 
 type signatureBody struct {
-	Body         string       `json:"body"`
-	Secret       string       `json:"secret,omitzero"`
-	HashFunction webhook.Hash `json:"hash_function,omitzero"`
-	Signature    string       `json:"signature,omitzero"`
+	Body         string       `json:"body" means:"the exact bytes that were delivered"`
+	Secret       string       `json:"secret,omitzero" means:"of the webhook"`
+	HashFunction webhook.Hash `json:"hash_function,omitzero" means:"of the webhook; sha256 if left out"`
+	Signature    string       `json:"signature,omitzero" means:"what came in the header X-Service-Signature"`
 }
 
 type verdict struct {
-	Valid  bool   `json:"valid"`
-	Reason string `json:"reason"`
+	Valid  bool   `json:"valid" means:"whether it is right"`
+	Reason string `json:"reason" means:"why it is not, in a line"`
 }
 
 // verify judges a signature.

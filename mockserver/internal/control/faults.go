@@ -56,10 +56,10 @@ func (c *Control) faultRoutes() section {
 }
 
 type faultPlan struct {
-	Seed       uint64           `json:"seed"`
-	Data       []fault.RuleWire `json:"data"`
-	Actions    []fault.Action   `json:"actions"`
-	Operations []contract.Known `json:"operations"`
+	Seed       uint64           `json:"seed" means:"of the probabilities"`
+	Data       []fault.RuleWire `json:"data" means:"the rules, in the order in which they are tried"`
+	Actions    []fault.Action   `json:"actions" means:"what rules can do"`
+	Operations []contract.Known `json:"operations" means:"what rules can be about"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -103,7 +103,7 @@ func faultProblem(err error) error {
 }
 
 type switchBody struct {
-	Enabled bool `json:"enabled"`
+	Enabled bool `json:"enabled" means:"whether the rule acts"`
 }
 
 func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
@@ -132,7 +132,7 @@ func (c *Control) removeFault(r *request) (nothing, error) {
 }
 
 type seedBody struct {
-	Seed uint64 `json:"seed"`
+	Seed uint64 `json:"seed" means:"of the probabilities; 0 chooses one"`
 }
 
 func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
@@ -140,7 +140,7 @@ func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
 }
 
 type lookupBody struct {
-	Mode platform.LookupLimit `json:"mode"`
+	Mode platform.LookupLimit `json:"mode" means:"how lookups are counted"`
 }
 
 // lookupLimits are the ways of counting lookups.

@@ -36,36 +36,36 @@ func (c *Control) serverRoutes() section {
 }
 
 type healthAnswer struct {
-	Status string `json:"status"`
+	Status string `json:"status" means:"always ok"`
 }
 
 func health(*request) (healthAnswer, error) { return healthAnswer{"ok"}, nil }
 
 type infoAnswer struct {
-	Accounts         []account            `json:"accounts"`
-	TokenNeeded      bool                 `json:"token_needed"`
-	FaultSeed        uint64               `json:"fault_seed"`
-	LookupLimit      platform.LookupLimit `json:"lookup_limit"`
-	RetryScheduleMS  []int64              `json:"retry_schedule_ms"`
-	Events           []string             `json:"events"`
-	BounceCategories []category           `json:"bounce_categories"`
-	MagicDomain      string               `json:"magic_domain"`
+	Accounts         []account            `json:"accounts" means:"those that there are tokens of"`
+	TokenNeeded      bool                 `json:"token_needed" means:"whether the control routes need a token"`
+	FaultSeed        uint64               `json:"fault_seed" means:"of the probabilities of faults"`
+	LookupLimit      platform.LookupLimit `json:"lookup_limit" means:"how lookups are counted"`
+	RetryScheduleMS  []int64              `json:"retry_schedule_ms" means:"the waits before a failed delivery is tried again"`
+	Events           []string             `json:"events" means:"the names of all events"`
+	BounceCategories []category           `json:"bounce_categories" means:"how a message can bounce"`
+	MagicDomain      string               `json:"magic_domain" means:"the domain of recipients that act by themselves"`
 }
 
 type account struct {
-	AccountID int64  `json:"account_id"`
-	Users     []user `json:"users"`
+	AccountID int64  `json:"account_id" means:"the account"`
+	Users     []user `json:"users" means:"its users, one for each token"`
 }
 
 type user struct {
-	UserID   int64  `json:"user_id"`
-	Email    string `json:"email"`
-	ReadOnly bool   `json:"read_only"`
+	UserID   int64  `json:"user_id" means:"the user"`
+	Email    string `json:"email" means:"its address"`
+	ReadOnly bool   `json:"read_only" means:"whether the token may only read"`
 }
 
 type category struct {
-	Category    events.BounceCategory `json:"category"`
-	Description string                `json:"description"`
+	Category    events.BounceCategory `json:"category" means:"its name"`
+	Description string                `json:"description" means:"what it means"`
 }
 
 func (c *Control) info(r *request) (infoAnswer, error) {

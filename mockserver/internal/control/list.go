@@ -58,9 +58,9 @@ type row[T any] struct {
 
 // recordList is the answer of a list.
 type recordList[T any] struct {
-	Data  []T  `json:"data"`
-	Total int  `json:"total"`
-	More  bool `json:"more"`
+	Data  []T  `json:"data" means:"the records, the newest first"`
+	Total int  `json:"total" means:"how many there are by the filters and the search"`
+	More  bool `json:"more" means:"whether older ones follow"`
 }
 
 // list picks what a list shows of rows, which come newest first. If all of them are

@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestBody(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
 		r.Header.Set("Content-Type", row.media)
-		_, err := bodyOf[in](r)
+		_, err := bodyOf[in](r, schemaOf(reflect.TypeFor[in]()))
 		status := 0
 		if p, ok := err.(*problem.Error); ok {
 			status = p.Status

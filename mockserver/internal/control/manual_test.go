@@ -63,8 +63,8 @@ func manual(head string, sections []section) string {
 		paragraph(out, s.about)
 		for _, rt := range s.routes {
 			rt.describe(out)
-			if rt.handler.answers != nil {
-				schemaOf(rt.handler.answers).collect(answered)
+			if answer := rt.answer(); answer != nil {
+				answer.collect(answered)
 			}
 		}
 		paragraph(out, s.after)
@@ -113,7 +113,15 @@ func (rt route) describe(out *bytes.Buffer) {
 		out.WriteString("\nTakes:\n\n")
 		membersTable(out, body)
 	}
-	paragraph(out, rt.describeAnswer())
+	if answer := rt.answer(); answer != nil && answer.object == "" && len(answer.members) > 0 && !answer.lists() {
+		out.WriteString("\nAnswers:\n\n")
+		membersTable(out, answer)
+	} else {
+		paragraph(out, rt.describeAnswer())
+	}
+	if rt.handler.maybe {
+		paragraph(out, "Or answers 204.")
+	}
 	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
 }
 
@@ -143,8 +151,23 @@ func (rt route) describeAnswer() string {
 	case rt.status() == "204":
 		return "Answers 204."
 	}
-	return "Answers " + schemaOf(rt.handler.answers).describe() + "."
+	answer := rt.answer()
+	if answer.lists() {
+		return "Answers a list of " + answer.members[0].schema.items.describe() + "."
+	}
+	return "Answers " + answer.describe() + "."
 }
+
+// answer describes the answer of a route, or is nil if that is no JSON.
+func (rt route) answer() *schema {
+	if rt.handler.answers == nil {
+		return nil
+	}
+	return schemaOf(rt.handler.answers)
+}
+
+// lists reports whether an object is the answer of a list.
+func (s *schema) lists() bool { return slices.Equal(s.names(), []string{"data", "total", "more"}) }
 
 // curl is the example of a route as a command.
 func (rt route) curl() string {
@@ -173,18 +196,23 @@ func (rt route) curl() string {
 
 // membersTable writes what an object has.
 func membersTable(out *bytes.Buffer, s *schema) {
-	out.WriteString("| member | kind |\n|---|---|\n")
+	out.WriteString("| member | kind | what it is |\n|---|---|---|\n")
 	for _, m := range s.members {
 		mark := ""
 		if !m.always {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s |\n", m.name, mark, m.schema.describe())
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", m.name, mark, m.schema.describe(), m.means)
 	}
 }
 
 // describe says what a value is.
 func (s *schema) describe() string {
+	if s.null {
+		other := *s
+		other.null = false
+		return other.describe() + " or null"
+	}
 	switch {
 	case s.object != "":
 		return fmt.Sprintf("[%s](#%s)", s.object, strings.ToLower(s.object))
@@ -218,6 +246,40 @@ func (s *schema) collect(into map[string]*schema) {
 	}
 	for _, m := range s.members {
 		m.schema.collect(into)
+	}
+}
+
+// Every member of every body and answer says what it means, and nothing is said
+// of a member that there is not.
+func TestEveryMemberHasItsWords(t *testing.T) {
+	var check func(where string, s *schema)
+	check = func(where string, s *schema) {
+		for _, m := range s.members {
+			if m.means == "" {
+				t.Errorf("%s.%s: what it means is missing: add a tag means, or a line to words.go", where, m.name)
+			}
+			check(where+"."+m.name, m.schema)
+		}
+		if s.items != nil {
+			check(where, s.items)
+		}
+	}
+	for _, s := range declared().sections() {
+		for _, rt := range s.routes {
+			if body := rt.body(); body != nil {
+				check(rt.pattern+" takes", body)
+			}
+			if answer := rt.answer(); answer != nil {
+				check(rt.pattern+" answers", answer)
+			}
+		}
+	}
+	for of, members := range words() {
+		for name := range members {
+			if schemaOf(of).memberOf(name) == nil {
+				t.Errorf("words.go has words for %s.%s, which is no member", of, name)
+			}
+		}
 	}
 }
 

@@ -134,8 +134,8 @@ func simply(act func(id string) error) func(string, nothing) error {
 }
 
 type bounceBody struct {
-	Category   events.BounceCategory `json:"category,omitzero"`
-	Diagnostic string                `json:"diagnostic,omitzero"`
+	Category   events.BounceCategory `json:"category,omitzero" means:"how it bounces; hard if left out"`
+	Diagnostic string                `json:"diagnostic,omitzero" means:"what the receiving server says; the usual words of the category if left out"`
 }
 
 func (c *Control) bounce(id string, in bounceBody) error {
@@ -143,7 +143,7 @@ func (c *Control) bounce(id string, in bounceBody) error {
 }
 
 type complainBody struct {
-	Provider string `json:"provider,omitzero"`
+	Provider string `json:"provider,omitzero" means:"the mailbox provider that the recipient tells"`
 }
 
 func (c *Control) complain(id string, in complainBody) error {
@@ -151,7 +151,7 @@ func (c *Control) complain(id string, in complainBody) error {
 }
 
 type clickBody struct {
-	URL string `json:"url,omitzero"`
+	URL string `json:"url,omitzero" means:"the target of the link"`
 }
 
 // click follows the given link of a message, or its first one.

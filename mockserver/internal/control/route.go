@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
@@ -74,11 +75,12 @@ func answering[Out any](answer func(*request) (Out, error)) handler {
 
 // taking is a route that takes a JSON object and answers with JSON.
 func taking[In, Out any](answer func(*request, In) (Out, error)) handler {
+	declared := sync.OnceValue(func() *schema { return schemaOf(reflect.TypeFor[In]()) })
 	return handler{
 		takes:   reflect.TypeFor[In](),
 		answers: reflect.TypeFor[Out](),
 		serve: func(w http.ResponseWriter, r *request) {
-			in, err := bodyOf[In](r.Request)
+			in, err := bodyOf[In](r.Request, declared())
 			if err != nil {
 				gateway.AnswerError(w, r.Request, err)
 				return

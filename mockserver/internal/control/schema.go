@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/emailplatform/events"
@@ -22,24 +23,25 @@ import (
 // schema is what a type is as JSON. A type of package encoding/json that says
 // it itself has none: it may be anything.
 type schema struct {
-	object   string // its name in the documents, if it has one
-	nullable bool
-	kind     string // object, array, string, integer, number, boolean; "" is anything
-	format   string // such as date-time
-	enum     []string
-	members  []member // of an object, in their order
-	items    *schema  // of an array
+	object  string // its name in the documents, if it has one
+	kind    string // object, array, string, integer, number, boolean; "" is anything
+	format  string // such as date-time
+	enum    []string
+	null    bool     // may be null as well
+	members []member // of an object, in their order
+	items   *schema  // of an array
 }
 
 // member is one of an object.
 type member struct {
 	name   string
+	means  string
 	always bool // there in every answer, or needed in a body
 	schema *schema
 }
 
 // objects names the types that several routes answer.
-func objects() map[reflect.Type]string {
+var objects = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
 		reflect.TypeFor[platform.Summary]():      "MessageSummary",
@@ -53,10 +55,10 @@ func objects() map[reflect.Type]string {
 		reflect.TypeFor[fault.RuleWire]():        "FaultRule",
 		reflect.TypeFor[samples.Sample]():        "Sample",
 	}
-}
+})
 
 // enums lists the values of types that have few.
-func enums() map[reflect.Type][]string {
+var enums = sync.OnceValue(func() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[record.DeliveryState]():  named(deliveryStates()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
@@ -66,7 +68,7 @@ func enums() map[reflect.Type][]string {
 		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
 		reflect.TypeFor[waitKind]():              {string(waitMessage), string(waitDelivery), string(waitRequest), string(waitEvent)},
 	}
-}
+})
 
 // schemaOf describes a type by what encoding/json does with it.
 func schemaOf(t reflect.Type) *schema {
@@ -85,9 +87,7 @@ func schemaOf(t reflect.Type) *schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		s := *schemaOf(t.Elem())
-		s.nullable = true
-		return &s
+		return schemaOf(t.Elem())
 	case reflect.Struct:
 		return &schema{kind: "object", object: objects()[t], members: membersOf(t)}
 	case reflect.Slice:
@@ -122,10 +122,21 @@ func membersOf(t reflect.Type) []member {
 	for _, f := range fields {
 		name := jsonName(f)
 		if len(f.Index) == depth[name] && f.Type != reflect.TypeFor[*struct{}]() {
-			out = append(out, member{name, !strings.Contains(f.Tag.Get("json"), ",omit"), schemaOf(f.Type)})
+			m := member{name, meaning(t, f, name), !strings.Contains(f.Tag.Get("json"), ",omit"), schemaOf(f.Type)}
+			m.schema.null = m.always && f.Type.Kind() == reflect.Pointer
+			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// meaning is what the documents say of a member: its tag, or else the words of the
+// struct that has the field itself.
+func meaning(t reflect.Type, f reflect.StructField, name string) string {
+	for _, i := range f.Index[:len(f.Index)-1] {
+		t = t.Field(i).Type
+	}
+	return cmp.Or(f.Tag.Get("means"), words()[t][name])
 }
 
 func jsonName(f reflect.StructField) string {

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // maxState is how many bytes of a snapshot are taken.
@@ -22,25 +25,33 @@ func (c *Control) stateRoutes() section {
 			{
 				pattern: "GET state",
 				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
-					"the log of requests are no part of it.",
-				handler: answering(c.snapshot),
+					"the log of requests are no part of it. It is the state at one moment, and holds up nobody while it is sent.",
+				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
-				does:    "Restores a snapshot. One with a mistake changes nothing. Rules of faults, tokens and the log of requests stay.",
+				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its first object. One " +
+					"with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of faults, tokens and the log of requests stay.",
 				handler: reading(c.restore),
 				example: example{body: "@snapshot.json"},
 			},
 			{
 				pattern: "DELETE state",
-				does:    "Forgets everything, of all accounts: state, journals, faults, and the tokens of seeds; the clock is as configured.",
+				does: "Forgets everything: state, journals, faults, and the tokens of seeds; the clock is as configured. Of one account " +
+					"alone with `account_id`: then what all share stays, which are faults, the clock, and the sequence of ids.",
+				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.clear),
+				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "POST reset",
 				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or nothing: the " +
-					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and the start.",
+					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and " +
+					"the start. With one account alone with `account_id`, for tests that run side by side: its journals are empty then, " +
+					"and what all share stays. 409 if another account has an id of the start by now.",
+				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.reset),
+				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "PUT start",
@@ -58,31 +69,59 @@ func (c *Control) stateRoutes() section {
 	}
 }
 
-func (c *Control) snapshot(*request) (json.RawMessage, error) {
-	return c.Platform.Snapshot()
+// serveState sends a snapshot as it is made, however large. One that cannot be
+// finished ends the connection, so that nobody takes it for whole.
+func (c *Control) serveState(w http.ResponseWriter, _ *request) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := c.Snapshot(w); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (c *Control) restore(r *request) (nothing, error) {
-	if err := c.Restore(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Restore(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: restore: ")
 	}
 	return nothing{}, nil
 }
 
-func (c *Control) clear(*request) (nothing, error) {
-	c.Clear()
-	return nothing{}, nil
+func (c *Control) clear(r *request) (nothing, error) {
+	return nothing{}, ofOneOrAll(r, c.ClearAccount, c.Clear)
 }
 
-func (c *Control) reset(*request) (nothing, error) {
-	c.Reset()
-	return nothing{}, nil
+func (c *Control) reset(r *request) (nothing, error) {
+	return nothing{}, ofOneOrAll(r, c.ResetAccount, c.Reset)
+}
+
+// ofOneOrAll does something to the account that a request names, or to all.
+func ofOneOrAll(r *request, one func(account int64) error, all func()) error {
+	id, named := r.query["account_id"]
+	if !named {
+		all()
+		return nil
+	}
+	account, _ := strconv.ParseInt(id, 10, 64) // it has been read as an integer
+	switch err := one(account); {
+	case errors.Is(err, world.ErrNoAccount):
+		return problem.NotFound("account", id, "query", "account_id")
+	case err != nil:
+		return refused(err, "query", "account_id")
+	}
+	return nil
 }
 
 func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }
 
 func (c *Control) seed(r *request) (nothing, error) {
-	if err := c.Seed(http.MaxBytesReader(nil, r.Body, maxState)); err != nil {
+	body, err := limited(r.Request, maxState)
+	if err != nil {
+		return nothing{}, err
+	}
+	if err := c.Seed(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: seed: ")
 	}
 	c.Changes.Tell(feed.Records, nil)
@@ -93,6 +132,9 @@ func (c *Control) seed(r *request) (nothing, error) {
 // as everywhere else.
 func documentProblem(err error, prefix string) *problem.Error {
 	msg := strings.TrimPrefix(err.Error(), prefix)
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(large.Limit)
+	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")

@@ -18,7 +18,7 @@ func (c *Control) tokenRoutes() []route {
 }
 
 type tokenBody struct {
-	Token string `json:"token"`
+	Token string `json:"token" means:"the access token that ends"`
 }
 
 func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {

@@ -40,25 +40,25 @@ const maxWait = 60_000
 
 // waitBody is what is waited for. A filter that is not of its kind is a mistake.
 type waitBody struct {
-	For       waitKind `json:"for,omitzero"`
-	Count     *int64   `json:"count,omitzero"` // 1 if left out
-	TimeoutMS *int64   `json:"timeout_ms,omitzero"`
-	Drain     *bool    `json:"drain,omitzero"`
+	For       waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
+	Count     *int64   `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
+	TimeoutMS *int64   `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
+	Drain     *bool    `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
 	waitFilters
 }
 
 type waitFilters struct {
-	AccountID *int64 `json:"account_id,omitzero"`
-	Search    *word  `json:"search,omitzero"`
-	To        *word  `json:"to,omitzero"`
-	Status    *word  `json:"status,omitzero"`
-	SentBy    *word  `json:"sent_by,omitzero"`
-	State     *word  `json:"state,omitzero"`
-	Event     *word  `json:"event,omitzero"`
-	WebhookID *word  `json:"webhook_id,omitzero"`
-	MessageID *word  `json:"message_id,omitzero"`
-	Operation *word  `json:"operation,omitzero"`
-	Method    *word  `json:"method,omitzero"`
+	AccountID *int64 `json:"account_id,omitzero" means:"the account"`
+	Search    *word  `json:"search,omitzero" means:"words that the record has"`
+	To        *word  `json:"to,omitzero" means:"the recipient, of messages"`
+	Status    *word  `json:"status,omitzero" means:"of messages, or of the answers to requests"`
+	SentBy    *word  `json:"sent_by,omitzero" means:"what sent them, of messages"`
+	State     *word  `json:"state,omitzero" means:"where they stand, of deliveries"`
+	Event     *word  `json:"event,omitzero" means:"the name, of events and deliveries"`
+	WebhookID *word  `json:"webhook_id,omitzero" means:"the webhook, of deliveries"`
+	MessageID *word  `json:"message_id,omitzero" means:"the message that they are about, of events"`
+	Operation *word  `json:"operation,omitzero" means:"the operationId, of requests"`
+	Method    *word  `json:"method,omitzero" means:"the method, of requests"`
 }
 
 // word is a text, which may be written as a number: the status 404.
@@ -89,8 +89,8 @@ func (f waitFilters) values() url.Values {
 
 // waitAnswer is what was waited for.
 type waitAnswer struct {
-	Data  []any `json:"data"` // as the route by its id answers each
-	Total int   `json:"total"`
+	Data  []any `json:"data" means:"the records, the latest first: as many as were waited for"` // as the route by its id answers each
+	Total int   `json:"total" means:"how many there are"`
 }
 
 func (c *Control) wait(r *request, in waitBody) (*waitAnswer, error) {

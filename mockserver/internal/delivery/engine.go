@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -39,11 +40,14 @@ func DefaultRetrySchedule() []time.Duration {
 	}
 }
 
-// Engine brings events to webhooks. Each webhook has a queue; while a queue
-// has something to do now, and only then, a goroutine works it off, one
-// delivery after the other.
+// DefaultConcurrency is how many attempts to one webhook are under way at a time.
+const DefaultConcurrency = 4
+
+// Engine brings events to webhooks. Each webhook has a queue; each attempt has a
+// goroutine of its own, for as long as it takes. Queues do not wait for one another.
 type Engine struct {
 	schedule []time.Duration
+	at       int // attempts of a queue at a time
 	clock    *clock.Clock
 	work     *underway.Count
 	target   *target
@@ -58,16 +62,20 @@ type Engine struct {
 	order      []*queue
 	audience   audience // of those in order
 	journal    journal
-	working    int   // queues that are worked off
-	lastTarget int64 // counts down, away from the ids of webhooks
+	changing   *cut.Source[delivery] // told before a delivery of the journal changes
+	acts       uint64                // counts what changed anything
+	attempting int                   // attempts under way, of all queues
+	lastTarget int64                 // counts down, away from the ids of webhooks
 	closed     bool
 }
 
 // Options say how to deliver, and whom to tell.
 type Options struct {
-	Schedule []time.Duration         // the waits before a delivery is tried again
-	Targets  map[string]http.Handler // receivers in process, by host
-	Allow    Allowed                 // where else than to loopback deliveries may go
+	Schedule    []time.Duration         // the waits before a delivery is tried again
+	Concurrency int                     // attempts of a webhook at a time; DefaultConcurrency unless positive
+	Timeout     time.Duration           // of an attempt; DefaultTimeout unless positive
+	Targets     map[string]http.Handler // receivers in process, by host
+	Allow       Allowed                 // where else than to loopback deliveries may go
 
 	Check   func(event string, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
@@ -78,16 +86,21 @@ type Options struct {
 
 // New returns an engine that has no webhooks yet.
 func New(o Options) *Engine {
+	if o.Concurrency <= 0 {
+		o.Concurrency = DefaultConcurrency
+	}
 	d := &Engine{
 		schedule: o.Schedule,
+		at:       o.Concurrency,
 		clock:    o.Clock,
 		work:     o.Work,
-		target:   newTarget(o.Targets, newGuard(o.Allow)),
+		target:   newTarget(o, newGuard(o.Allow)),
 		check:    o.Check,
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
 		audience: audience{},
+		changing: &cut.Source[delivery]{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -101,6 +114,7 @@ func (d *Engine) Open(h Webhook) {
 }
 
 func (d *Engine) addLocked(q *queue) {
+	q.changing = d.changing
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 	if !q.hook.Archived {
@@ -140,6 +154,7 @@ func (d *Engine) Publish(fired []Event) {
 		for _, q := range d.audience[topic{fired[i].AccountID, fired[i].Name}] {
 			ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 		}
+		d.acts++
 		noted := d.journal.fired(&fired[i], ids)
 		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })
 	}
@@ -160,38 +175,53 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	if !q.once {
 		out.WebhookID = q.hook.Name()
 	}
+	d.acts++
 	d.journal.add(out)
+	if q.held != nil {
+		d.changingLocked(q, q.held) // it is overtaken
+	}
 	q.push(out, d.faults.Delivery(out.Event, out.WebhookID), out.CreatedAt)
-	d.startLocked(q)
 	d.tellLocked(out)
+	d.startLocked(q)
 	return out
+}
+
+// changingLocked must be called before a delivery of a queue is changed.
+func (d *Engine) changingLocked(q *queue, x *delivery) {
+	d.acts++
+	q.changing.Changing(x)
 }
 
 func (d *Engine) tellLocked(x *delivery) {
 	d.changes.Tell(feed.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
 }
 
-// startLocked sees to it that the queue is worked off, now or when something
-// in it becomes due.
+// startLocked begins the attempts that may be made now, and sees to it that the
+// next one begins when it is due.
 func (d *Engine) startLocked(q *queue) {
-	if q.working || d.closed {
-		return
-	}
 	q.alarm.Stop()
-	now := d.clock.Now()
-	switch wait, ok := q.wait(now); {
-	case !ok:
-	case wait > 0:
-		q.alarm = d.clock.At(now.Add(wait), toWebhook{q.hook.ID, q.hook.URL}, func() {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.startLocked(q)
-		})
-	default:
-		q.working = true
-		d.working++
+	for !d.closed && q.attempting < d.at {
+		now := d.clock.Now()
+		at, ok := q.due(now)
+		if !ok {
+			return
+		}
+		if at.After(now) {
+			q.alarm = d.clock.At(at, toWebhook{q.hook.ID, q.hook.URL}, func() {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				d.startLocked(q)
+			})
+			return
+		}
+		next := q.take(now)
+		d.changingLocked(q, next)
+		next.State, next.NextAttempt, next.Started = record.DeliveryInFlight, time.Time{}, now
+		d.tellLocked(next)
+		q.attempting++
+		d.attempting++
 		d.work.Start()
-		go d.run(q)
+		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual})
 	}
 }
 
@@ -203,31 +233,20 @@ type toWebhook struct {
 
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
-// run works a queue off until it has nothing to do now.
-func (d *Engine) run(q *queue) {
+// run makes an attempt, and begins what may begin after it.
+func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	defer d.work.Done()
+	d.attempt(x, &a)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for !d.closed {
-		now := d.clock.Now()
-		next := q.take(now)
-		if next == nil {
-			break
-		}
-		next.State, next.NextAttempt, next.Started = record.DeliveryInFlight, time.Time{}, now
-		attempt := record.Attempt{Time: now, Manual: next.Manual}
-		d.tellLocked(next)
-		d.mu.Unlock()
-		d.attempt(next, &attempt)
-		d.mu.Lock()
-		d.settleLocked(q, next, attempt)
-		d.tellLocked(next)
-	}
-	q.working = false
-	if d.working--; d.working == 0 {
+	q.attempting--
+	d.attempting--
+	d.settleLocked(q, x, a)
+	d.tellLocked(x)
+	d.startLocked(q)
+	if d.attempting == 0 {
 		d.target.idle()
 	}
-	d.startLocked(q)
 }
 
 // attempt makes one x. Of the delivery it reads what is constant.
@@ -243,9 +262,11 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 
 // settleLocked notes how an attempt went and what comes next.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
+	d.changingLocked(q, x)
 	x.Attempts = append(x.Attempts, a)
 	x.Manual, x.Started = false, time.Time{}
 	x.Tries++
+	q.overtaken(x)
 	switch {
 	case a.Status >= 200 && a.Status <= 299:
 		x.State = record.DeliveryDelivered
@@ -277,12 +298,13 @@ func (d *Engine) Redeliver(id string) error {
 	if x.State == record.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
 	}
+	d.changingLocked(q, x)
 	q.remove(x)
 	x.State = record.DeliveryQueued
 	x.Manual, x.Tries = true, 0
 	q.pending = append(q.pending, x)
-	d.startLocked(q)
 	d.tellLocked(x)
+	d.startLocked(q)
 	return nil
 }
 
@@ -294,7 +316,7 @@ func (d *Engine) Next() (wait time.Duration, what string) {
 	now := d.clock.Now()
 	for _, q := range d.order {
 		w, ok := q.wait(now)
-		if ok && !q.working && (what == "" || w < wait) {
+		if ok && q.attempting == 0 && (what == "" || w < wait) {
 			wait = w
 			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.pending)+len(q.retries), q.hook.ID, q.hook.URL)
 		}

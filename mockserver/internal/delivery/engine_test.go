@@ -32,7 +32,7 @@ func TestNext(t *testing.T) {
 		limited.hook.RateLimit, limited.hook.Period, limited.starts = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
 		limited.pending = []*delivery{named("y"), named("z")}
 		busy := retrying(5, 0)
-		busy.working = true
+		busy.attempting = 1
 		archived := retrying(6, 0)
 		archived.hook.Archived = true
 		for _, row := range []struct {
@@ -140,7 +140,7 @@ func TestRecordWithoutItsQueue(t *testing.T) {
 		e.Open(hook)
 		id := e.SendTo(hook.URL, webhook.Secret{Key: "s"}, []byte("own"))
 		synctest.Wait()
-		state := e.State()
+		state := read(t, e)
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("there is no secret to sign with") })
 		other.Replace(nil, state)
 		if r := other.Record(id); r.State != record.DeliveryFailed || r.Secret != "" {
@@ -190,7 +190,7 @@ func TestWaiting(t *testing.T) {
 			}
 		}
 		check("the first is under way", "", "", "")
-		if places := e.State().Deliveries; places[0].Place != 0 || places[1].Place != 1 || places[2].Place != 2 {
+		if places := read(t, e).Deliveries; places[0].Place != 0 || places[1].Place != 1 || places[2].Place != 2 {
 			t.Errorf("places %d, %d, %d; want 1 and 2 for those that are queued", places[0].Place, places[1].Place, places[2].Place)
 		}
 		answer <- http.StatusOK

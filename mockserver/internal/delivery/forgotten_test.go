@@ -95,9 +95,7 @@ func saved(t *testing.T, d *delivery) string {
 
 func stateOf(t *testing.T, e *Engine) string {
 	t.Helper()
-	text, err := json.Marshal(e.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	c := e.Take(nil)
+	defer c.Release()
+	return string(jsonOf(t, c))
 }

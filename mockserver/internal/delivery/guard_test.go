@@ -77,6 +77,10 @@ func TestAllowedNetworks(t *testing.T) {
 		{"172.18.0.0/16", "172.18.0.3:8080", true},
 		{"172.18.0.0/16", "[::ffff:172.18.0.3]:8080", true},
 		{"::ffff:172.18.0.0/112", "172.18.0.3:8080", true},
+		{"::ffff:0.0.0.0/96", "172.18.0.3:8080", true},
+		{"::ffff:0.0.0.0/90", "[fd00:17::3]:8080", false},
+		{"fd00:17::/112", "[fd00:17::3]:8080", true},
+		{"fd00:17::/112", "[fd00:18::3]:8080", false},
 		{"172.18.0.3/32", "172.18.0.3:8080", true},
 		{"172.18.0.3/32", "172.18.0.4:8080", false},
 		{"172.18.0.0/16", "172.19.0.3:8080", false},
@@ -189,7 +193,7 @@ func TestDialChecksWhatNamesLeadTo(t *testing.T) {
 				return errStop
 			}
 			to := "http://" + net.JoinHostPort(row.host, "8080") + "/hook"
-			_, _, problem := newTarget(nil, g).post(t.Context(), to, http.Header{}, nil)
+			_, _, problem := newTarget(Options{}, g).post(t.Context(), to, http.Header{}, nil)
 			if !slices.Equal(reached, row.reached) {
 				t.Errorf("reached %v, want %v: %s", reached, row.reached, problem)
 			}

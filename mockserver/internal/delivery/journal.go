@@ -11,7 +11,8 @@ import (
 // maxEvents is how many events the journal holds: the latest ones.
 const maxEvents = 10_000
 
-// journal is what happened: all deliveries, and the latest events.
+// journal is what happened: all deliveries, and the latest events. The slice of
+// deliveries only grows.
 type journal struct {
 	deliveries []*delivery // in the order they were fired
 	byID       map[string]*delivery
@@ -19,8 +20,10 @@ type journal struct {
 	lastEvent  int
 }
 
+const idPrefix = "dlv-"
+
 // ID is the id of a delivery by its place in the journal.
-func ID(i int) string { return "dlv-" + strconv.Itoa(i+1) }
+func ID(i int) string { return idPrefix + strconv.Itoa(i+1) }
 
 // add notes a delivery, under the next id unless it has one.
 func (j *journal) add(x *delivery) {
@@ -31,7 +34,9 @@ func (j *journal) add(x *delivery) {
 		j.byID = map[string]*delivery{}
 	}
 	j.deliveries = append(j.deliveries, x)
-	j.byID[x.ID] = x
+	if !x.Forgotten {
+		j.byID[x.ID] = x
+	}
 }
 
 // fired notes an event and the ids of its deliveries.

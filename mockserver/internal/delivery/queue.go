@@ -2,10 +2,12 @@ package delivery
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -24,6 +26,7 @@ type progress struct {
 	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
 	Manual    bool      `json:"manual,omitzero"`    // the next attempt was asked for
 	Started   time.Time `json:"started,omitzero"`   // the attempt under way, if one is
+	Forgotten bool      `json:"forgotten,omitzero"` // with its account: all but its place
 }
 
 // queue holds what is to be delivered to one webhook.
@@ -32,31 +35,48 @@ type queue struct {
 	pending []*delivery // to be attempted now, in order
 	retries []*delivery // to be attempted at their NextAttempt, the earliest first
 	starts  []time.Time // of the attempts within the last rate limit period
-	held    *delivery   // among retries: to be overtaken by the next one
-	working bool        // a goroutine works it off
 	alarm   *clock.Alarm
+
+	attempting int                     // attempts under way
+	held       *delivery               // among retries: to be overtaken by the next one
+	behind     map[*delivery]*delivery // what waits until the key, which overtakes it, was attempted
+
+	changing *cut.Source[delivery] // of the journal that its deliveries are in
 
 	once      bool // no webhook's: each delivery is attempted once
 	forgotten bool // nothing more happens to it
 }
 
-// wait returns how long the queue has nothing to do; not ok means: for good,
-// unless something is added.
-func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
+// due returns when the queue has something to do, now if not later; not ok means:
+// never, unless something is added.
+func (q *queue) due(now time.Time) (at time.Time, ok bool) {
 	if q.forgotten || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
-		return 0, false
+		return at, false
 	}
+	at = now
 	if len(q.pending) == 0 {
-		wait = q.retries[0].NextAttempt.Sub(now)
+		at = latest(at, q.retries[0].NextAttempt)
 	}
 	for n := len(q.starts); n > 0 && q.starts[n-1].After(now); n-- {
 		q.starts = q.starts[:n-1] // the clock was set back since
 	}
 	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
-		free := q.starts[int64(len(q.starts))-limit].Add(q.hook.period())
-		wait = max(wait, free.Sub(now))
+		at = latest(at, q.starts[int64(len(q.starts))-limit].Add(q.hook.period()))
 	}
-	return max(0, wait), true
+	return at, true
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// wait returns how long it takes until then.
+func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
+	at, ok := q.due(now)
+	return max(0, at.Sub(now)), ok
 }
 
 // take removes the next delivery from the queue, or returns nil if there is
@@ -89,7 +109,8 @@ func (q *queue) count(start time.Time) {
 }
 
 // push puts a new delivery into the queue, where a fault may get in the way, if
-// one hit it. Whatever is held back for being overtaken comes after it.
+// one hit it. Whatever is held back for being overtaken comes after it, once it
+// was attempted: attempts may overlap.
 func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 	var hit fault.Fault
 	if rule != nil {
@@ -97,6 +118,7 @@ func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 	}
 	held := q.held
 	q.held = nil
+	overtakes := false
 	switch hit.Action {
 	case fault.Drop:
 		x.State = record.DeliveryDropped
@@ -109,12 +131,51 @@ func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 			q.later(x, now.Add(hit.Delay))
 		} else {
 			q.pending = append(q.pending, x)
+			overtakes = true
 		}
 	}
 	if held != nil {
-		q.remove(held)
-		q.pending = append(q.pending, held)
+		q.letPass(held, x, overtakes)
 	}
+}
+
+// letPass ends holding a delivery back: it comes after x if x can overtake it, or
+// else at once.
+func (q *queue) letPass(held, x *delivery, overtakes bool) {
+	q.remove(held)
+	if !overtakes {
+		q.pending = append(q.pending, held)
+		return
+	}
+	if q.behind == nil {
+		q.behind = map[*delivery]*delivery{}
+	}
+	q.behind[x] = held
+}
+
+// overtaken lets come what waited for a delivery, which has been attempted.
+func (q *queue) overtaken(by *delivery) {
+	if held := q.behind[by]; held != nil {
+		delete(q.behind, by)
+		q.pending = slices.Insert(q.pending, 0, held)
+	}
+}
+
+// inLine returns what is to be attempted now or waits to be overtaken, in the order
+// in which it will be.
+func (q *queue) inLine() []*delivery {
+	line, behind := make([]*delivery, 0, len(q.pending)), maps.Clone(q.behind)
+	for _, x := range q.pending {
+		line = append(line, x)
+		if held := behind[x]; held != nil {
+			line = append(line, held)
+			delete(behind, x)
+		}
+	}
+	for _, held := range behind { // what overtakes it is being attempted
+		line = slices.Insert(line, 0, held)
+	}
+	return line
 }
 
 // later queues a delivery for a time, behind those of the same time.
@@ -135,6 +196,7 @@ func (q *queue) remove(x *delivery) {
 	if q.held == x {
 		q.held = nil
 	}
+	maps.DeleteFunc(q.behind, func(_, held *delivery) bool { return held == x })
 	q.pending = slices.DeleteFunc(q.pending, is)
 	q.retries = slices.DeleteFunc(q.retries, is)
 	x.NextAttempt = time.Time{}
@@ -162,5 +224,5 @@ func (q *queue) restoreLimit(all []*delivery) {
 // forget leaves a queue with nothing to do, for good.
 func (q *queue) forget() {
 	q.alarm.Stop()
-	q.pending, q.retries, q.held, q.forgotten = nil, nil, nil, true
+	q.pending, q.retries, q.held, q.behind, q.forgotten = nil, nil, nil, nil, true
 }

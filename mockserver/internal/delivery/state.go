@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
-// State is all that an engine remembers, but for its webhooks.
+// State is all that an engine remembers, but for its webhooks; or what of it has
+// changed.
 type State struct {
 	Deliveries []Saved              `json:"deliveries"`
 	Events     []*record.FiredEvent `json:"events"`
@@ -27,6 +29,28 @@ type Saved struct {
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is no text
 	Place    int           `json:"place,omitzero"`       // in the webhook's queue, from 1
 	Held     bool          `json:"held,omitzero"`        // to be overtaken by the webhook's next one
+}
+
+// Add puts what has changed since over a state.
+func (s *State) Add(changed State) error {
+	for i, d := range changed.Deliveries {
+		n := 0
+		if d.Delivery != nil {
+			n, _ = strconv.Atoi(strings.TrimPrefix(d.ID, idPrefix))
+		}
+		switch {
+		case n >= 1 && n <= len(s.Deliveries):
+			s.Deliveries[n-1] = d
+		case n == len(s.Deliveries)+1:
+			s.Deliveries = append(s.Deliveries, d)
+		default:
+			return fmt.Errorf("deliveries[%d]: id: want one of those before, or the next", i)
+		}
+	}
+	s.Events = append(s.Events, changed.Events...)
+	s.Events = s.Events[max(0, len(s.Events)-maxEvents):]
+	s.LastEvent = changed.LastEvent
+	return nil
 }
 
 // Check returns the first mistake in a state of webhooks that have these names.
@@ -47,34 +71,6 @@ func (s State) Check(hooks map[string]bool) error {
 	return nil
 }
 
-// State copies out what there is to remember: nothing of it changes any more.
-func (d *Engine) State() State {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	places, held := map[*delivery]int{}, map[*delivery]bool{}
-	for _, q := range d.order {
-		held[q.held] = true
-		for i, x := range q.pending {
-			places[x] = i + 1
-		}
-	}
-	out := State{Events: slices.Clone(d.journal.events), LastEvent: d.journal.lastEvent}
-	for _, x := range d.journal.deliveries {
-		saved := Saved{
-			Delivery: new(x.Delivery),
-			Attempts: onWire(x.Attempts),
-			progress: x.progress,
-			Place:    places[x],
-			Held:     held[x],
-		}
-		if !utf8.Valid(x.Body) {
-			saved.Bytes = x.Body
-		}
-		out.Deliveries = append(out.Deliveries, saved)
-	}
-	return out
-}
-
 // Forget forgets what is to be delivered, for good. What is being attempted ends
 // by itself.
 func (d *Engine) Forget() {
@@ -92,6 +88,8 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queues, d.order, d.audience = map[int64]*queue{}, nil, audience{}
+	d.changing = &cut.Source[delivery]{}
+	d.acts++
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})
 	}
@@ -101,6 +99,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 	slices.SortStableFunc(from.Deliveries, func(a, b Saved) int { return cmp.Compare(a.Place, b.Place) })
 	for _, saved := range from.Deliveries {
+		if saved.Forgotten {
+			continue
+		}
 		d.resumeLocked(d.journal.byID[saved.ID], saved.Held)
 	}
 	for _, q := range d.order {

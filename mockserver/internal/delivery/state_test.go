@@ -24,12 +24,12 @@ func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 	changes, work := &feed.Feed{}, &underway.Count{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	e := New(Options{
-		Schedule: []time.Duration{time.Second},
-		Targets:  map[string]http.Handler{"receiver.example": receiver},
-		Faults:   faults,
-		Changes:  changes,
-		Clock:    clock.New(clock.Options{Changes: changes, Work: work}),
-		Work:     work,
+		Schedule: []time.Duration{time.Second}, Concurrency: 1,
+		Targets: map[string]http.Handler{"receiver.example": receiver},
+		Faults:  faults,
+		Changes: changes,
+		Clock:   clock.New(clock.Options{Changes: changes, Work: work}),
+		Work:    work,
 	})
 	t.Cleanup(func() {
 		faults.Close()
@@ -39,6 +39,33 @@ func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 }
 
 var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret: "s", Hash: webhook.SHA256}
+
+// jsonOf is a cut as JSON, as a snapshot has it.
+func jsonOf(t *testing.T, c *Cut) []byte {
+	t.Helper()
+	out := State{Events: c.Events, LastEvent: c.LastEvent}
+	for x := range c.All() {
+		out.Deliveries = append(out.Deliveries, *x)
+		last := &out.Deliveries[len(out.Deliveries)-1]
+		last.Delivery = new(*x.Delivery)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// read is what an engine remembers, read back from JSON.
+func read(t *testing.T, e *Engine) (out State) {
+	t.Helper()
+	c := e.Take(nil)
+	defer c.Release()
+	if err := json.Unmarshal(jsonOf(t, c), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
 
 // What a state remembers does not change when deliveries go on, and an engine
 // that is given it goes on where the first one was.
@@ -53,29 +80,26 @@ func TestStateStandsStill(t *testing.T) {
 		}
 		answer <- http.StatusBadGateway
 		synctest.Wait()
-		state := e.State()
+		state := e.Take(nil)
 		time.Sleep(time.Second)
 		answer <- http.StatusOK
 		synctest.Wait()
 		if got := e.Record(id); got.State != record.DeliveryDelivered || len(got.Attempts) != 2 {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
-		saved := state.Deliveries[0]
+		text := jsonOf(t, state)
+		state.Release()
+		var back State
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		saved := back.Deliveries[0]
 		if saved.State != record.DeliveryRetrying || len(saved.Attempts) != 1 || saved.Tries != 1 {
 			t.Errorf("what was remembered is %s after %d attempts now", saved.State, len(saved.Attempts))
 		}
-
-		text, err := json.Marshal(state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read State
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
 		tries := 0
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
-		other.Replace([]Webhook{hook}, read)
+		other.Replace([]Webhook{hook}, back)
 		synctest.Wait()
 		if got := other.Record(id); tries != 1 || got.State != record.DeliveryDelivered ||
 			got.Attempts[0].Status != http.StatusBadGateway {
@@ -101,16 +125,8 @@ func TestStateHoldsBack(t *testing.T) {
 		if _, err := first.Send("7", []byte("held")); err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(first.State())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var read State
-		if err := json.Unmarshal(text, &read); err != nil {
-			t.Fatal(err)
-		}
 		other := engineTo(t, receive)
-		other.Replace([]Webhook{hook}, read)
+		other.Replace([]Webhook{hook}, read(t, first))
 		for _, body := range []string{"next", "last"} {
 			if _, err := other.Send("7", []byte(body)); err != nil {
 				t.Fatal(err)

@@ -15,32 +15,38 @@ import (
 	"example.com/emailplatform/mockserver/internal/inproc"
 )
 
-const (
-	attemptTimeout = 10 * time.Second
-	maxResponse    = 4 << 10 // bytes of an answer that the journal keeps
-)
+// DefaultTimeout is how long an attempt may take.
+const DefaultTimeout = 10 * time.Second
+
+// maxResponse is how many bytes of an answer the journal keeps.
+const maxResponse = 4 << 10
 
 // target is the way to the receivers of deliveries: handlers of this process,
 // or guarded connections.
 type target struct {
 	network *http.Transport
+	timeout time.Duration // of an attempt
 
 	mu       sync.RWMutex
 	handlers map[string]http.Handler // by host, in lower case
 }
 
-func newTarget(handlers map[string]http.Handler, g *guard) *target {
-	lower := make(map[string]http.Handler, len(handlers))
-	for host, handler := range handlers {
+func newTarget(o Options, g *guard) *target {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	lower := make(map[string]http.Handler, len(o.Targets))
+	for host, handler := range o.Targets {
 		lower[strings.ToLower(host)] = handler
 	}
 	return &target{
+		timeout:  o.Timeout,
 		handlers: lower,
 		network: &http.Transport{
 			DialContext:            g.dial,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: 64 << 10,
-			MaxIdleConnsPerHost:    4,
+			MaxIdleConnsPerHost:    o.Concurrency,
 		},
 	}
 }
@@ -62,7 +68,7 @@ func (t *target) idle() { t.network.CloseIdleConnections() }
 // post makes one attempt and returns the answer's status and the beginning of
 // its body, or what went wrong. It follows no redirect.
 func (t *target) post(ctx context.Context, to string, header http.Header, body []byte) (status int, answer, problem string) {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -75,12 +81,12 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 	}
 	response, err := via.RoundTrip(req)
 	if err != nil {
-		return 0, "", describe(err)
+		return 0, "", t.describe(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
-		problem = describe(err)
+		problem = t.describe(err)
 	}
 	return response.StatusCode, string(read), problem
 }
@@ -102,9 +108,9 @@ func (t *target) handler(to *url.URL) http.Handler {
 	return t.handlers[name+":"+usual]
 }
 
-func describe(err error) string {
+func (t *target) describe(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("no answer within %v", attemptTimeout)
+		return fmt.Sprintf("no answer within %v", t.timeout)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -35,12 +35,12 @@ func TestTargetsByHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := newTarget(map[string]http.Handler{row.host: handler}, nil).handler(to) != nil
+		found := newTarget(Options{Targets: map[string]http.Handler{row.host: handler}}, nil).handler(to) != nil
 		if found != row.found {
 			t.Errorf("%s for the host %s: found %v, want %v", row.url, row.host, found, row.found)
 		}
 	}
-	both := newTarget(map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}, nil)
+	both := newTarget(Options{Targets: map[string]http.Handler{"hook.test": handler, "hook.test:80": http.NewServeMux()}}, nil)
 	for host, exact := range both.handlers {
 		if got := both.handler(&url.URL{Scheme: "http", Host: host}); fmt.Sprintf("%T", got) != fmt.Sprintf("%T", exact) {
 			t.Errorf("%s: got the handler of another host", host)

@@ -35,19 +35,19 @@ func (d *Engine) NewestEvents() (int, iter.Seq[*record.FiredEvent]) {
 // on between two steps.
 const step = 256
 
-// fired returns the deliveries of the journal. The slice only grows, until another
-// journal takes its place.
-func (d *Engine) fired() []*delivery {
+// fired returns the deliveries of the journal, and how many of them are not
+// forgotten. The slice only grows, until another takes its place.
+func (d *Engine) fired() (all []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.journal.deliveries
+	return d.journal.deliveries, len(d.journal.byID)
 }
 
 // Deliveries returns copies of all deliveries, in the order in which the events
 // fired, each as it is when its turn comes: the engine goes on meanwhile.
 func (d *Engine) Deliveries() []record.Delivery {
-	all := d.fired()
-	out := make([]record.Delivery, 0, len(all))
+	all, n := d.fired()
+	out := make([]record.Delivery, 0, n)
 	for some := range slices.Chunk(all, step) {
 		out = d.appendCopies(out, some)
 	}
@@ -58,6 +58,9 @@ func (d *Engine) appendCopies(to []record.Delivery, some []*delivery) []record.D
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range some {
+		if x.Forgotten {
+			continue
+		}
 		to = append(to, x.Delivery)
 		last := &to[len(to)-1]
 		last.Body = slices.Clone(x.Body)
@@ -71,8 +74,8 @@ func (d *Engine) appendCopies(to []record.Delivery, some []*delivery) []record.D
 // while one is looked at, and goes on now and then: what is called may take no lock
 // of its.
 func (d *Engine) NewestDeliveries() (int, iter.Seq2[*record.Delivery, func() Summary]) {
-	all := d.fired()
-	return len(all), func(yield func(*record.Delivery, func() Summary) bool) {
+	all, known := d.fired()
+	return known, func(yield func(*record.Delivery, func() Summary) bool) {
 		for n := len(all); n > 0; n -= step {
 			if !d.lookAt(all[max(0, n-step):n], yield) {
 				return
@@ -87,7 +90,7 @@ func (d *Engine) lookAt(some []*delivery, yield func(*record.Delivery, func() Su
 	defer d.mu.Unlock()
 	now := d.clock.Now()
 	for _, x := range slices.Backward(some) {
-		if !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
+		if !x.Forgotten && !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
 			return false
 		}
 	}

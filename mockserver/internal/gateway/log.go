@@ -57,6 +57,18 @@ func (l *Log) Clear() {
 	l.all, l.bytes = nil, 0
 }
 
+// ClearAccount forgets those of an account.
+func (l *Log) ClearAccount(account int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = slices.DeleteFunc(l.all, func(r record.Request) bool {
+		if r.AccountID == account {
+			l.bytes -= sizeOf(r)
+		}
+		return r.AccountID == account
+	})
+}
+
 // All returns copies of the requests, the oldest first.
 func (l *Log) All() []record.Request {
 	l.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -14,7 +15,9 @@ type records struct {
 	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
 	accounts map[int64]*account
 	messages map[string]*message // of all accounts, by id
-	outbox   []*message          // those that were sent, in order
+	kept     []*message          // the same in their order; it only grows
+	outbox   []*message          // those that were sent, in order; it only grows
+	changing cut.Source[message] // told before a message changes
 }
 
 func newRecords() records {
@@ -24,9 +27,7 @@ func newRecords() records {
 // webhooks are those of all accounts.
 func (r *records) webhooks() (all []delivery.Webhook) {
 	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
-		for _, h := range r.accounts[id].Webhooks.all {
-			all = append(all, h.Webhook)
-		}
+		all = append(all, r.accounts[id].webhooks()...)
 	}
 	return all
 }
@@ -34,9 +35,7 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 // stopCampaigns stops what would start later.
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
-		for _, c := range a.Campaigns.all {
-			c.alarm.Stop()
-		}
+		a.stopCampaigns()
 	}
 }
 

@@ -99,15 +99,19 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 func (p *Platform) resumeCampaignsLocked() []func() {
 	t := &tx{p: p, now: p.clock.Now()}
 	for _, a := range p.accounts {
-		t.account = a
-		for _, c := range a.Campaigns.all {
-			if c.Status == campaignDelivering {
-				c.Status = campaignScheduled // and it goes on where it was
-			}
-			if c.Status == campaignScheduled {
-				t.arm(c)
-			}
-		}
+		t.resume(a)
 	}
 	return t.after
+}
+
+func (t *tx) resume(a *account) {
+	t.account = a
+	for _, c := range a.Campaigns.all {
+		if c.Status == campaignDelivering {
+			c.Status = campaignScheduled // and it goes on where it was
+		}
+		if c.Status == campaignScheduled {
+			t.arm(c)
+		}
+	}
 }

@@ -110,17 +110,19 @@ func (p *Platform) GetContact(ctx context.Context, r api.GetContactRequestObject
 // UpdateContact implements PATCH /lists/{list_id}/contacts/{contact_id}.
 func (p *Platform) UpdateContact(ctx context.Context, r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UpdateContactResponseObject, error) {
-		_, c, err := t.member(r.ListID, r.ContactID)
+		l, c, err := t.member(r.ListID, r.ContactID)
 		if err != nil {
 			return nil, err
 		}
+		set := c.Attributes
 		for _, a := range r.Body.CustomAttributes {
 			if a.Value != nil {
-				c.Attributes = setAttribute(c.Attributes, a.Name, *a.Value)
+				set = setAttribute(set, a.Name, *a.Value)
 				continue
 			}
-			c.Attributes = slices.DeleteFunc(slices.Clone(c.Attributes), func(b attribute) bool { return b.Name == a.Name })
+			set = slices.DeleteFunc(slices.Clone(set), func(b attribute) bool { return b.Name == a.Name })
 		}
+		l.contacts.setAttributes(c, set)
 		return api.UpdateContact200JSONResponse(c.wire()), nil
 	})
 }

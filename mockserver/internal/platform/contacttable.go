@@ -7,15 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // contactTable holds the contacts of a list so that any page of a million, filtered
 // or sorted, is found in some microseconds; one that is both filtered and sorted
 // may take a few milliseconds. A contact's slot is its place in all; the indexes
-// hold slots.
+// hold slots. A contact is changed by the table's methods alone: they tell whoever
+// keeps what it was, and the indexes.
 type contactTable struct {
 	all       []*contact // by id, which only ever grows
+	changing  cut.Source[contact]
 	byAddress map[string]uint32
 	byEmail   slots.Order[uint32]  // slots by address
 	byDate    slots.Order[uint32]  // slots by subscribed_on
@@ -82,6 +86,7 @@ func (t *contactTable) at(address string) *contact {
 }
 
 func (t *contactTable) setStatus(c *contact, status string) {
+	t.changing.Changing(c)
 	t.statuses[c.Status].Remove(c.slot)
 	c.Before = ""
 	if status == statusDeleted {
@@ -92,18 +97,40 @@ func (t *contactTable) setStatus(c *contact, status string) {
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {
+	t.changing.Changing(c)
 	t.byDate.Remove(c.slot)
 	c.SubscribedOn = unix
 	t.byDate.Insert(c.slot)
 }
 
+// setAdded notes that the contact was added again: n grows with every time.
+func (t *contactTable) setAdded(c *contact, n int64) {
+	t.changing.Changing(c)
+	c.Added = n
+}
+
+// setAttributes gives the contact other attributes, in a slice of their own.
+func (t *contactTable) setAttributes(c *contact, attributes []attribute) {
+	t.changing.Changing(c)
+	c.Attributes = attributes
+}
+
+// bounced counts a bounce.
+func (t *contactTable) bounced(c *contact, category events.BounceCategory) {
+	t.changing.Changing(c)
+	c.Bounces++
+	c.LastBounceType = bounceType(category)
+}
+
 // tag gives the contact the tags that it does not have yet. The slices of a
 // contact are never changed in place: copies of it share them.
 func (t *contactTable) tag(c *contact, tags []string) {
+	t.changing.Changing(c)
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
 
 func (t *contactTable) interest(c *contact, interests []string) {
+	t.changing.Changing(c)
 	c.Interests = addLabels(c.Interests, interests, t.interests, c.slot)
 }
 

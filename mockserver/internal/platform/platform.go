@@ -6,14 +6,14 @@
 //
 //	contacts, import, campaigns, …    the operations of the API, a file for each resource
 //	subscribe, workflows, campaignrun  what the platform does by itself
-//	send, recipients                  a message reaches its recipient, who does something
+//	links, send, recipients           a message reaches its recipient, who does something
 //	suppressions, lists, templates    operations that others build on
 //	events, content                   what is told, and what is said
 //	tx, platform                      the lock, and the time in which it is held
 //	account, resources, message, …    the records, and what is true of each alone
 //
-// snapshot and restore write all records and read them back; views shows the
-// messages to tests.
+// snapshot is the format of the whole state, cut writes it and what changes, and
+// restore reads it back; views shows the messages to tests.
 package platform
 
 import (
@@ -45,14 +45,17 @@ type Platform struct {
 
 	mu sync.Mutex
 	records
-	closed bool
+	acts     uint64 // counts what may have changed anything
+	restored int    // how often all records were replaced
+	closed   bool
 }
 
 // Options say how the platform behaves, and whom it tells what happens.
 type Options struct {
 	Hash         webhook.Hash // signs the deliveries of webhooks
 	Lookups      LookupLimit
-	RecordEvents bool // makes the events that no webhook hears too
+	RecordEvents bool          // makes the events that no webhook hears too
+	BaseURL      func() string // where the links in messages lead
 
 	Deliveries *delivery.Engine
 	Faults     *fault.Plan

@@ -29,6 +29,7 @@ func (p *Platform) actOnMessage(m *message, act func(t *tx, m *message) error) e
 		if m.Status == messageRejected || m.Status == messageError {
 			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
 		}
+		t.p.changing.Changing(m)
 		t.about, t.changed = m.ID, []*message{m}
 		return struct{}{}, act(t, m)
 	})
@@ -93,8 +94,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	m.Bounce = &bounce{Category: category, Diagnostic: said, OccurredOn: t.unix()}
 	l, c := t.contactOf(m)
 	if c != nil {
-		c.Bounces++
-		c.LastBounceType = bounceType(category)
+		l.contacts.bounced(c, category)
 		if category.Hard() && c.Status != statusDeleted && c.Status != statusSpam {
 			l.contacts.setStatus(c, statusBounced)
 		}

@@ -5,16 +5,18 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
 // rendered is the message as its recipient gets it.
-func (m *message) rendered() record.Message {
-	out := m.outline()
-	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, m.value), mail.MergeText(m.Content.Text, m.value)
-	out.Headers = m.headers(out)
+func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.options.BaseURL()) }
+
+// rendered is the message with links to a platform at a base URL.
+func (m *message) rendered(base string) record.Message {
+	out, value := m.outline(), m.merged(base)
+	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
+	out.Headers = m.headers(out, base)
 	return out
 }
 
@@ -35,7 +37,7 @@ func (m *message) outline() record.Message {
 		ContactID:          m.ContactID,
 		CampaignID:         m.CampaignID,
 		WorkflowID:         m.WorkflowID,
-		Confirmation:       m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0,
+		Confirmation:       m.confirms(),
 		Status:             m.Status,
 		Opens:              m.Opens,
 		Clicks:             m.Clicks,
@@ -50,7 +52,7 @@ func (m *message) outline() record.Message {
 }
 
 // headers are the header fields of the message, those of the request last.
-func (m *message) headers(out record.Message) []record.Header {
+func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {
 		name := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(out.FromName) // %q would escape letters too
@@ -63,9 +65,7 @@ func (m *message) headers(out record.Message) []record.Header {
 		{Name: "Subject", Value: out.Subject},
 		{Name: "Message-ID", Value: "<" + m.ID + "@platform.example>"},
 	}
-	if m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !out.Confirmation {
-		headers = append(headers, record.Header{Name: "List-Unsubscribe", Value: "<https://platform.example/unsubscribe/" + m.ID + ">"})
-	}
+	headers = append(headers, m.unsubscribeHeaders(base)...)
 	for _, h := range m.Headers {
 		headers = append(headers, record.Header(h))
 	}

@@ -37,6 +37,7 @@ func restored(t *testing.T, state string) *Platform {
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	s := New(Options{
 		Hash:       webhook.SHA256,
+		BaseURL:    func() string { return "http://127.0.0.1" },
 		Deliveries: delivery.New(delivery.Options{Faults: faults, Changes: changes, Clock: now, Work: work}),
 		Faults:     faults,
 		Changes:    changes,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/address"
@@ -15,23 +16,51 @@ import (
 
 // Restore replaces the whole state by that of a snapshot.
 func (p *Platform) Restore(r io.Reader) error {
-	var in snapshot
-	if err := json.NewDecoder(r).Decode(&in); err != nil {
-		return problem.Plainly(err)
-	}
-	if in.Version != snapshotVersion {
-		return fmt.Errorf("version: want %d, not %d", snapshotVersion, in.Version)
-	}
-	if in.Clock != nil {
-		if err := in.Clock.Check(); err != nil {
-			return err
-		}
-	}
-	restored, err := in.records()
+	restored, in, err := read(r)
 	if err != nil {
 		return err
 	}
-	return p.replace(restored, &in)
+	return p.replace(restored, in)
+}
+
+// read reads and checks a state.
+func read(r io.Reader) (records, *snapshot, error) {
+	in, err := readSnapshot(r)
+	if err != nil {
+		return records{}, nil, err
+	}
+	if in.Clock != nil {
+		if err := in.Clock.Check(); err != nil {
+			return records{}, nil, err
+		}
+	}
+	restored, err := in.records()
+	return restored, in, err
+}
+
+// readSnapshot reads a whole state and the changes that follow it. A whole state
+// that follows takes the place of all before.
+func readSnapshot(r io.Reader) (*snapshot, error) {
+	decoder := json.NewDecoder(r)
+	var all changedSnapshot
+	for n := 0; ; n++ {
+		var next snapshot
+		err := decoder.Decode(&next)
+		switch {
+		case errors.Is(err, io.EOF) && n > 0:
+			return &all.snapshot, nil
+		case err != nil:
+			return nil, problem.Plainly(err)
+		case n > 0 && next.Version == 0:
+			if err := all.add(&next); err != nil {
+				return nil, fmt.Errorf("change %d: %w", next.Change, err)
+			}
+			continue
+		case next.Version < oldestVersion || next.Version > snapshotVersion:
+			return nil, fmt.Errorf("version: want %d to %d, not %d", oldestVersion, snapshotVersion, next.Version)
+		}
+		all = changedSnapshot{snapshot: next}
+	}
 }
 
 // Reset forgets everything.
@@ -55,6 +84,8 @@ func (p *Platform) replace(with records, from *snapshot) error {
 		}
 		p.stopCampaigns()
 		p.records = with
+		p.acts++
+		p.restored++
 		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
 		p.clock.Restore(from.Clock)
 		p.deliveries.Replace(with.webhooks(), from.State)
@@ -89,21 +120,31 @@ func (sn *snapshot) records() (records, error) {
 		}
 		out.accounts[a.ID] = restored
 	}
-	for i, m := range sn.Messages {
-		if err := sn.restoreMessage(&out, m); err != nil {
+	if err := sn.restoreContacts(&out, &ids); err != nil {
+		return out, err
+	}
+	for i, a := range sn.Accounts {
+		restored := out.accounts[a.ID]
+		restored.index()
+		if err := restored.checkCampaigns(); err != nil {
+			return out, fmt.Errorf("accounts[%d]: %w", i, err)
+		}
+	}
+	for i := range sn.Messages {
+		if err := sn.restoreMessage(&out, &sn.Messages[i]); err != nil {
 			return out, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
 	return out, sn.checkJournals(out.accounts)
 }
 
-func (sn *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
+func (sn *snapshot) restoreMessage(out *records, saved *messageSnapshot) error {
 	m := &saved.message
 	switch {
 	case m.ID == "" || out.messages[m.ID] != nil:
 		return errors.New("id: want one of its own")
 	case saved.Content < 0 || saved.Content >= len(sn.Contents):
-		return errors.New("content: there is none such")
+		return errNoContent
 	case out.accounts[m.AccountID] == nil:
 		return errors.New("account_id: there is none such")
 	case m.Status == messageBounced && m.Bounce == nil:
@@ -114,6 +155,7 @@ func (sn *snapshot) restoreMessage(out *records, saved messageSnapshot) error {
 	}
 	m.Content = sn.Contents[saved.Content]
 	out.messages[m.ID] = m
+	out.kept = append(out.kept, m)
 	if m.sent() {
 		out.outbox = append(out.outbox, m)
 	}
@@ -170,9 +212,7 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 	err := cmp.Or(
 		restoreAll(&out.Templates, "templates", a.Templates, ids, func(t *template) (int64, error) { return t.ID, nil }),
 		a.restoreLists(out, ids),
-		restoreAll(&out.Campaigns, "campaigns", a.Campaigns, ids, func(c *campaign) (int64, error) {
-			return c.ID, out.checkCampaign(c)
-		}),
+		restoreAll(&out.Campaigns, "campaigns", a.Campaigns, ids, func(c *campaign) (int64, error) { return c.ID, nil }),
 		restoreAll(&out.Workflows, "workflows", a.Workflows, ids, func(w *workflow) (int64, error) {
 			return w.ID, out.wantsList(w.ListID, true)
 		}),
@@ -188,7 +228,6 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 			return out, cmp.Or(err, fmt.Errorf("suppressed_emails[%d]: want an object with an email of its own", i))
 		}
 	}
-	out.index()
 	return out, err
 }
 
@@ -211,6 +250,17 @@ func (a *account) index() {
 			a.addressees.added(l, c)
 		}
 	}
+}
+
+// checkCampaigns wants campaigns to be somewhere in their lists, whose contacts
+// are restored.
+func (a *account) checkCampaigns() error {
+	for i, c := range a.Campaigns.all {
+		if err := a.checkCampaign(c); err != nil {
+			return fmt.Errorf("campaigns[%d]: %w", i, err)
+		}
+	}
+	return nil
 }
 
 func (a *account) checkCampaign(c *campaign) error {
@@ -278,6 +328,24 @@ func (a accountSnapshot) restoreLists(out *account, ids *idCheck) error {
 			}
 		}
 		out.Lists.add(l.ID, l)
+	}
+	return nil
+}
+
+// restoreContacts restores those that are not in their lists.
+func (sn *snapshot) restoreContacts(out *records, ids *idCheck) error {
+	lists := map[int64]*list{}
+	for _, a := range out.accounts {
+		maps.Copy(lists, a.Lists.byID)
+	}
+	for i := range sn.Contacts {
+		l := lists[sn.Contacts[i].ListID]
+		if l == nil {
+			return fmt.Errorf("contacts[%d]: list_id: there is none such", i)
+		}
+		if err := l.restoreContact(&sn.Contacts[i].contact, ids); err != nil {
+			return fmt.Errorf("contacts[%d]: %w", i, err)
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ func (t *tx) send(m *message) {
 func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
 	t.p.messages[m.ID] = m
+	t.p.kept = append(t.p.kept, m)
 	if t.p.changes.Heard() {
 		t.changed = append(t.changed, m)
 	}

@@ -24,8 +24,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c.standing() == statusUnsubscribed && !resubscribe:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
-		c.Added = t.nextID()
-		t.account.addressees.added(l, c)
+		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
@@ -51,10 +50,16 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	return c
 }
 
+// addAgain notes that a contact joins its list anew.
+func (t *tx) addAgain(l *list, c *contact) {
+	l.contacts.setAdded(c, t.nextID())
+	t.account.addressees.added(l, c)
+}
+
 // describe sets the attributes of a contact and adds tags and interests.
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
-		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
+		l.contacts.setAttributes(c, setAttribute(c.Attributes, a.Name, a.Value))
 	}
 	l.contacts.tag(c, tags)
 	l.contacts.interest(c, interests)
@@ -86,7 +91,8 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
 		Content: content{
 			Subject: "Please confirm your subscription to " + l.Name,
-			Text:    "Follow this link to confirm your subscription: https://platform.example/confirm\n",
+			HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
+			Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
 		},
 		SubmittedOn: t.unix(),
 	}
@@ -98,7 +104,7 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 // double opt-in.
 func (p *Platform) Confirm(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
-		if m.SentBy != events.SendingTypeWorkflow || m.WorkflowID != 0 {
+		if !m.confirms() {
 			return fmt.Errorf("mockserver: email %s is no confirmation email", m.ID)
 		}
 		if l, c := t.contactOf(m); c.Status == statusPending {

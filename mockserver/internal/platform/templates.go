@@ -2,7 +2,9 @@ package platform
 
 import (
 	"context"
-	"strings"
+	"io"
+	"net/http"
+	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/mail"
@@ -104,10 +106,18 @@ func (p *Platform) RenderTemplate(ctx context.Context, r api.RenderTemplateReque
 		if err != nil {
 			return nil, err
 		}
-		html := mail.MergeHTML(tpl.HTML, nil)
-		return api.RenderTemplate200TextHTMLResponse{
-			Body:          strings.NewReader(html),
-			ContentLength: int64(len(html)),
-		}, nil
+		return renderedTemplate(mail.MergeHTML(tpl.HTML, nil)), nil
 	})
+}
+
+// renderedTemplate is an answer that says its charset, which the document leaves
+// open and the generated one leaves out.
+type renderedTemplate string
+
+// VisitRenderTemplateResponse implements [api.RenderTemplateResponseObject].
+func (html renderedTemplate) VisitRenderTemplateResponse(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
+	_, err := io.WriteString(w, string(html))
+	return err
 }

@@ -44,6 +44,7 @@ func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx)
 	out, err := func() (T, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		p.acts++
 		t.account = p.accountLocked(accountID)
 		defer t.tell()
 		return act(t)

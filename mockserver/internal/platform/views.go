@@ -24,7 +24,7 @@ func (p *Platform) Message(id string) *Record {
 	if m == nil {
 		return nil
 	}
-	out := &Record{Message: m.rendered(), Reason: m.Reason, Error: m.Error}
+	out := &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
 	out.Links = orEmpty(out.Message.Links())
 	out.Events = p.deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
 	return out
@@ -79,8 +79,9 @@ func (p *Platform) OutboxTo(address string) []record.Message {
 func (p *Platform) outboxOf(wanted func(*message) bool) []record.Message {
 	out, copies := []record.Message{}, make([]message, 0, step)
 	for some := range slices.Chunk(p.sent(), step) {
-		for _, m := range p.asTheyAre(some, wanted, copies) {
-			out = append(out, m.rendered())
+		found := p.asTheyAre(some, wanted, copies)
+		for i := range found {
+			out = append(out, p.rendered(&found[i]))
 		}
 	}
 	return out

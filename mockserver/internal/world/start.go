@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
+	"slices"
 
 	"example.com/emailplatform/mockserver/internal/access"
 )
@@ -36,10 +39,65 @@ func (w *World) Reset() {
 		return
 	}
 	w.leaveTest()
-	if state, err := gzip.NewReader(bytes.NewReader(w.start.state)); err == nil {
+	if state, err := w.start.read(); err == nil {
 		_ = w.Platform.Restore(state) // it was restorable when it was kept; a closed server has none to lose
 	}
 	w.Access.Reset(w.start.tokens...) // by the clock of the start
+}
+
+func (s *start) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(s.state)) }
+
+// ErrNoAccount is what nobody has.
+var ErrNoAccount = errors.New("there is no such account")
+
+// ResetAccount goes back to the start with one account.
+func (w *World) ResetAccount(account int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.start == nil {
+		return w.clearAccount(account)
+	}
+	if !w.hasAccount(account) {
+		return fmt.Errorf("mockserver: reset: account %d: %w", account, ErrNoAccount)
+	}
+	state, err := w.start.read()
+	if err == nil {
+		err = w.Platform.RestoreAccount(account, state)
+	}
+	if err != nil {
+		return fmt.Errorf("mockserver: reset: %w", err)
+	}
+	w.Access.ResetAccount(account, w.start.tokens...)
+	w.API.Log.ClearAccount(account)
+	return nil
+}
+
+// ClearAccount forgets everything of one account but its tokens of the
+// configuration.
+func (w *World) ClearAccount(account int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clearAccount(account)
+}
+
+func (w *World) clearAccount(account int64) error {
+	if !w.hasAccount(account) {
+		return fmt.Errorf("mockserver: clear: account %d: %w", account, ErrNoAccount)
+	}
+	if err := w.Platform.ResetAccount(account); err != nil {
+		return fmt.Errorf("mockserver: clear: %w", err)
+	}
+	w.Access.ResetAccount(account)
+	w.API.Log.ClearAccount(account)
+	return nil
+}
+
+// hasAccount reports whether there is an account, or was one at the start.
+func (w *World) hasAccount(account int64) bool {
+	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
+		return true
+	}
+	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t access.Token) bool { return t.AccountID == account })
 }
 
 // Clear forgets everything but the configuration, and the start.

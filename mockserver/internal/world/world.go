@@ -19,6 +19,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/spelling"
 	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/webhook"
 )
@@ -47,7 +48,7 @@ func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
-			errs = append(errs, &fault.FieldError{Field: "operation", Rule: fmt.Sprintf("%q is unknown", f.Operation)})
+			errs = append(errs, &fault.FieldError{Field: "operation", Rule: spelling.Unknown("operation", f.Operation, contract.IDs())})
 		}
 		if f.Method != "" && !contract.Load().Takes(f.Method) {
 			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
@@ -61,11 +62,9 @@ func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 
 // Snapshot writes the whole state.
 func (w *World) Snapshot(to io.Writer) error {
-	body, err := w.Platform.Snapshot()
-	if err != nil {
-		return fmt.Errorf("mockserver: snapshot: %w", err)
-	}
-	if _, err := to.Write(body); err != nil {
+	state := w.Platform.Take()
+	defer state.Release()
+	if err := state.Write(to); err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
 	return nil

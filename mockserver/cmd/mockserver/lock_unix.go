@@ -1,0 +1,57 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock takes a file for this process alone, until it is unlocked or the process
+// ends, in whatever way.
+func lock(name string) (unlock func() error, err error) {
+	for {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(file); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		if isNamed(file, name) {
+			return func() error { return errors.Join(os.Remove(name), file.Close()) }, nil
+		}
+		_ = file.Close() // whoever had it has removed it in the meantime
+	}
+}
+
+func flock(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return errInUse
+		case !errors.Is(err, syscall.EINTR):
+			return err
+		}
+	}
+}
+
+func isNamed(file *os.File, name string) bool {
+	mine, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(name)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// syncFolder waits until what a folder's files are called is on the disk.
+func syncFolder(name string) error {
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

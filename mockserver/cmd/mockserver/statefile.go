@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+const (
+	// saveEvery is how long a change waits to be saved, less than the second that
+	// may be lost.
+	saveEvery = 250 * time.Millisecond
+	// tryAgain is how long saving pauses after an error.
+	tryAgain = 5 * time.Second
+	// minChanges is how much is appended at least before the file is written anew.
+	minChanges = 1 << 20
+)
+
+// stateFile keeps the state of a server in a file, for this process alone. The
+// file is a whole state, and the changes since then in lines that are appended.
+// When they have become as long as the whole, it is written anew beside, and takes
+// the file's place in one step: at every moment there is a file that can be read.
+type stateFile struct {
+	name   string
+	unlock func() error
+	srv    *mockserver.Server
+	log    *slog.Logger
+
+	current *edition
+	next    chan written // the edition that is being made, if one is
+	pause   time.Time    // no edition is begun before, after an error
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// edition is a file with a whole state and what has changed since.
+type edition struct {
+	file        *os.File
+	follower    *mockserver.Follower
+	whole, size int64
+}
+
+// written is how writing the whole state of an edition went.
+type written struct {
+	*edition
+
+	err error
+}
+
+// openState locks the file of a state, so that a second process that would keep
+// its own state in it fails, and not the other's changes. Without a name there is
+// nothing to load and to keep.
+func openState(name string, log *slog.Logger) (*stateFile, error) {
+	if name == "" {
+		return &stateFile{unlock: func() error { return nil }}, nil
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target // which is what is replaced, and locked
+	}
+	unlock, err := lock(name + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("-state %s: %w", name, err)
+	}
+	return &stateFile{name: name, unlock: unlock, log: log}, nil
+}
+
+// errInUse is why a file cannot be locked.
+var errInUse = errors.New("another process keeps its state there")
+
+// load restores the state from the file, if there is one. What a process that was
+// killed had not written to its end is left out.
+func (s *stateFile) load(srv *mockserver.Server) error {
+	file, err := os.Open(s.name)
+	if s.name == "" || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err = srv.Restore(file); err == nil {
+		return nil
+	}
+	size, whole, cut := wholeLines(file)
+	if cut != nil || whole == size || srv.Restore(io.NewSectionReader(file, 0, whole)) != nil {
+		return err
+	}
+	s.log.Warn("the last change of the state was not written to its end", "file", s.name, "bytes", size-whole)
+	return nil
+}
+
+// wholeLines returns the size of a file, and how much of it are lines that end.
+func wholeLines(file *os.File) (size, whole int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	size = info.Size()
+	block := make([]byte, 64<<10)
+	for end := size; end > 0; end -= int64(len(block)) {
+		from := max(0, end-int64(len(block)))
+		n, err := file.ReadAt(block[:end-from], from)
+		if err != nil {
+			return size, 0, err
+		}
+		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
+			return size, from + int64(i) + 1, nil
+		}
+	}
+	return size, 0, nil
+}
+
+// keep saves the state, and then what changes, until close.
+func (s *stateFile) keep(srv *mockserver.Server) error {
+	if s.srv = srv; s.name == "" {
+		return nil
+	}
+	if err := s.rewrite(); err != nil {
+		return fmt.Errorf("-state: %w", err)
+	}
+	s.stop, s.stopped = make(chan struct{}), make(chan struct{})
+	go s.run()
+	return nil
+}
+
+func (s *stateFile) run() {
+	defer close(s.stopped)
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case made := <-s.next:
+			s.next = nil
+			s.check(s.publish(made))
+		case <-tick.C:
+			s.check(s.save())
+		}
+	}
+}
+
+// check tells of an error and has the whole state written again after a while:
+// nobody knows what of the file is as it should be.
+func (s *stateFile) check(err error) {
+	if err == nil {
+		return
+	}
+	s.log.Error("the state is not saved", "file", s.name, "error", err)
+	s.current.discard()
+	s.current, s.pause = nil, time.Now().Add(tryAgain)
+}
+
+// save appends what has changed, and begins another edition when there is
+// much of it, or there is none to append to.
+func (s *stateFile) save() error {
+	enough := s.current == nil
+	if s.current != nil {
+		if err := s.current.write(); err != nil {
+			return err
+		}
+		enough = s.current.size-s.current.whole > max(s.current.whole, minChanges)
+	}
+	if enough && s.next == nil && time.Now().After(s.pause) {
+		s.next = s.begin()
+	}
+	return nil
+}
+
+// begin writes the whole state into a file beside, which may take seconds:
+// meanwhile the changes go on to be appended to the one that there is.
+func (s *stateFile) begin() chan written {
+	made := make(chan written, 1)
+	go func() {
+		file, err := os.OpenFile(s.name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			made <- written{nil, err}
+			return
+		}
+		e := &edition{file: file, follower: s.srv.Follow()}
+		err = e.write()
+		e.whole = e.size
+		made <- written{e, err}
+	}()
+	return made
+}
+
+// publish puts a new edition in the place of the file, with what has changed
+// while it was written.
+func (s *stateFile) publish(made written) error {
+	err := made.err
+	if err == nil {
+		err = made.write()
+	}
+	if err == nil {
+		err = s.replace(made.file)
+	}
+	if err != nil {
+		made.discard()
+		_ = os.Remove(s.name + ".new")
+		return err
+	}
+	made.file, err = os.OpenFile(s.name, os.O_APPEND|os.O_WRONLY, 0)
+	s.current.discard()
+	s.current = made.edition
+	return err
+}
+
+// replace gives a file the name of the state. Windows wants all files closed for it.
+func (s *stateFile) replace(file *os.File) error {
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if s.current != nil {
+		_ = s.current.file.Close() // it is synchronized
+	}
+	if err := os.Rename(s.name+".new", s.name); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(s.name))
+}
+
+// rewrite writes the file anew and waits for it.
+func (s *stateFile) rewrite() error {
+	if s.next == nil {
+		s.next = s.begin()
+	}
+	made := <-s.next
+	s.next = nil
+	return s.publish(made)
+}
+
+// close saves what has changed, so that all is safe, and then leaves a file that is
+// one whole state. It ends the lock.
+func (s *stateFile) close() error {
+	var err error
+	if s.stop != nil {
+		s.log.Info("saving the state; a second Ctrl-C leaves at once", "file", s.name)
+		close(s.stop)
+		<-s.stopped
+		err = s.finish()
+		s.current.discard()
+	}
+	return errors.Join(err, s.unlock())
+}
+
+func (s *stateFile) finish() error {
+	if s.current != nil {
+		s.check(s.current.write())
+	}
+	var err error
+	for n := 0; n < 2 && err == nil && (s.current == nil || s.current.size > s.current.whole); n++ {
+		err = s.rewrite() // the first may have been begun before the last changes
+	}
+	return err
+}
+
+// write appends what has changed, and waits until it is on the disk.
+func (e *edition) write() error {
+	n := &counted{to: e.file}
+	if err := e.follower.Write(n); err != nil || n.bytes == 0 {
+		return err
+	}
+	e.size += n.bytes
+	return e.file.Sync()
+}
+
+// discard ends an edition, if there is one.
+func (e *edition) discard() {
+	if e != nil {
+		e.follower.Close()
+		_ = e.file.Close()
+	}
+}
+
+// counted counts what is written.
+type counted struct {
+	to    io.Writer
+	bytes int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}

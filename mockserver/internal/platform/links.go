@@ -1,0 +1,64 @@
+package platform
+
+import (
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// The links of a message are its id below a prefix, and what following them does.
+const (
+	LinkPrefix            = "/_mail/"
+	LinkConfirm           = "confirm"
+	LinkUnsubscribe       = "unsubscribe"
+	LinkGlobalUnsubscribe = "global-unsubscribe"
+	LinkHeader            = "list-unsubscribe" // of the header field of that name
+)
+
+// link returns one of the links of a message, on a platform at a base URL.
+func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
+
+// confirms reports whether this is the confirmation email of a double opt-in.
+func (m *message) confirms() bool { return m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0 }
+
+// leavesList reports whether one can unsubscribe from a list by the message.
+func (m *message) leavesList() bool {
+	return m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !m.confirms()
+}
+
+// The merge tags of links.
+const (
+	tagConfirm           = "confirm_url"
+	tagUnsubscribe       = "unsubscribe_url"
+	tagGlobalUnsubscribe = "global_unsubscribe_url"
+)
+
+// merged returns what the merge tags in the parts of the message stand for: its
+// values, and links to a platform at a base URL where it has no such value.
+func (m *message) merged(base string) func(name string) string {
+	return func(name string) string {
+		if v := m.value(name); v != "" {
+			return v
+		}
+		switch {
+		case name == tagConfirm && m.confirms():
+			return m.link(base, LinkConfirm)
+		case name == tagUnsubscribe && m.leavesList():
+			return m.link(base, LinkUnsubscribe)
+		case name == tagGlobalUnsubscribe && !m.confirms():
+			return m.link(base, LinkGlobalUnsubscribe)
+		}
+		return ""
+	}
+}
+
+// unsubscribeHeaders let the recipient's mail program unsubscribe by one click (RFC
+// 8058).
+func (m *message) unsubscribeHeaders(base string) []record.Header {
+	if !m.leavesList() {
+		return nil
+	}
+	return []record.Header{
+		{Name: "List-Unsubscribe", Value: "<" + m.link(base, LinkHeader) + ">"},
+		{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"},
+	}
+}

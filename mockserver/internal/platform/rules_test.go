@@ -1,0 +1,239 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// within runs a function as the only account of a state.
+func within(t *testing.T, p *Platform, act func(t *tx) error) {
+	t.Helper()
+	if _, err := transact(p, 1, nil, func(tx *tx) (struct{}, error) { return struct{}{}, act(tx) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// A query names a field that can be sorted or filtered by, and nothing else.
+func TestContactQuery(t *testing.T) {
+	for text, good := range map[string]bool{
+		"/": true, "id:asc/": true, "email:desc/": true, "status:asc/": true, "subscribed_on:desc/": true,
+		"id/": false, "id:/": false, "id:up/": false, "name:asc/": false, ":asc/": false,
+		"/status:active": true, "/email:a@x": true, "/tag:": true, "/interest:a:b": true,
+		"/status": false, "/tag": false, "/name:x": false, "/:x": false,
+	} {
+		sort, filter, _ := strings.Cut(text, "/")
+		q, err := contactQuery(sort, filter)
+		if (err == nil) != good {
+			t.Errorf("%s: %+v, %v; want it to be taken: %v", text, q, err, good)
+		}
+	}
+	if q, err := contactQuery("email:desc", "interest:a:b"); err != nil || q != (query{field: "interest", value: "a:b", sort: "email", descending: true}) {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+func TestPaging(t *testing.T) {
+	for in, want := range map[[2]int64]pageRequest{
+		{0, 0}: {page: 1, perPage: defaultPerPage}, {1, 1}: {page: 1, perPage: 1}, {7, maxPerPage}: {page: 7, perPage: maxPerPage},
+		{-1, 1}: {}, {1, -1}: {}, {1, maxPerPage + 1}: {},
+	} {
+		if got, err := paging(in[0], in[1], false); got != want || (err != nil) != (want == pageRequest{}) {
+			t.Errorf("page %d of %d: %+v, %v; want %+v", in[0], in[1], got, err, want)
+		}
+	}
+}
+
+// A template takes the place of inline parts, and the other way round; both at
+// once are refused.
+func TestTemplateOrInline(t *testing.T) {
+	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
+		if c, err := new(tx).contentOf(in); err == nil {
+			t.Errorf("%+v becomes %+v, want an error", in, c)
+		}
+	}
+	text := api.Nullable{Set: true, Value: "t"}
+	for _, in := range []api.MessageContentUpdate{{TemplateID: new(int64(3)), HTML: new("h")}, {TemplateID: new(int64(3)), Text: text}} {
+		if c, err := new(tx).changeContent(content{}, in); err == nil {
+			t.Errorf("%+v becomes %+v, want an error", in, c)
+		}
+	}
+	before := content{Subject: "s", TemplateID: 3}
+	for _, row := range []struct {
+		in   api.MessageContentUpdate
+		want content
+	}{
+		{api.MessageContentUpdate{Subject: new("n")}, content{Subject: "n", TemplateID: 3}},
+		{api.MessageContentUpdate{HTML: new("h")}, content{Subject: "s", HTML: "h"}},
+		{api.MessageContentUpdate{Text: text}, content{Subject: "s", Text: "t"}},
+	} {
+		if got, err := new(tx).changeContent(before, row.in); err != nil || got != row.want {
+			t.Errorf("%+v: %+v, %v; want %+v", row.in, got, err, row.want)
+		}
+	}
+	if s, err := senderOf(api.Sender{}, false); err != nil || s != (sender{}) {
+		t.Errorf("no sender: %+v, %v", s, err)
+	}
+	if s, err := senderOf(api.Sender{}, true); err == nil {
+		t.Errorf("no sender where one is required: %+v", s)
+	}
+}
+
+// A campaign's update is applied whole, or refused for its sender.
+func TestChangeCampaign(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	within(t, p, func(t *tx) error {
+		c := &campaign{}
+		in := api.CampaignUpdate{
+			Sender: &api.Sender{Email: "shop@example.org"}, Content: &api.MessageContentUpdate{Subject: new("N")},
+		}
+		if err := t.changeCampaign(c, in); err != nil || c.From.Email != "shop@example.org" || c.Content.Subject != "N" {
+			return fmt.Errorf("changed to %+v, %w", c, err)
+		}
+		in.Sender.Email = "nobody"
+		if t.changeCampaign(c, in) == nil {
+			return errors.New("a sender without an address is taken")
+		}
+		return nil
+	})
+}
+
+// Who is made active again by an import counts as added then, and who waited for
+// the confirmation as added when that was asked for: an email without a list goes
+// to the contact that was added last.
+func TestImportMakesNewest(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	within(t, p, func(t *tx) error {
+		l := t.account.Lists.byID[1]
+		for status, again := range map[string]bool{statusUnsubscribed: true, statusDeleted: true, statusPending: false, statusActive: false} {
+			c := t.newContact(l, status+"@example.org", status)
+			added := c.Added
+			if isNew := t.importContact(l, api.ImportContact{Email: c.Email}, statusActive, true); isNew || c.Status != statusActive {
+				return fmt.Errorf("%s: new %v, then %s", status, isNew, c.Status)
+			}
+			if (c.Added != added) != again {
+				return fmt.Errorf("%s: added at %d, then at %d; want that it changes: %v", status, added, c.Added, again)
+			}
+		}
+		if !t.importContact(l, api.ImportContact{Email: "new@example.org"}, statusActive, false) {
+			return errors.New("who is new is not")
+		}
+		if c := l.contacts.at("new@example.org"); c.Status != statusActive || c.Added != c.ID {
+			return fmt.Errorf("who is new is %+v", c)
+		}
+		return nil
+	})
+}
+
+// Emails of a list say how to leave it; a confirmation and a transactional email
+// do not.
+func TestListUnsubscribe(t *testing.T) {
+	for _, row := range []struct {
+		m                  message
+		confirms, mayLeave bool
+	}{
+		{message{SentBy: events.SendingTypeCampaign, ContactID: 2}, false, true},
+		{message{SentBy: events.SendingTypeEmailAPI, ContactID: 2}, false, true},
+		{message{SentBy: events.SendingTypeEmailAPI}, false, false},
+		{message{SentBy: events.SendingTypeTransactional, ContactID: 2}, false, false},
+		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2, WorkflowID: 5}, false, true},
+		{message{SentBy: events.SendingTypeWorkflow, ContactID: 2}, true, false},
+	} {
+		out, mayLeave := row.m.rendered("https://platform.example"), false
+		for _, h := range out.Headers {
+			mayLeave = mayLeave || h.Name == "List-Unsubscribe"
+		}
+		if out.Confirmation != row.confirms || mayLeave != row.mayLeave {
+			t.Errorf("%s to contact %d, workflow %d: confirmation %v, List-Unsubscribe %v", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, out.Confirmation, mayLeave)
+		}
+	}
+}
+
+// An event is made if a webhook hears it, which an archived one does not.
+func TestUnheardEventsAreNotMade(t *testing.T) {
+	hooks := func(of string) string {
+		state := strings.Replace(oneCampaign(time.Now().Add(time.Hour)), `"sent_by":"email_api"`,
+			`"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2`, 1)
+		return strings.Replace(state, `"campaigns":`,
+			`"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256",`+of+`}],"campaigns":`, 1)
+	}
+	for of, want := range map[string]int{
+		`"events":["Email.ReportedAsSpam"]`:                 1,
+		`"events":["Email.ReportedAsSpam"],"archived":true`: 0,
+		`"events":["Email.Bounced"]`:                        0,
+	} {
+		p := restored(t, hooks(of))
+		p.Close() // nothing is delivered
+		if err := p.Complain("m", ""); err != nil {
+			t.Fatal(err)
+		}
+		got := p.deliveries.Events(func(*record.FiredEvent) bool { return true })
+		if len(got) != want {
+			t.Errorf("%s: %d events, want %d", of, len(got), want)
+		}
+		if want == 1 && !strings.Contains(string(got[0].Body), "Mailbox.example") {
+			t.Errorf("nobody says who reported it: %s", got[0].Body)
+		}
+	}
+}
+
+// Of a platform that was closed no campaign starts, whoever still holds its run.
+func TestClosedSendsNothing(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	run := p.campaignRun(1, p.accounts[1].Campaigns.byID[3])
+	p.Close()
+	run()
+	if n := len(p.Outbox()); n != 1 {
+		t.Errorf("%d messages, want that of the snapshot alone", n)
+	}
+}
+
+// A webhook's id is the number as it is written, and no other way to write it.
+func TestWebhookIDs(t *testing.T) {
+	p := restored(t, `{"version":2,"last_id":9,"accounts":[{"account_id":1,
+		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256"}]}]}`)
+	within(t, p, func(t *tx) error {
+		for id, found := range map[string]bool{"7": true, "07": false, "+7": false, "7 ": false, "x": false, "": false, "8": false} {
+			if h, err := t.webhook(id); (err == nil) != found {
+				return fmt.Errorf("webhook %q is %v, %w; want it to be found: %v", id, h, err, found)
+			}
+		}
+		return nil
+	})
+}
+
+// Who becomes active joins the list now, and each active workflow of the list
+// greets them, whatever others there are.
+func TestActivate(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	within(t, p, func(t *tx) error {
+		for i, w := range []workflow{{ListID: 1}, {ListID: 5, Active: true}, {ListID: 1, Active: true}, {ListID: 1, Active: true}} {
+			w.ID = int64(20 + i)
+			t.account.Workflows.add(w.ID, &w)
+			t.account.greet(&w)
+		}
+		l := t.account.Lists.byID[1]
+		c := t.newContact(l, "b@example.org", statusPending)
+		l.contacts.setDate(c, 7)
+		t.activate(l, c)
+		if c.Status != statusActive || c.SubscribedOn != t.unix() {
+			return fmt.Errorf("%s since %d, want since now", c.Status, c.SubscribedOn)
+		}
+		var greeted []int64
+		for _, m := range t.p.outbox {
+			if m.To == c.Email {
+				greeted = append(greeted, m.WorkflowID)
+			}
+		}
+		if fmt.Sprint(greeted) != "[22 23]" {
+			return fmt.Errorf("greeted by the workflows %v, want 22 and 23", greeted)
+		}
+		return nil
+	})
+}

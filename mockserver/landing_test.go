@@ -1,0 +1,175 @@
+package mockserver_test
+
+import (
+	"bytes"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// visit asks for a link over the network, as somebody without a token.
+func visit(t *testing.T, req *http.Request) (status int, header http.Header, text string) {
+	t.Helper()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(body)
+}
+
+func request(t *testing.T, method, link, kind, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, link, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	return req
+}
+
+// listed sends an email to a list contact of a server that listens, and returns
+// the link of its header List-Unsubscribe.
+func listed(t *testing.T, srv *mockserver.Server) (p probe, link string) {
+	t.Helper()
+	p = probe{srv, t, srv.Token()}
+	p.contact(p.list(), "ada@example.org")
+	p.email("ada@example.org")
+	for _, h := range p.Outbox()[0].Headers {
+		if h.Name == "List-Unsubscribe" {
+			return p, strings.Trim(h.Value, "<>")
+		}
+	}
+	t.Fatal("the message has no List-Unsubscribe")
+	return p, ""
+}
+
+// One click in a mail program posts a form of either kind; what is no such form,
+// and whoever only looks, changes nothing.
+func TestOneClick(t *testing.T) {
+	const form = "application/x-www-form-urlencoded"
+	var parts bytes.Buffer
+	multi := multipart.NewWriter(&parts)
+	if err := multi.WriteField("List-Unsubscribe", "One-Click"); err != nil {
+		t.Fatal(err)
+	}
+	if err := multi.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, method, kind, body string
+		status                   int
+		unsubscribed             bool
+	}{
+		{"form", "POST", form, "List-Unsubscribe=One-Click", 200, true},
+		{"multipart", "POST", multi.FormDataContentType(), parts.String(), 200, true},
+		{"another value", "POST", form, "List-Unsubscribe=No", 422, false},
+		{"JSON", "POST", "application/json", `{"List-Unsubscribe":"One-Click"}`, 422, false},
+		{"nothing", "POST", "", "", 422, false},
+		{"too much", "POST", form, "x=" + strings.Repeat("x", 70<<10) + "&List-Unsubscribe=One-Click", 422, false},
+		{"GET", "GET", "", "", 200, false},
+		{"HEAD", "HEAD", "", "", 200, false},
+		{"GET with the form as query", "GET?List-Unsubscribe=One-Click", "", "", 200, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := mockserver.Start(mockserver.Config{})
+			defer srv.Close()
+			p, link := listed(t, srv)
+			method, query, _ := strings.Cut(row.method, "?")
+			status, header, _ := visit(t, request(t, method, link+"?"+query, row.kind, row.body))
+			if got := p.Outbox()[0].Unsubscribed; status != row.status || got != row.unsubscribed {
+				t.Errorf("status %d, unsubscribed %v, want %d, %v", status, got, row.status, row.unsubscribed)
+			}
+			if !strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'none'") {
+				t.Errorf("the page's policy is %q", header.Get("Content-Security-Policy"))
+			}
+		})
+	}
+}
+
+// A link of no message, one that may not act, and one for another's page.
+func TestLinksThatLeadNowhere(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	p, link := listed(t, srv)
+	id := p.Outbox()[0].ID
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	rejected := p.email("b@example.org")
+	base := strings.TrimSuffix(link, id+"/list-unsubscribe")
+	for path, want := range map[string]int{
+		"unknown/unsubscribe":              404,
+		"unknown/list-unsubscribe":         404,
+		"<script>/confirm":                 404,
+		id:                                 404,
+		id + "/delete":                     404,
+		id + "/confirm":                    409,
+		rejected + "/unsubscribe":          409,
+		rejected + "/global-unsubscribe":   409,
+		id + "/global-unsubscribe":         200,
+		id + "/global-unsubscribe?a=%zz":   200,
+		id + "/unsubscribe/../unsubscribe": 200,
+	} {
+		if status, _, text := visit(t, request(t, "GET", base+path, "", "")); status != want || strings.Contains(text, "<script>") {
+			t.Errorf("%s: %d %s, want %d", path, status, text, want)
+		}
+	}
+	if p.Outbox()[0].Unsubscribed != true {
+		t.Error("the link to unsubscribe did nothing")
+	}
+}
+
+// Looking whether a link is there follows none.
+func TestHeadFollowsNoLink(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	p, link := listed(t, srv)
+	if status, _, _ := visit(t, request(t, "HEAD", strings.Replace(link, "list-unsubscribe", "unsubscribe", 1), "", "")); status != 200 {
+		t.Errorf("HEAD: %d", status)
+	}
+	if p.Outbox()[0].Unsubscribed {
+		t.Error("HEAD unsubscribes")
+	}
+}
+
+// Like the API, the links of a loopback address answer to a loopback name alone.
+func TestLinksByAnotherName(t *testing.T) {
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	p, link := listed(t, srv)
+	req := request(t, "GET", strings.Replace(link, "list-unsubscribe", "unsubscribe", 1), "", "")
+	req.Host = "rebound.example"
+	if status, _, _ := visit(t, req); status != 403 || p.Outbox()[0].Unsubscribed {
+		t.Errorf("by another name: %d", status)
+	}
+}
+
+// Links of a server that listens on all addresses lead to this machine.
+func TestLinksOfAllAddresses(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := mockserver.StartOn(everywhere{listener}, mockserver.Config{})
+	defer srv.Close()
+	p := probe{srv, t, srv.Token()}
+	p.must("POST", p.list()+"/contacts?send_double_opt_in=true", `{"email":"ada@example.org"}`)
+	if link := p.Outbox()[0].Links()[0]; !strings.HasPrefix(link, "http://localhost:8026/_mail/") {
+		t.Errorf("the link is %s", link)
+	}
+}
+
+// everywhere says that it listens on all addresses, and does not.
+type everywhere struct{ net.Listener }
+
+func (everywhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv6unspecified, Port: 8026} }
