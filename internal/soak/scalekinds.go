@@ -64,7 +64,9 @@ func scalePages(w *scaleWorld, base string, n int, address string) []operation {
 		{name: "list, filter=email", call: w.get("%s?per_page=100&filter=email:%s", base, address)},
 		{name: "list, first page, filter=status", call: w.get("%s?per_page=100&filter=status:active", base)},
 		{name: "list, last page, filter=status", call: w.get("%s?per_page=100&filter=status:active&page=%d", base, last)},
-		{name: "list, last page, filter=status, sort=email", all: true, call: w.get("%s?per_page=100&filter=status:active&sort=email:asc&page=%d", base, last)},
+		{name: "list, last page, filter=status, sort=email", call: w.get("%s?per_page=100&filter=status:active&sort=email:asc&page=%d", base, last)},
+		{name: "list, filter=email, sort=email", call: w.get("%s?per_page=100&filter=email:%s&sort=email:asc", base, address)},
+		{name: "list, last page, filter=tag, sort=email", all: true, call: w.get("%s?per_page=100&filter=tag:vip&sort=email:asc&page=%d", base, last)},
 	}
 }
 

@@ -13,35 +13,62 @@ import (
 )
 
 // contactTable holds the contacts of a list so that any page of a million, filtered
-// or sorted, is found in some microseconds; one that is both filtered and sorted
-// may take a few milliseconds. A contact's slot is its place in all; the indexes
-// hold slots. A contact is changed by the table's methods alone: they tell whoever
+// or sorted, is found in some microseconds; one that is sorted and filtered by a
+// tag or an interest may take a few milliseconds. A contact's slot is its place in
+// all; the indexes hold slots. A contact is changed by the table's methods alone: they tell whoever
 // keeps what it was, and the indexes.
 type contactTable struct {
 	all       []*contact // by id, which only ever grows
 	changing  cut.Source[contact]
 	byAddress map[string]uint32
-	byEmail   slots.Order[uint32]  // slots by address
-	byDate    slots.Order[uint32]  // slots by subscribed_on
-	statuses  map[string]slots.Set // slots by status
+	orders    orders // of all slots
+	statuses  map[string]*standing
 	tags      map[string][]uint32
 	interests map[string][]uint32
+}
+
+// orders are some slots in the orders in which they may be asked for.
+type orders struct {
+	byEmail slots.Order[uint32] // by address
+	byDate  slots.Order[uint32] // by subscribed_on
+}
+
+func (o *orders) insert(slot uint32) {
+	o.byEmail.Insert(slot)
+	o.byDate.Insert(slot)
+}
+
+func (o *orders) remove(slot uint32) {
+	o.byEmail.Remove(slot)
+	o.byDate.Remove(slot)
+}
+
+// standing are the slots of the contacts that have one status.
+type standing struct {
+	orders
+
+	set slots.Set
 }
 
 func newContactTable() *contactTable {
 	t := &contactTable{
 		byAddress: map[string]uint32{},
-		statuses:  map[string]slots.Set{},
+		statuses:  map[string]*standing{},
 		tags:      map[string][]uint32{},
 		interests: map[string][]uint32{},
 	}
-	t.byEmail.Compare = func(a, b uint32) int {
+	t.orders = t.newOrders()
+	return t
+}
+
+func (t *contactTable) newOrders() (o orders) {
+	o.byEmail.Compare = func(a, b uint32) int {
 		return cmp.Or(strings.Compare(t.all[a].Email, t.all[b].Email), cmp.Compare(a, b))
 	}
-	t.byDate.Compare = func(a, b uint32) int {
+	o.byDate.Compare = func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(t.all[a].SubscribedOn, t.all[b].SubscribedOn), cmp.Compare(a, b))
 	}
-	return t
+	return o
 }
 
 // add takes a contact whose id is greater than all before.
@@ -50,8 +77,7 @@ func (t *contactTable) add(c *contact) {
 	c.slot = slot
 	t.all = append(t.all, c)
 	t.byAddress[strings.ToLower(c.Email)] = slot
-	t.byEmail.Insert(slot)
-	t.byDate.Insert(slot)
+	t.orders.insert(slot)
 	t.mark(c.Status, slot)
 	for _, tag := range c.Tags {
 		t.tags[tag] = slots.Insert(t.tags[tag], slot)
@@ -62,9 +88,13 @@ func (t *contactTable) add(c *contact) {
 }
 
 func (t *contactTable) mark(status string, slot uint32) {
-	set := t.statuses[status]
-	set.Add(slot)
-	t.statuses[status] = set
+	s := t.statuses[status]
+	if s == nil {
+		s = &standing{orders: t.newOrders()}
+		t.statuses[status] = s
+	}
+	s.set.Add(slot)
+	s.insert(slot)
 }
 
 // find returns the contact with the id, or nil.
@@ -87,7 +117,9 @@ func (t *contactTable) at(address string) *contact {
 
 func (t *contactTable) setStatus(c *contact, status string) {
 	t.changing.Changing(c)
-	t.statuses[c.Status].Remove(c.slot)
+	before := t.statuses[c.Status]
+	before.set.Remove(c.slot)
+	before.remove(c.slot)
 	c.Before = ""
 	if status == statusDeleted {
 		c.Before = c.Status
@@ -98,9 +130,12 @@ func (t *contactTable) setStatus(c *contact, status string) {
 
 func (t *contactTable) setDate(c *contact, unix int64) {
 	t.changing.Changing(c)
-	t.byDate.Remove(c.slot)
+	among := &t.statuses[c.Status].byDate
+	t.orders.byDate.Remove(c.slot)
+	among.Remove(c.slot)
 	c.SubscribedOn = unix
-	t.byDate.Insert(c.slot)
+	t.orders.byDate.Insert(c.slot)
+	among.Insert(c.slot)
 }
 
 // setAdded notes that the contact was added again: n grows with every time.
@@ -159,11 +194,13 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 		from, to = found.n-to, found.n-from
 	}
 	out := make([]*contact, 0, to-from)
+	if from == to {
+		return out, found.n
+	}
 	for slot := range t.sorted(q.sort, found, from) {
-		if len(out) == to-from {
+		if out = append(out, t.all[slot]); len(out) == to-from {
 			break
 		}
-		out = append(out, t.all[slot])
 	}
 	if q.descending {
 		slices.Reverse(out)
@@ -177,15 +214,18 @@ type match struct {
 	all    bool
 	set    slots.Set
 	sorted []uint32
+	orders *orders // of everything and of a set
 }
 
 func (t *contactTable) matching(field, value string) match {
 	switch field {
 	case "":
-		return match{n: len(t.all), all: true}
+		return match{n: len(t.all), all: true, orders: &t.orders}
 	case "status":
-		set := t.statuses[value]
-		return match{n: set.Count(nil), set: set}
+		if s := t.statuses[value]; s != nil {
+			return match{n: s.byEmail.Len(), set: s.set, orders: &s.orders}
+		}
+		return match{}
 	case "tag":
 		return match{n: len(t.tags[value]), sorted: t.tags[value]}
 	case "interest":
@@ -210,14 +250,6 @@ func (m match) asSet() slots.Set {
 	return set
 }
 
-// has returns what tells whether a slot is among them, nil for all of them.
-func (m match) has() func(uint32) bool {
-	if set := m.asSet(); set != nil {
-		return set.Has
-	}
-	return nil
-}
-
 // from iterates over the slots from a rank on.
 func (m match) from(rank int) iter.Seq[uint32] {
 	if m.set != nil {
@@ -239,28 +271,53 @@ func (m match) from(rank int) iter.Seq[uint32] {
 // sorted iterates over the slots that were found, in the order of a field, from a
 // rank on.
 func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint32] {
+	among := found.orders
+	if among == nil {
+		among = &t.orders
+	}
 	switch field {
 	case "email":
-		return t.byEmail.From(rank, found.has())
+		return t.inOrder(&among.byEmail, found, rank)
 	case "subscribed_on":
-		return t.byDate.From(rank, found.has())
+		return t.inOrder(&among.byDate, found, rank)
 	case "status":
 		return t.byStatus(found.asSet(), rank)
 	}
 	return found.from(rank)
 }
 
+// inOrder iterates over the slots that were found as they stand in an order, from a
+// rank on. If the order has others too, few are sorted, and many picked out of it.
+func (t *contactTable) inOrder(order *slots.Order[uint32], found match, rank int) iter.Seq[uint32] {
+	switch {
+	case found.orders != nil:
+		return order.From(rank, nil)
+	case found.n <= len(t.all)/256:
+		found.sorted = slices.SortedFunc(slices.Values(found.sorted), order.Compare)
+		return found.from(rank)
+	}
+	return order.From(rank, found.asSet().Has)
+}
+
 // byStatus iterates over the slots of a set, nil for all, in the order of statuses.
 func (t *contactTable) byStatus(within slots.Set, rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {
-			set := t.statuses[status]
-			for slot := range set.From(rank, within) {
+			s := t.statuses[status]
+			n := s.byEmail.Len()
+			if within != nil {
+				n = s.set.Count(within)
+			}
+			if rank >= n {
+				rank -= n
+				continue
+			}
+			for slot := range s.set.From(rank, within) {
 				if !yield(slot) {
 					return
 				}
 			}
-			rank = max(0, rank-set.Count(within))
+			rank = 0
 		}
 	}
 }

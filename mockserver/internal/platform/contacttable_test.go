@@ -29,12 +29,18 @@ func TestContactTable(t *testing.T) {
 			table.setStatus(c, statuses[random.IntN(len(statuses))])
 			table.setDate(c, int64(random.IntN(50)))
 			table.tag(c, []string{fmt.Sprint("tag", random.IntN(5))})
+			if n%300 == 0 {
+				table.tag(c, []string{"rare"})
+			}
 			table.interest(c, []string{fmt.Sprint("interest", random.IntN(5))})
 		}
 	}
+	if rare := len(table.tags["rare"]); rare < 2 || rare > len(table.all)/256 {
+		t.Fatalf("%d contacts of %d have the rare tag", rare, len(table.all))
+	}
 	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
 		for _, filter := range []string{
-			"", "status:active", "status:unknown", "tag:tag1", "tag:none", "interest:interest2",
+			"", "status:active", "status:unknown", "tag:tag1", "tag:none", "tag:rare", "interest:interest2",
 			"email:" + strings.ToLower(table.all[7].Email),
 		} {
 			for _, descending := range []bool{false, true} {
