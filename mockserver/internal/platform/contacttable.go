@@ -116,6 +116,9 @@ func (t *contactTable) at(address string) *contact {
 }
 
 func (t *contactTable) setStatus(c *contact, status string) {
+	if c.Status == status {
+		return
+	}
 	t.changing.Changing(c)
 	before := t.statuses[c.Status]
 	before.set.Remove(c.slot)

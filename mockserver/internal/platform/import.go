@@ -77,15 +77,12 @@ func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.at(entry.Email)
 	isNew := c == nil
-	switch {
-	case isNew && status == statusActive:
-		c = t.newContact(l, entry.Email, statusPending) // until it is activated
-	case isNew:
+	if isNew {
 		c = t.newContact(l, entry.Email, status)
 	}
 	t.describe(l, c, entry.CustomAttributes, entry.Tags, entry.Interests)
 	switch {
-	case c.Status == status:
+	case !isNew && c.Status == status:
 	case status != statusActive:
 		l.contacts.setStatus(c, status)
 	case !isNew && !mayBecomeActive(c, resubscribe):
