@@ -24,19 +24,19 @@ type Contacts struct{ x exchange }
 // already is [ErrContactExists], unless it had unsubscribed or was deleted: then
 // it becomes active again and keeps its id.
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{}, contact), readContact)
 }
 
 // CreateNew is Create, but makes nobody active again who had unsubscribed: such an
 // address is [ErrContactExists] as well.
 func (s *Contacts) CreateNew(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{Resubscribe: new(false)}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{Resubscribe: new(false)}, contact), readContact)
 }
 
 // CreatePending is Create with double opt-in: the contact is pending until its
 // recipient confirms by the email that the platform sends to it.
 func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{SendDoubleOptIn: true}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{SendDoubleOptIn: true}, contact), readContact)
 }
 
 // Get returns a contact.
