@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"strings"
 )
 
 // The known values of [Contact.Status]. The set is open.
@@ -65,6 +66,18 @@ func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) err
 // [ErrNotFound] and nobody is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
+}
+
+// Find returns the contact with an address, compared without case, whatever its
+// status: a platform may list deleted contacts too. It asks for contacts by the
+// filter "email:address", and looks at each that comes: a platform that knows no
+// such filter costs time, not a wrong contact. If there is none, the error is
+// [ErrNotFound]; no address is [ErrValidation].
+func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
+	params := ListContactsParams{Filter: "email:" + email}
+	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
+		return strings.EqualFold(c.Email, email)
+	})
 }
 
 // List returns one page of contacts, in the order of their creation unless
