@@ -241,6 +241,9 @@ func checkFault(t *testing.T, err error, op string, faulty, requests int, refuse
 	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v after %d attempts, want %v after %d", err, e.Attempts, is, attempts)
 	}
+	if strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("error %v, though no attempt took too long", err)
+	}
 	if unknown := op != "read" && !refused; errors.Is(err, ErrOutcomeUnknown) != unknown {
 		t.Errorf("%v is ErrOutcomeUnknown: %v, want %v", err, !unknown, unknown)
 	}
