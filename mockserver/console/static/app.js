@@ -1,6 +1,6 @@
 // The frame of the console: places, keys, theme and the state of the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { live, useChanges } from './api.js';
+import { live, useChanges, useConnection } from './api.js';
 import { Contacts } from './contacts.js';
 import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
@@ -12,7 +12,7 @@ import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
 import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
 import { choose, look, useSession } from './session.js';
-const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, span, ul } = tags;
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string, query?: string}) => any}[]} */
 const places = [
@@ -41,6 +41,10 @@ function Live() {
   return button({ type: 'button', class: `foot live ${live.paused ? 'paused' : live.state}`, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Go on' : 'Pause' },
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
+
+/** Says at every width that there is no server. */
+const Banner = () => div({ class: 'banner', role: 'alert' },
+  useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
 
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
@@ -124,6 +128,7 @@ function App() {
   }, [place, id]);
   return div({ class: 'app' },
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
+    h(Banner, {}),
     nav({ 'aria-label': 'Places' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
       ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),

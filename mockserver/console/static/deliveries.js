@@ -4,7 +4,7 @@ import { call, useList, useRecord, useRested } from './api.js';
 import { Signature } from './signature.js';
 import { Webhooks } from './webhooks.js';
 import { go } from './place.js';
-import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
+import { Choice, Copy, Countdown, Doing, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -41,11 +41,14 @@ function path(url) {
   try { return new URL(url).pathname; } catch { return url; }
 }
 
+/** Whom an event is about, and which message. @param {{recipient?: string, subject?: string}} e */
+export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, e.recipient, e.subject && span({ class: 'dim' }, e.recipient && ' · ', e.subject));
+
 /** @param {Delivery} d @param {boolean} current @param {number} most */
 const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
   a({ href: `#/deliveries/${d.id}`, 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(d.event || '(not an event)'), when(d.created_at)),
-    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, target(d)), state(d))));
+    span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, d.recipient), when(d.created_at)),
+    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [d.subject, ' · '], target(d)), state(d))));
 
 /** @param {{id?: string, tab?: string, query?: string}} props */
 export function Deliveries({ id, tab, query }) {
@@ -59,7 +62,7 @@ export function Deliveries({ id, tab, query }) {
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',
     side: a({ class: 'button quiet', href: '#/deliveries/webhooks', 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
-    tools: [h(Search, { value: q, onInput: setQ, label: 'Search event, URL, id, body' }),
+    tools: [h(Search, { value: q, onInput: setQ, label: 'Search address, subject, event, URL' }),
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']] })],
     list: rows(list, !!(search || only), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d.id === id) }) : h(Webhooks, {}),
@@ -72,14 +75,15 @@ function Opened({ id, tab, summary }) {
   if (error) return empty('warn', 'Not here', error);
   if (!d) return div({ class: 'loading', 'aria-busy': 'true' });
   const bytes = new TextEncoder().encode(d.body).length;
-  const message = messageOf(d.body);
+  const message = d.message_id ?? messageOf(d.body);
   return article(
     header({ class: 'head' },
       h(Heading, { text: d.event || '(not an event)' }),
       p({ class: 'who' }, span({ class: 'dim' }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : 'to '), span({ class: 'mono' }, d.url)),
+      about(d),
       p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy the event id' }))),
-      div({ class: 'actions', role: 'group', 'aria-label': 'Actions' },
+      h(Doing, { label: 'Actions', class: 'actions' },
         button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['On its way again, with the same id and the same bytes.']) }, icon('retry'), 'Redeliver'),
         h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),

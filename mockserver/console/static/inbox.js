@@ -3,7 +3,7 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
-import { Choice, Copy, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
@@ -104,7 +104,7 @@ function Actions({ m }) {
     return sent ? [`${names} is on its way to ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?' + (now[0].event_id || now[0].event)]]
       : [`${names} fired; no webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
   });
-  return div({ class: 'actions', role: 'group', 'aria-label': 'What the recipient does' },
+  return h(Doing, { label: 'What the recipient does', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
     m.confirmation && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
     button({ type: 'button', class: 'button', onClick: () => act('open') }, icon('eye'), 'Open'),

@@ -2,7 +2,7 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
-import { Choice, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
+import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
@@ -78,7 +78,7 @@ function Destination({ hooks, text, sample }) {
         h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
         h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
         h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
-    div(button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
+    h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
     sent && h(Sent, { key: sent, id: sent }),
     sample && div(div({ class: 'label' }, edited ? 'The unedited sample in a shell' : 'The same in a shell'),
       code(shell(sample, toHook ? target.url : url || 'URL', toHook ? target.hash_function ?? 'sha256' : hash))));

@@ -1,5 +1,6 @@
 // Small parts that every screen uses.
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
+import { useConnection } from './api.js';
 import { paths } from './icons.js';
 
 /**
@@ -62,6 +63,11 @@ export function Copy({ value, label, text }) {
     setTimeout(() => setDone(false), 1200);
   };
   return button({ type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label }, icon(done ? 'check' : 'copy'), text);
+}
+
+/** What does something: out of use while there is no server. @param {{label: string, class?: string, children: Child}} props */
+export function Doing({ label: name, class: kind = 'doing', children }) {
+  return fieldset({ class: kind, 'aria-label': name, disabled: useConnection() === 'lost' }, children);
 }
 
 /**
