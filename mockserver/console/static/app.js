@@ -1,6 +1,7 @@
 // The frame of the console: places, keys, theme and the state of the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { live, useChanges, useConnection } from './api.js';
+import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
 import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
@@ -132,7 +133,7 @@ function App() {
     nav({ 'aria-label': 'Places' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
       ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
-      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
+      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
     main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab, query })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));

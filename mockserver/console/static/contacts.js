@@ -2,7 +2,8 @@
 import { h, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer, useRested } from './api.js';
 import { go } from './place.js';
-import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut, when } from './ui.js';
+import { when } from './time.js';
+import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List

@@ -2,9 +2,11 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, useList, useRecord, useRested } from './api.js';
 import { Signature } from './signature.js';
+import { pass } from './clock.js';
 import { Webhooks } from './webhooks.js';
 import { go } from './place.js';
-import { Choice, Copy, Countdown, Doing, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
+import { Countdown, between, took, when } from './time.js';
+import { Choice, Copy, Doing, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -117,12 +119,8 @@ function attempts(d) {
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
         span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
       t.error && code(t.error), t.status ? code(t.response || '(empty answer)') : null))),
-    until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until }))));
-}
-
-function between(/** @type {string} */ from, /** @type {string} */ to) {
-  const s = (Date.parse(to) - Date.parse(from)) / 1000;
-  return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+    until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until })),
+      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Let time pass until then', onClick: () => pass({ to: until }) }, 'Now'))));
 }
 
 /** @param {{raw: string, bytes: number}} props */

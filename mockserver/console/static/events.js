@@ -2,7 +2,8 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { useAnswer, useList, useRecord, useRested } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';
-import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags, when } from './ui.js';
+import { when } from './time.js';
+import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;

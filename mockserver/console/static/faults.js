@@ -138,15 +138,19 @@ function Settings({ seed, lookup, change }) {
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Start anew'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'A new seed'))),
     fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'How “one lookup per second” is measured.'),
       h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['gap', 'Gap'], ['bucket', 'Bucket'], ['calendar', 'Calendar second']] })),
-    h(Forget, { change }));
+    h(Reset, { change }));
 }
 
-/** Forgetting everything asks first. @param {{change: Change}} props */
-function Forget({ change }) {
-  const [open, setOpen] = useState(false);
-  return div({ class: 'card form' }, h2('Reset'), p({ class: 'dim' }, 'Forgets lists, contacts, messages, webhooks, deliveries, requests and faults.'),
-    open ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' },
-      button({ type: 'button', class: 'button bad', onClick: () => { setOpen(false); change(() => call('DELETE', '/state'), 'Everything is forgotten.'); } }, icon('trash'), 'Yes, forget it all'),
-      button({ type: 'button', class: 'button', onClick: () => setOpen(false) }, 'Keep it'))
-      : div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: () => setOpen(true) }, icon('trash'), 'Forget everything')));
+/** Going back asks first. @param {{change: Change}} props */
+function Reset({ change }) {
+  const [asked, ask] = useState('');
+  const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => { ask(''); change(f, said); };
+  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => ask(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Back to the start' : 'Forget everything');
+  const sure = asked === 'start'
+    ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'All is as it was at the start.') }, icon('retry'), 'Yes, back to the start')
+    : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything is forgotten.') }, icon('trash'), 'Yes, forget it all');
+  return div({ class: 'card form' }, h2('Reset'),
+    p({ class: 'dim' }, 'The start is what the server was seeded with; forgetting everything leaves no list, contact, message, webhook, delivery, request or fault.'),
+    asked ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => ask('') }, 'Keep it'))
+      : div({ class: 'actions' }, first('start'), first('all')));
 }

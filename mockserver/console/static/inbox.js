@@ -3,7 +3,8 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
+import { when } from './time.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;

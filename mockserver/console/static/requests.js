@@ -2,7 +2,8 @@
 import { h, useEffect, useState } from './vendor/preact.js';
 import { mistakes, useList, useRecord, useRested } from './api.js';
 import { go } from './place.js';
-import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags, took, when } from './ui.js';
+import { took, when } from './time.js';
+import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;

@@ -1,7 +1,8 @@
 // Suppressed: addresses that nothing is sent to.
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer, useRested } from './api.js';
-import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut, when } from './ui.js';
+import { when } from './time.js';
+import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Answer */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
