@@ -103,7 +103,7 @@ function Opened({ list, id }) {
       h(Heading, { text: c.email }),
       p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy the contact id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
-        a({ class: 'button', href: '#/inbox?' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
+        a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
         !gone && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', `${c.email} is unsubscribed from ${list.name}.`) }, icon('exit'), 'Unsubscribe'),
         c.status !== 'deleted' && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', `${c.email} is deleted from ${list.name}.`) }, icon('trash'), 'Delete'))),
     pairs([

@@ -1,12 +1,12 @@
 // Deliveries: every event on its way to a webhook, attempt by attempt.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { call, useList, useRecord, useRested } from './api.js';
+import { h, useState } from './vendor/preact.js';
+import { call, useList, useRecord } from './api.js';
 import { Signature } from './signature.js';
 import { pass } from './clock.js';
-import { Webhooks } from './webhooks.js';
-import { go } from './place.js';
+import { Webhooks, useWebhooks } from './webhooks.js';
+import { go, link, useParam, useSearch } from './place.js';
 import { Countdown, between, took, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -48,25 +48,36 @@ export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, e.re
 
 /** @param {Delivery} d @param {boolean} current @param {number} most */
 const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
-  a({ href: `#/deliveries/${d.id}`, 'aria-current': current ? 'true' : undefined },
+  a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
     span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, d.recipient), when(d.created_at)),
     span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [d.subject, ' · '], target(d)), state(d))));
 
-/** @param {{id?: string, tab?: string, query?: string}} props */
-export function Deliveries({ id, tab, query }) {
+/** @type {[string, string][]} */
+const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];
+
+/** @param {{value: string, onChange: (v: string) => void}} props */
+function PickWebhook({ value, onChange }) {
+  const { data } = useWebhooks();
+  return h(Select, { label: 'Webhook', value, onChange, options: [['', 'All'], ...(data?.data ?? []).map(w => /** @type {[string, string]} */ ([w.webhook_id, `${w.webhook_id} ${path(w.url)}`]))] });
+}
+
+/** @param {{id?: string, tab?: string}} props */
+export function Deliveries({ id, tab }) {
   const { info } = useSession();
-  const [q, setQ] = useState(query ?? '');
-  const [only, setOnly] = useState('');
-  useEffect(() => { if (query) setQ(query); }, [query]);
-  const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only, account_id: accountFilter() }, ['records']));
+  const search = useSearch();
+  const [only, setOnly] = useParam('state');
+  const [event, setEvent] = useParam('event');
+  const [hook, setHook] = useParam('webhook');
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.asked, state: only, event, webhook_id: hook, account_id: accountFilter() }, ['records']));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
-    title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',
-    side: a({ class: 'button quiet', href: '#/deliveries/webhooks', 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
-    tools: [h(Search, { value: q, onInput: setQ, label: 'Search address, subject, event, URL' }),
-      h(Choice, { label: 'State', value: only, onChange: setOnly, options: [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']] })],
-    list: rows(list, !!(search || only), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
+    title: 'Deliveries', count: list.total, open: !!id, home: link('deliveries'),
+    side: a({ class: 'button quiet', href: link('deliveries/webhooks'), 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
+    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, event, URL' }),
+      h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
+      div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
+        h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
+    list: rows(list, !!(search.asked || only || event || hook), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d.id === id) }) : h(Webhooks, {}),
   });
 }
@@ -91,7 +102,7 @@ function Opened({ id, tab, summary }) {
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
         message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
     h(Tabs, {
-      label: 'Parts of the delivery', value: tab, onChange: t => go(`#/deliveries/${id}/${t}`),
+      label: 'Parts of the delivery', value: tab, onChange: t => go(link(`deliveries/${id}/${t}`)),
       tabs: [
         { id: 'attempts', label: 'Attempts', count: d.attempts.length, panel: () => attempts(d) },
         { id: 'body', label: 'Body', panel: () => h(Body, { raw: d.body, bytes }) },

@@ -24,8 +24,9 @@ export async function look() {
   tell();
 }
 
-/** @param {string} account */
+/** Looks at another account, if there is such a one. @param {string} account */
 export function choose(account) {
+  if (!session.info?.accounts.some(a => String(a.account_id) === account)) return;
   session.account = account;
   sessionStorage.setItem('account', account);
   tell();

@@ -6,9 +6,14 @@ import { ofAccount, useSession } from './session.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
 const { article, button, div, header, li, p, span, strong, ul } = tags;
 
-export function Webhooks() {
+/** The webhooks of the account. @returns {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */
+export function useWebhooks() {
   useSession();
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage));
+  return useAnswer(ofAccount('/webhooks'), ['records'], everyPage);
+}
+
+export function Webhooks() {
+  const { data, error, reload } = useWebhooks();
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!data.data.length) return empty('hook', 'No webhook yet', 'Create one with POST /webhooks: the events that it hears are delivered to it, and listed here.');
