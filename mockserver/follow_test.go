@@ -208,6 +208,13 @@ func TestFollowEachChange(t *testing.T) {
 		if text := followed(t, f); text != "" {
 			t.Errorf("of nothing it wrote %q", text)
 		}
+		if err := p.ClearAccount(2); err != nil {
+			t.Fatal(err)
+		}
+		p.Reset()
+		if text := followed(t, f); !strings.HasPrefix(text, `{"version":`) {
+			t.Errorf("of a reset it wrote %q", text)
+		}
 	})
 }
 
