@@ -549,7 +549,11 @@ func TestCloseIdleConnections(t *testing.T) {
 				t.Errorf("got %v with %d connections, want 1", err, open.Load())
 			}
 			c.CloseIdleConnections()
-			<-closed
+			select {
+			case <-closed:
+			case <-time.After(time.Minute):
+				t.Fatal("the connection stays")
+			}
 		}
 		srv.Close()
 	}
