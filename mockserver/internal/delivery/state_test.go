@@ -122,7 +122,8 @@ func TestStateWithForgotten(t *testing.T) {
 		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
 			t.Errorf("%d attempts, and it is %s", tries, got.State)
 		}
-		for x := range e.NewestDeliveries() {
+		_, newest := e.NewestDeliveries()
+		for x := range newest {
 			if x.ID != "dlv-2" {
 				t.Errorf("%s is shown", x.ID)
 			}
