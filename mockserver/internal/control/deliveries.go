@@ -61,7 +61,7 @@ func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 			wanted := q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) &&
 				q.allows("event", x.Event) && q.allows("webhook_id", x.WebhookID)
 			text := func() []string {
-				return []string{x.ID, x.EventID, x.Event, x.URL, string(x.State), string(x.Body)}
+				return []string{x.ID, x.EventID, x.Event, x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
 			}
 			if !yield(row[delivery.Summary]{x.ID, wanted, text, summary}) {
 				return

@@ -165,6 +165,9 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	out := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
+		MessageID: e.MessageID,
+		Recipient: e.Recipient,
+		Subject:   e.Subject,
 		AccountID: e.AccountID,
 		URL:       q.hook.URL,
 		Body:      e.Body,

@@ -48,7 +48,7 @@ func (s *State) Add(changed State) error {
 		}
 	}
 	s.Events = append(s.Events, changed.Events...)
-	s.Events = s.Events[max(0, len(s.Events)-maxEvents):]
+	s.Events = s.Events[max(0, len(s.Events)-MaxEvents):]
 	s.LastEvent = changed.LastEvent
 	return nil
 }
