@@ -166,6 +166,58 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// followed is what a follower writes of the time since it wrote last.
+func followed(t *testing.T, f *mockserver.Follower) string {
+	t.Helper()
+	synctest.Wait()
+	var out strings.Builder
+	if err := f.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A clock that was set and an attempt that was made are changes, each alone; of
+// the accounts those are written that changed.
+func TestFollowEachChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProbe(t, mockserver.Config{
+			Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", AccountID: 2}},
+			Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
+		})
+		hook := strings.TrimPrefix(p.webhook("Email.Bounced"), "/webhooks/")
+		f := p.Follow()
+		defer f.Close()
+		followed(t, f)
+		if err := p.SetNow(p.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if text := followed(t, f); !strings.Contains(text, `"ahead_ms":3600000`) {
+			t.Errorf("of a clock that was set it wrote %q", text)
+		}
+		if _, err := p.SendEvent(hook, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if text := followed(t, f); !strings.Contains(text, `"state":"retrying"`) || !strings.Contains(text, `"accounts":[]`) {
+			t.Errorf("of the first attempt it wrote %q", text)
+		}
+		time.Sleep(time.Second)
+		if text := followed(t, f); !strings.Contains(text, `"tries":2`) || !strings.Contains(text, `"accounts":[]`) {
+			t.Errorf("of the second attempt it wrote %q", text)
+		}
+		if text := followed(t, f); text != "" {
+			t.Errorf("of nothing it wrote %q", text)
+		}
+		if err := p.ClearAccount(2); err != nil {
+			t.Fatal(err)
+		}
+		p.Reset()
+		if text := followed(t, f); !strings.HasPrefix(text, `{"version":`) {
+			t.Errorf("of a reset it wrote %q", text)
+		}
+	})
+}
+
 // difference shows the first line in which two texts differ.
 func difference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")

@@ -505,6 +505,20 @@ func TestRestoreTooLarge(t *testing.T) {
 	}
 }
 
+// What begins with no whole state is none.
+func TestRestoreWithoutAState(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.must("POST", "/lists", `{"name":"Stays"}`)
+	for text, want := range map[string]string{"": "EOF", `{"change":1}`: "version: want 2 to 3, not 0"} {
+		if err := p.Restore(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q in it", text, err, want)
+		}
+	}
+	if text := p.must("GET", "/lists", nil).text; !strings.Contains(text, "Stays") {
+		t.Errorf("the lists are %s", text)
+	}
+}
+
 // Snapshots of version 2, whose lists have their contacts in them, are read.
 func TestRestoreVersion2(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})

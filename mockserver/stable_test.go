@@ -78,6 +78,17 @@ func TestSeedFixesMistakes(t *testing.T) {
 			want: "campaigns[0]: [body]: the id 5 is taken",
 		},
 		{
+			name: "an id that a campaign has",
+			file: `{"campaigns":[{"name":"x","campaign_id":5},{"name":"y","campaign_id":5}]}`,
+			want: "campaigns[1]: [body]: the id 5 is taken",
+		},
+		{
+			name: "an id that a webhook has",
+			file: `{"webhooks":[{"url":"http://a.test/","events":["Email.Bounced"],"webhook_id":"5"},
+				{"url":"http://b.test/","events":["Email.Bounced"],"webhook_id":"5"}]}`,
+			want: "webhooks[1]: [body]: the id 5 is taken",
+		},
+		{
 			name: "an id that a contact has",
 			file: `{"lists":[{"name":"x","list_id":9,"contacts":[{"id":7,"email":"a@example.com"}]},{"name":"y","list_id":7}]}`,
 			want: "lists[1]: [body]: the id 7 is taken",

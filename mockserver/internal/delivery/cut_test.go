@@ -72,11 +72,62 @@ func TestCutOfALongLine(t *testing.T) {
 		if len(moved) != 99 || !slices.Contains(moved, "dlv-3 queued 101 false") || !slices.Contains(moved, "dlv-50 queued 199 false") {
 			t.Errorf("%d have moved: %q", len(moved), moved)
 		}
-		third.Release()
+		fourth := e.Take(nil)
+		if got := since(fourth, third); len(got) != 0 {
+			t.Errorf("nothing has happened, and this changed: %q", got)
+		}
+		fourth.Release()
 		for range 100 {
 			answer <- http.StatusOK
 		}
 	})
+}
+
+// Of a line that has become shorter, with another at its front that was there, all
+// have other places.
+func TestCutOfAShorterLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		e.Open(hook)
+		for range 4 {
+			send(t, e, "{}")
+		}
+		synctest.Wait()
+		first := e.Take(nil)
+		if err := e.Redeliver("dlv-2"); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			answer <- http.StatusOK
+			synctest.Wait()
+		}
+		second := e.Take(nil)
+		defer second.Release()
+		want := []string{"dlv-1 delivered 0 false", "dlv-2 queued 4 false", "dlv-3 delivered 0 false", "dlv-4 delivering 0 false"}
+		if got := since(second, first); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		for range 2 {
+			answer <- http.StatusOK
+		}
+	})
+}
+
+// A cut tells whether anything has been done since.
+func TestCutIsNow(t *testing.T) {
+	e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
+	e.Open(hook)
+	e.Archive(hook.ID, true) // nothing is attempted
+	c := e.Take(nil)
+	defer c.Release()
+	if !c.IsNow() {
+		t.Error("nothing has been done, and it is not now")
+	}
+	send(t, e, "{}")
+	if c.IsNow() {
+		t.Error("something has been done, and it is still now")
+	}
 }
 
 func send(t *testing.T, e *Engine, body string) {

@@ -108,6 +108,43 @@ func TestStateStandsStill(t *testing.T) {
 	})
 }
 
+// Of a delivery that is forgotten, its place is all there is: those behind it go
+// on, and nobody is shown it.
+func TestStateWithForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		e := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
+		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
+			{Delivery: &record.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
+			{Delivery: &record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}, Place: 1},
+		}})
+		synctest.Wait()
+		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {
+			t.Errorf("%d attempts, and it is %s", tries, got.State)
+		}
+		_, newest := e.NewestDeliveries()
+		for x := range newest {
+			if x.ID != "dlv-2" {
+				t.Errorf("%s is shown", x.ID)
+			}
+		}
+	})
+}
+
+// An engine that is closed attempts nothing more.
+func TestClosedEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
+		e.Open(hook)
+		e.Close()
+		send(t, e, "{}")
+		synctest.Wait()
+		if got := e.Deliveries()[0]; got.State != record.DeliveryQueued || len(got.Attempts) != 0 {
+			t.Errorf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
+		}
+	})
+}
+
 // What is held back when a state is saved is still overtaken by the next
 // delivery, and by that one alone.
 func TestStateHoldsBack(t *testing.T) {

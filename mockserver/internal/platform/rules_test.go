@@ -152,6 +152,9 @@ func TestListUnsubscribe(t *testing.T) {
 		if out.Confirmation != row.confirms || mayLeave != row.mayLeave {
 			t.Errorf("%s to contact %d, workflow %d: confirmation %v, List-Unsubscribe %v", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, out.Confirmation, mayLeave)
 		}
+		if link := row.m.merged("https://platform.example")(tagConfirm); (link != "") != row.confirms {
+			t.Errorf("%s to contact %d, workflow %d: the link to confirm is %q", row.m.SentBy, row.m.ContactID, row.m.WorkflowID, link)
+		}
 	}
 }
 
