@@ -910,3 +910,42 @@ func TestControlAfterClose(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A part of an address finds a contact, the latest first, of the list and no other.
+func TestControlFindsContacts(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	for _, email := range []string{"ada@example.org", "Grace@example.org", "adam@example.com"} {
+		p.contact(list, email)
+	}
+	p.contact(p.list(), "ada@elsewhere.example")
+	p.must("POST", list+"/contacts/"+p.must("GET", "/_mock"+list+"/contacts?search=adam", nil).first("id")+"/unsubscribe", nil)
+	for query, want := range map[string]string{
+		"":                               "adam@example.com Grace@example.org ada@example.org",
+		"?search=ADA":                    "adam@example.com ada@example.org",
+		"?search=ada&status=active":      "ada@example.org",
+		"?search=race":                   "Grace@example.org",
+		"?search=elsewhere":              "",
+		"?search=ada+com":                "adam@example.com",
+		"?limit=1":                       "adam@example.com",
+		"?status=unsubscribed&limit=200": "adam@example.com",
+	} {
+		var got []string
+		for _, c := range p.must("GET", "/_mock"+list+"/contacts"+query, nil).object["data"].([]any) {
+			got = append(got, c.(map[string]any)["email"].(string))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %s", query, got, want)
+		}
+	}
+	for _, list := range []string{"999999", "x", "0"} {
+		if a := p.do("GET", "/_mock/lists/"+list+"/contacts", nil); a.status != http.StatusNotFound {
+			t.Errorf("list %s: %d, want 404", list, a.status)
+		}
+	}
+}
+
+// first returns a member of the first record of a list.
+func (a answer) first(member string) string {
+	return a.object["data"].([]any)[0].(map[string]any)[member].(string)
+}

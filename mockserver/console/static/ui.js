@@ -2,6 +2,7 @@
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
 import { useConnection } from './api.js';
 import { paths } from './icons.js';
+import { useParam } from './place.js';
 
 /**
  * @typedef {import('./vendor/preact.js').Child} Child
@@ -224,9 +225,11 @@ const pagesOf = (count, perPage) => Math.max(1, Math.ceil(count / perPage));
  * @param {number} perPage
  */
 export function usePages(asked, perPage) {
-  const [page, setPage] = useState(1);
-  useEffect(() => setPage(1), [asked]);
-  return { page, setPage, perPage };
+  const [shown, show] = useParam('page');
+  const before = useRef(asked);
+  const setPage = (/** @type {number} */ n) => show(n > 1 ? String(n) : '');
+  useEffect(() => { if (before.current !== asked) setPage(1); before.current = asked; }, [asked]);
+  return { page: Math.max(1, Math.trunc(Number(shown)) || 1), setPage, perPage };
 }
 
 /**
@@ -246,7 +249,9 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
   if (last === 1) return null;
   return div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
     button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) }, icon('back'), 'Previous'),
-    span({ class: 'num dim' }, `${page} of ${last.toLocaleString('en')}`),
+    label(span({ class: 'hidden' }, 'Page'),
+      input({ type: 'number', min: 1, max: last, value: page, onChange: (/** @type {Typed} */ e) => setPage(Math.min(last, Math.max(1, Math.trunc(Number(e.target.value)) || 1))) })),
+    span({ class: 'num dim' }, `of ${last.toLocaleString('en')}`),
     button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) }, 'Next', icon('next')));
 }
 
