@@ -672,6 +672,29 @@ func TestControlConsole(t *testing.T) {
 	}
 }
 
+// A browser that asks for the root is led to the console, if there is one; a
+// program gets the API's answer.
+func TestRootLeadsToTheConsole(t *testing.T) {
+	for name, tt := range map[string]struct {
+		console http.Handler
+		accept  string
+		want    int
+	}{
+		"browser":           {http.NotFoundHandler(), "text/html,application/xhtml+xml", http.StatusSeeOther},
+		"program":           {http.NotFoundHandler(), "application/json", http.StatusUnauthorized},
+		"without a console": {nil, "text/html", http.StatusUnauthorized},
+	} {
+		p := newProbe(t, mockserver.Config{Console: tt.console})
+		req := request(t, "GET", "http://127.0.0.1/", "", "")
+		req.Header.Set("Accept", tt.accept)
+		rec := httptest.NewRecorder()
+		p.ServeHTTP(rec, req)
+		if to := rec.Header().Get("Location"); rec.Code != tt.want || tt.want == http.StatusSeeOther && to != "/_mock/" {
+			t.Errorf("%s: %d to %q, want %d", name, rec.Code, to, tt.want)
+		}
+	}
+}
+
 // changeReader reads the stream of changes.
 type changeReader struct {
 	t     *testing.T

@@ -3,7 +3,7 @@ import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { ask, go, link, useParam, useSearch } from './place.js';
 import { when } from './time.js';
-import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut } from './ui.js';
+import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -99,7 +99,7 @@ function Members({ list, lists, contact, reload }) {
 /** @param {Contact} c @param {List} list @param {boolean} current */
 const row = (c, list, current) => li({ key: c.id },
   a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(c.email), date(c.subscribed_on)),
+    span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
     span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), state(c))));
 
 /** @param {Contact} c */

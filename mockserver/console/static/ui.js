@@ -22,6 +22,13 @@ const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label,
 /** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
 
+/** What draws nothing, or turns the text around it: controls, marks and overrides of direction, spaces without width. Joiners are left, emoji need them. */
+const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
+
+/** Text that somebody else wrote, in which nothing hides. @param {string} [text] */
+export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
+  ? span({ class: 'unseen', key: i, title: 'a character that is not seen' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
+
 /** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
 
@@ -157,7 +164,7 @@ export function rows(list, filtered, row, none) {
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
-  return h2({ tabindex: -1, ref: el }, sign, text);
+  return h2({ tabindex: -1, ref: el, title: text }, sign, seen(text));
 }
 export const narrow = () => matchMedia('(max-width: 860px)').matches;
 
