@@ -2,6 +2,7 @@
 // recipient does with it.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { First } from './first.js';
 import { go, link, useSearch } from './place.js';
 import { when } from './time.js';
 import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, seen, tags } from './ui.js';
@@ -44,7 +45,7 @@ export function Inbox({ id, tab }) {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: rows(list, !!search.asked, m => row(m, m.id === open), empty('inbox', 'Nothing sent yet', 'Submit a message with POST /v2/emails, or send a campaign, and it shows here at once.')),
+    list: rows(list, !!search.asked, m => row(m, m.id === open), h(First, {})),
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
