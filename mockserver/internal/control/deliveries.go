@@ -55,8 +55,9 @@ func deliveryStates() []record.DeliveryState {
 
 func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[delivery.Summary]) bool) {
-		for x, summary := range c.Deliveries.NewestDeliveries() {
+	n, newest := c.Deliveries.NewestDeliveries()
+	return list(q, n, func(yield func(row[delivery.Summary]) bool) {
+		for x, summary := range newest {
 			wanted := q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) &&
 				q.allows("event", x.Event) && q.allows("webhook_id", x.WebhookID)
 			text := func() []string {
