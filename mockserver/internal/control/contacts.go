@@ -48,7 +48,7 @@ func (c *Control) contacts(r *request) (recordList[contactSummary], error) {
 		return recordList[contactSummary]{}, problem.NotFound("list", r.PathValue("id"), "path", "id")
 	}
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[contactSummary]) bool) {
+	return list(q, 0, func(yield func(row[contactSummary]) bool) {
 		for m := range members {
 			text := func() []string { return []string{m.Email} }
 			if !yield(row[contactSummary]{strconv.FormatInt(m.ID, 10), q.allows("status", m.Status), text, func() contactSummary { return summaryOf(m) }}) {
