@@ -85,7 +85,8 @@ type Config struct {
 	// RecordEvents keeps the events that no webhook hears too, see
 	// [Server.Events]; without it they are not even made.
 	RecordEvents bool
-	// Console answers what is read under /_mock/ and no control route takes.
+	// Console answers what is read under /_mock/ and no control route takes. With
+	// one, browsers that ask for / are led there.
 	Console http.Handler
 	// SkipValidation turns the validation of requests against the API's
 	// document off, for benchmarks. What handlers check themselves stays.

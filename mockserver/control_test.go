@@ -672,6 +672,29 @@ func TestControlConsole(t *testing.T) {
 	}
 }
 
+// A browser that asks for the root is led to the console, if there is one; a
+// program gets the API's answer.
+func TestRootLeadsToTheConsole(t *testing.T) {
+	for name, tt := range map[string]struct {
+		console http.Handler
+		accept  string
+		want    int
+	}{
+		"browser":           {http.NotFoundHandler(), "text/html,application/xhtml+xml", http.StatusSeeOther},
+		"program":           {http.NotFoundHandler(), "application/json", http.StatusUnauthorized},
+		"without a console": {nil, "text/html", http.StatusUnauthorized},
+	} {
+		p := newProbe(t, mockserver.Config{Console: tt.console})
+		req := request(t, "GET", "http://127.0.0.1/", "", "")
+		req.Header.Set("Accept", tt.accept)
+		rec := httptest.NewRecorder()
+		p.ServeHTTP(rec, req)
+		if to := rec.Header().Get("Location"); rec.Code != tt.want || tt.want == http.StatusSeeOther && to != "/_mock/" {
+			t.Errorf("%s: %d to %q, want %d", name, rec.Code, to, tt.want)
+		}
+	}
+}
+
 // changeReader reads the stream of changes.
 type changeReader struct {
 	t     *testing.T
@@ -909,4 +932,43 @@ func TestControlAfterClose(t *testing.T) {
 	if err := srv.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A part of an address finds a contact, the latest first, of the list and no other.
+func TestControlFindsContacts(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	for _, email := range []string{"ada@example.org", "Grace@example.org", "adam@example.com"} {
+		p.contact(list, email)
+	}
+	p.contact(p.list(), "ada@elsewhere.example")
+	p.must("POST", list+"/contacts/"+p.must("GET", "/_mock"+list+"/contacts?search=adam", nil).first("id")+"/unsubscribe", nil)
+	for query, want := range map[string]string{
+		"":                               "adam@example.com Grace@example.org ada@example.org",
+		"?search=ADA":                    "adam@example.com ada@example.org",
+		"?search=ada&status=active":      "ada@example.org",
+		"?search=race":                   "Grace@example.org",
+		"?search=elsewhere":              "",
+		"?search=ada+com":                "adam@example.com",
+		"?limit=1":                       "adam@example.com",
+		"?status=unsubscribed&limit=200": "adam@example.com",
+	} {
+		var got []string
+		for _, c := range p.must("GET", "/_mock"+list+"/contacts"+query, nil).object["data"].([]any) {
+			got = append(got, c.(map[string]any)["email"].(string))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %s", query, got, want)
+		}
+	}
+	for _, list := range []string{"999999", "x", "0"} {
+		if a := p.do("GET", "/_mock/lists/"+list+"/contacts", nil); a.status != http.StatusNotFound {
+			t.Errorf("list %s: %d, want 404", list, a.status)
+		}
+	}
+}
+
+// first returns a member of the first record of a list.
+func (a answer) first(member string) string {
+	return a.object["data"].([]any)[0].(map[string]any)[member].(string)
 }

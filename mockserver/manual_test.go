@@ -58,7 +58,7 @@ func (c controlled) filled(text string) string {
 	}
 	resource, _, _ := strings.Cut(text, "/")
 	id := map[string]string{
-		"outbox": c.email, "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
+		"outbox": c.email, "lists": strings.TrimPrefix(c.list, "/lists/"), "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
 	}[resource]
 	return strings.ReplaceAll(text, "$ID", id)
 }

@@ -192,6 +192,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, control.Prefix):
 		s.control().ServeHTTP(w, r)
 		return
+	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		http.Redirect(w, r, control.Prefix, http.StatusSeeOther) // a person looks what there is
+		return
 	case r.URL.Path+"/" == control.Prefix: // typed by hand
 		to := url.URL{Path: control.Prefix, RawQuery: r.URL.RawQuery}
 		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)

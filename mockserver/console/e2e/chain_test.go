@@ -259,6 +259,7 @@ func TestTokenOffLoopback(t *testing.T) {
 	}
 	p := open(t, base, "?token="+srv.Token(), desk)
 	p.says(".list", "Nothing sent yet")
+	p.says(".list .code", "Bearer TOKEN") // whoever may only read here learns of no other
 	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
 		t.Errorf("the address and the cookies that scripts see: %s", address)
 	}

@@ -155,3 +155,24 @@ func TestHostileTextElsewhere(t *testing.T) {
 		t.Errorf("%d pictures, title %s", n, eval[string](p, `document.title`))
 	}
 }
+
+// A subject of any length leaves room for the mail, and what cannot be seen is shown.
+func TestHostileSubject(t *testing.T) {
+	w := newWorld(t)
+	id := w.send("ada@example.org", "Pay \u202egpj.exe\u200b now "+strings.Repeat("long ", 180), order)
+	w.subscribe("/hook", "Email.Opened")
+	w.check(w.srv.Open(id))
+	w.settle()
+	p := open(t, w.srv.URL(), "#/inbox/"+id, view{400, "light"})
+	p.says(".head h2", "U+202E")
+	p.says(".head h2", "U+200B")
+	p.until(`document.querySelector('.head h2').getBoundingClientRect().height < 90`)
+	if text := eval[string](p, `document.querySelector('.head h2').textContent`); strings.ContainsAny(text, "\u202e\u200b") {
+		t.Errorf("the heading holds what is not seen: %q", text[:40])
+	}
+	for _, place := range []string{"inbox", "deliveries", "events"} {
+		p.goTo("#/" + place)
+		p.says(".rows", "U+202E")
+		p.until(`[...document.querySelectorAll('.rows a')].every(a => a.offsetHeight < 80)`)
+	}
+}

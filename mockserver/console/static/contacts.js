@@ -1,9 +1,9 @@
 // Contacts: the lists of the account and who is on them.
-import { h, useState } from './vendor/preact.js';
-import { call, everyPage, useAnswer, useRested } from './api.js';
-import { go } from './place.js';
+import { h } from './vendor/preact.js';
+import { call, everyPage, useAnswer } from './api.js';
+import { ask, go, link, useParam, useSearch } from './place.js';
 import { when } from './time.js';
-import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut } from './ui.js';
+import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -13,6 +13,8 @@ import { ofAccount, useSession } from './session.js';
 const { a, article, button, div, header, li, p, span, strong, ul } = tags;
 
 const perPage = 50;
+/** How many a part of an address finds at a time. */
+const most = 200;
 
 /** @type {Record<string, [string, string]>} */
 const tones = { active: ['ok', 'check'], pending: ['warn', 'clock'], unsubscribed: ['', 'exit'], deleted: ['', 'trash'], spam: ['bad', 'warn'], bounced: ['bad', 'cross'], suppressed: ['bad', 'block'] };
@@ -26,10 +28,29 @@ const statuses = [['', 'All'], ...Object.keys(tones).map(s => /** @type {[string
 /** Unix seconds as a time. @param {number} [s] */
 const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
 
-/** What to filter by: "field:value" as it is, a bare word as an address. @param {string} q @param {string} status */
-function filterOf(q, status) {
-  if (q) return /^(status|email|tag|interest):/.test(q) ? q : 'email:' + q;
-  return status && 'status:' + status;
+/** Whether a search is the API's own, by a whole value; else it is a part of an address. @param {string} q */
+const fielded = q => /^(status|email|tag|interest):/.test(q);
+
+/** Whom a part of an address finds, in the shape of the API. @param {string} path @returns {Promise<Page>} */
+async function found(path) {
+  const { data, total } = await call('GET', path);
+  return { data: data.map((/** @type {any} */ c) => ({ ...c, subscribed_on: Date.parse(c.subscribed_on) / 1000 })), pagination: { count: total } };
+}
+
+/** The contacts of a list, as the address asks for them. @param {List} list */
+function useMembers(list) {
+  const search = useSearch();
+  const [status] = useParam('status');
+  const [sort] = useParam('sort');
+  const q = search.asked.trim();
+  const part = q !== '' && !fielded(q);
+  const filter = fielded(q) ? q : status && 'status:' + status;
+  const pages = usePages(`${q} ${filter} ${sort}`, perPage);
+  const query = new URLSearchParams(part ? { search: q, limit: String(most), ...(status && { status }) }
+    : { page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
+  const path = part ? `/lists/${list.list_id}/contacts?${query}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
+  const { data, error } = /** @type {ReturnType<typeof useAnswer<Page>>} */ (useAnswer(path, ['records'], part ? found : undefined));
+  return { search, status: fielded(q) ? '' : status, sort, part, filtered: !!(q || filter), pages, data, error };
 }
 
 /** @param {{id?: string, tab?: string}} props the list's id and the contact's */
@@ -54,37 +75,31 @@ const pickList = (lists, list) => h(Select, {
 
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
-  const [q, setQ] = useState('');
-  const [status, setStatus] = useState('');
-  const [sort, setSort] = useState('');
-  const filter = filterOf(useRested(q.trim()), status);
-  const pages = usePages(`${filter} ${sort}`, perPage);
-  const query = new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<Page>>} */ (useAnswer(ofAccount(`/lists/${list.list_id}/contacts?${query}`), ['records']));
+  const { search, status, sort, part, filtered, pages, data, error } = useMembers(list);
   const count = data?.pagination?.count;
   const ranOut = useRanOut(pages, data);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
-    title: 'Contacts', count, open: !!contact, home: `#/contacts/${list.list_id}`,
+    title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
     side: list.policy_accepted ? chip('ok', 'check', 'policy accepted')
       : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
     tools: div({ class: 'tools' },
       pickList(lists, list),
-      h(Search, { value: q, onInput: v => { setQ(v); setStatus(''); }, label: 'Address, tag:…, interest:…' }),
+      h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
       div({ class: 'pair' },
-        h(Select, { label: 'Status', value: status, onChange: v => { setStatus(v); setQ(''); }, options: statuses }),
-        h(Select, { label: 'Order', value: sort, onChange: setSort, options: sorts }))),
+        h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
+        h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: error ? empty('warn', 'No answer', error)
-      : data && !data.data.length && !ranOut ? empty('people', filter ? 'Nobody like that' : 'Nobody on this list', filter ? 'An address is compared as a whole, a tag as well.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
-      : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), h(Pager, { pages, count: count ?? 0 })],
+      : data && !data.data.length && !ranOut ? empty('people', filtered ? 'Nobody like that' : 'Nobody on this list', filtered ? 'Part of an address will do; a tag and an interest are compared as a whole.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
+      : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });
 }
 
 /** @param {Contact} c @param {List} list @param {boolean} current */
 const row = (c, list, current) => li({ key: c.id },
-  a({ href: `#/contacts/${list.list_id}/${c.id}`, 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(c.email), date(c.subscribed_on)),
+  a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
     span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), state(c))));
 
 /** @param {Contact} c */

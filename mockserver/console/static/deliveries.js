@@ -6,7 +6,7 @@ import { pass } from './clock.js';
 import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Countdown, between, took, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -44,13 +44,13 @@ function path(url) {
 }
 
 /** Whom an event is about, and which message. @param {{recipient?: string, subject?: string}} e */
-export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, e.recipient, e.subject && span({ class: 'dim' }, e.recipient && ' · ', e.subject));
+export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, seen(e.recipient), e.subject && span({ class: 'dim' }, e.recipient && ' · ', seen(e.subject)));
 
 /** @param {Delivery} d @param {boolean} current @param {number} most */
 const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
   a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, d.recipient), when(d.created_at)),
-    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [d.subject, ' · '], target(d)), state(d))));
+    span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, seen(d.recipient)), when(d.created_at)),
+    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), state(d))));
 
 /** @type {[string, string][]} */
 const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];

@@ -4,7 +4,7 @@ import { useAnswer, useList, useRecord } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';
 import { link, useParam, useSearch } from './place.js';
 import { when } from './time.js';
-import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags } from './ui.js';
+import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
@@ -15,8 +15,8 @@ const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.tes
 /** @param {Fired} e @param {boolean} current */
 const row = (e, current) => li({ key: e.id, class: e.fresh ? 'fresh' : '' },
   a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, e.recipient), when(e.time)),
-    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.subject || span({ class: 'mono' }, e.event_id || e.id)), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
+    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
+    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
 
 /** @param {{id?: string}} props */
 export function Events({ id }) {

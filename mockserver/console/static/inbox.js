@@ -2,9 +2,10 @@
 // recipient does with it.
 import { h, useEffect, useState } from './vendor/preact.js';
 import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { First } from './first.js';
 import { go, link, useSearch } from './place.js';
 import { when } from './time.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
@@ -31,8 +32,8 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
 /** @param {Message} m @param {boolean} current */
 const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
   a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(m.subject || '(no subject)'), when(m.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, `${m.to} · ${kind(m)}`), marks(m), state(m))));
+    span({ class: 'line' }, strong(seen(m.subject || '(no subject)')), when(m.time)),
+    span({ class: 'line' }, span({ class: 'dim cut' }, seen(m.to), ` · ${kind(m)}`), marks(m), state(m))));
 
 /** @param {{id?: string, tab?: string}} props */
 export function Inbox({ id, tab }) {
@@ -44,7 +45,7 @@ export function Inbox({ id, tab }) {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: rows(list, !!search.asked, m => row(m, m.id === open), empty('inbox', 'Nothing sent yet', 'Submit a message with POST /v2/emails, or send a campaign, and it shows here at once.')),
+    list: rows(list, !!search.asked, m => row(m, m.id === open), h(First, {})),
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
@@ -63,7 +64,7 @@ function Opened({ id, at, tab, summary }) {
   return article(
     header({ class: 'head' },
       h(Heading, { text: m.subject || '(no subject)' }),
-      p({ class: 'who' }, m.from_name, ' ', span({ class: 'dim' }, `<${m.from_email}> to `), m.to),
+      p({ class: 'who' }, seen(m.from_name), ' ', span({ class: 'dim' }, `<${m.from_email}> to `), seen(m.to)),
       p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
         m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' })), when(m.time)),

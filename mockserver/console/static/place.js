@@ -64,20 +64,15 @@ export function useParam(name) {
 
 /**
  * A search as it is typed, which goes into the address when the typing rests.
- * @param {string[]} [instead] other parameters that it takes the place of
  * @returns {{typed: string, type: (text: string) => void, asked: string}}
  */
-export function useSearch(instead = []) {
-  const asked = usePlace().params.get('q') ?? '';
+export function useSearch() {
+  const [asked, setAsked] = useParam('q');
   const [typed, type] = useState(asked);
   const own = useRef(asked);
   const rested = useRested(typed);
   useEffect(() => { if (asked !== own.current) type(own.current = asked); }, [asked]); // somebody followed a link
-  useEffect(() => {
-    if (rested === own.current) return;
-    own.current = rested;
-    ask({ q: rested, ...Object.fromEntries(instead.map(name => [name, ''])) });
-  }, [rested]);
+  useEffect(() => { if (rested !== own.current) setAsked(own.current = rested); }, [rested]);
   return { typed, type, asked };
 }
 
@@ -89,9 +84,10 @@ export function useSearch(instead = []) {
  */
 export function useShared(name, value, set) {
   const { path, params } = usePlace();
-  const asked = params.get(name) ?? '';
+  const seen = params.get(name);
   useEffect(() => {
+    const asked = read().params.get(name); // as it is by now: an effect comes a little late
     if (asked && asked !== value) set(asked);
     else if (value && !asked) ask({ [name]: value });
-  }, [path, asked, value]);
+  }, [path, seen, value]);
 }

@@ -2,6 +2,7 @@
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
 import { useConnection } from './api.js';
 import { paths } from './icons.js';
+import { useParam } from './place.js';
 
 /**
  * @typedef {import('./vendor/preact.js').Child} Child
@@ -20,6 +21,13 @@ const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label,
 
 /** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
+
+/** What draws nothing, or turns the text around it: controls, marks and overrides of direction, spaces without width. Joiners are left, emoji need them. */
+const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb])/u;
+
+/** Text that somebody else wrote, in which nothing hides. @param {string} [text] */
+export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
+  ? span({ class: 'unseen', key: i, title: 'a character that is not seen' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
 
 /** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
@@ -156,7 +164,7 @@ export function rows(list, filtered, row, none) {
 export function Heading({ text, sign }) {
   const el = useRef(/** @type {HTMLElement|null} */ (null));
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
-  return h2({ tabindex: -1, ref: el }, sign, text);
+  return h2({ tabindex: -1, ref: el, title: text }, sign, seen(text));
 }
 export const narrow = () => matchMedia('(max-width: 860px)').matches;
 
@@ -224,9 +232,11 @@ const pagesOf = (count, perPage) => Math.max(1, Math.ceil(count / perPage));
  * @param {number} perPage
  */
 export function usePages(asked, perPage) {
-  const [page, setPage] = useState(1);
-  useEffect(() => setPage(1), [asked]);
-  return { page, setPage, perPage };
+  const [shown, show] = useParam('page');
+  const before = useRef(asked);
+  const setPage = (/** @type {number} */ n) => show(n > 1 ? String(n) : '');
+  useEffect(() => { if (before.current !== asked) setPage(1); before.current = asked; }, [asked]);
+  return { page: Math.max(1, Math.trunc(Number(shown)) || 1), setPage, perPage };
 }
 
 /**
@@ -246,7 +256,9 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
   if (last === 1) return null;
   return div({ class: 'pager', role: 'group', 'aria-label': 'Pages' },
     button({ type: 'button', class: 'button', disabled: page === 1, onClick: () => setPage(page - 1) }, icon('back'), 'Previous'),
-    span({ class: 'num dim' }, `${page} of ${last.toLocaleString('en')}`),
+    label(span({ class: 'hidden' }, 'Page'),
+      input({ type: 'number', min: 1, max: last, value: page, onChange: (/** @type {Typed} */ e) => setPage(Math.min(last, Math.max(1, Math.trunc(Number(e.target.value)) || 1))) })),
+    span({ class: 'num dim' }, `of ${last.toLocaleString('en')}`),
     button({ type: 'button', class: 'button', disabled: page >= last, onClick: () => setPage(page + 1) }, 'Next', icon('next')));
 }
 

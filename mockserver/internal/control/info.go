@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
@@ -45,6 +46,7 @@ func health(*request) (healthAnswer, error) { return healthAnswer{"ok"}, nil }
 type infoAnswer struct {
 	Accounts         []account            `json:"accounts" means:"those that there are tokens of"`
 	TokenNeeded      bool                 `json:"token_needed" means:"whether the control routes need a token"`
+	ExampleToken     string               `json:"example_token,omitzero" means:"an access token to try the API with; left out where the control routes need one themselves"`
 	FaultSeed        uint64               `json:"fault_seed" means:"of the probabilities of faults"`
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" means:"how lookups are counted"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" means:"the waits before a failed delivery is tried again"`
@@ -80,6 +82,9 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
 	}
+	if !out.TokenNeeded { // whoever asks may do anything here without one
+		out.ExampleToken = c.exampleToken()
+	}
 	out.FaultSeed, _ = c.Faults.List()
 	for _, wait := range c.options.RetrySchedule {
 		out.RetryScheduleMS = append(out.RetryScheduleMS, wait.Milliseconds())
@@ -88,6 +93,15 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 		out.BounceCategories = append(out.BounceCategories, category{c, c.Description()})
 	}
 	return out, nil
+}
+
+// exampleToken returns the first access token that may write, or "".
+func (c *Control) exampleToken() string {
+	all := c.Access.All()
+	if i := slices.IndexFunc(all, func(t access.Token) bool { return !t.ReadOnly && t.ExpiresIn == 0 }); i >= 0 {
+		return all[i].Token
+	}
+	return ""
 }
 
 // accounts returns the accounts that there are tokens of.

@@ -19,6 +19,7 @@ func (c *Control) sections() []section {
 		c.documentRoutes(),
 		c.clockRoutes(),
 		c.messageRoutes(),
+		c.contactRoutes(),
 		c.eventRoutes(),
 		c.deliveryRoutes(),
 		c.requestRoutes(),

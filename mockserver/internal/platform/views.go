@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/record"
@@ -119,6 +120,41 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// Member is a contact of a list, as one sees it who looks for somebody.
+type Member struct {
+	ID           int64
+	Email        string
+	Status       string
+	SubscribedOn time.Time
+	Tags         []string // only to be read while the iterator stands here
+}
+
+// NewestMembers iterates over the contacts of a list of any account, the latest
+// first. It is nil if there is no such list. The platform stands still while it
+// runs: what is called may take no lock of its.
+func (p *Platform) NewestMembers(listID int64) iter.Seq[Member] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.accounts {
+		if l := a.Lists.byID[listID]; l != nil {
+			return p.membersOf(l)
+		}
+	}
+	return nil
+}
+
+func (p *Platform) membersOf(l *list) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, c := range slices.Backward(l.contacts.all) {
+			if !yield(Member{c.ID, c.Email, c.Status, time.Unix(c.SubscribedOn, 0).UTC(), c.Tags}) {
+				return
 			}
 		}
 	}

@@ -1,0 +1,51 @@
+// The first minute: how to send something here, in four languages, to copy.
+import { h, useState } from './vendor/preact.js';
+import { call } from './api.js';
+import { ofAccount, useSession } from './session.js';
+import { Choice, Copy, Doing, attempt, code, icon, quote, tags } from './ui.js';
+const { button, div, h2, p } = tags;
+
+const mail = { email: 'ada@example.org', sender: { email: 'shop@example.com' }, content: { subject: 'Hello', text: 'It works.' } };
+
+/** @type {Record<string, (url: string, token: string) => string>} */
+const snippets = {
+  curl: (url, token) => `curl ${url}/v2/emails \\\n  -H ${quote('Authorization: Bearer ' + token)} \\\n  --json ${quote(JSON.stringify(mail))}`,
+  Python: (url, token) => `import json, urllib.request
+
+request = urllib.request.Request(
+    "${url}/v2/emails",
+    json.dumps(${JSON.stringify(mail)}).encode(),
+    {"Authorization": ${JSON.stringify('Bearer ' + token)}, "Content-Type": "application/json"},
+)
+print(urllib.request.urlopen(request).read().decode())`,
+  Node: (url, token) => `const response = await fetch("${url}/v2/emails", {
+  method: "POST",
+  headers: { "Authorization": ${JSON.stringify('Bearer ' + token)}, "Content-Type": "application/json" },
+  body: JSON.stringify(${JSON.stringify(mail)}),
+});
+console.log(await response.json());`,
+  Go: (url, token) => `c, err := client.New(client.Config{BaseURL: "${url}", Token: ${JSON.stringify(token)}})
+if err != nil {
+	log.Fatal(err)
+}
+email, err := c.Emails.Send(ctx, client.EmailSubmission{
+	Email:   "${mail.email}",
+	Sender:  client.Sender{Email: "${mail.sender.email}"},
+	Content: client.EmailContent{Subject: "${mail.content.subject}", Text: "${mail.content.text}"},
+})`,
+};
+
+/** What an empty inbox shows. */
+export function First() {
+  const { info } = useSession();
+  const [language, speak] = useState('curl');
+  const text = snippets[language](location.origin, info?.example_token ?? 'TOKEN');
+  const send = () => attempt(() => call('POST', ofAccount('/v2/emails'), mail), () => ['Sent: there it is.']);
+  return div({ class: 'first' },
+    icon('inbox'), h2('Nothing sent yet'), p({ class: 'dim' }, 'Send something, and it shows here at once.'),
+    h(Doing, { label: 'Try it' }, button({ type: 'button', class: 'button main', onClick: send }, icon('send'), 'Send one for me')),
+    h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
+    code(text),
+    h(Copy, { value: text, label: `Copy the ${language}`, text: 'Copy' }),
+    !info?.example_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'));
+}
