@@ -38,7 +38,8 @@
 // request carries a token of its own, in the header Authorization, with which
 // alone the platform is asked: callers see their own account and no other. A
 // request without one is answered 401, and so is a call whose token the platform
-// does not accept, with the challenge of the protocol's chapter on authorization. No answer and no log record holds a token.
+// does not accept, with the challenge of the protocol's chapter on authorization.
+// No answer and no log record holds a token.
 //
 // # HTTP
 //

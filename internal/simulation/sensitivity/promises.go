@@ -131,7 +131,7 @@ func importPromises() []broken {
 		},
 		broken{
 			name: "batches run ahead of the checkpoint", file: "client/import.go",
-			old: "for im.finished[im.inOrder%n] {", new: "if <-im.slots; im.finished[im.inOrder%n] {\n\t\tim.slots <- struct{}{}",
+			old: "for im.finished[im.inOrder%n] {", new: "for im.inOrder = number; im.finished[im.inOrder%n]; {",
 		},
 	)
 }
@@ -182,8 +182,8 @@ func textPromises() []broken {
 			too: &broken{file: "client/secret.go", old: "func (Secret) MarshalText()", new: "func (s Secret) MarshalText()"},
 		},
 		broken{
-			name: "what is no UTF-8 is sent", file: "client/encode.go",
-			old: "if err != nil || suspicious(b.Bytes()) {", new: "if err != nil {",
+			name: "what is no UTF-8 is sent", file: "internal/jsonwrite/string.go",
+			old: "if !utf8.ValidString(s) {", new: "if s == \"\" {",
 		},
 		broken{
 			name: "why the context ended is not told", file: "client/errors.go",

@@ -263,6 +263,7 @@ func ask(ctx context.Context, method, url, token, body string) (int, string, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
+	req.Close = true // a spare connection would hold up the end of the command
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, "", err

@@ -45,6 +45,7 @@ func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignReque
 			UpdatedOn: t.unix(),
 		}
 		t.account.Campaigns.add(c.ID, c)
+		t.account.Templates.use(&c.Content, 0)
 		return api.CreateCampaign201JSONResponse(c.wire()), nil
 	})
 }
@@ -92,7 +93,9 @@ func (p *Platform) UpdateCampaign(ctx context.Context, r api.UpdateCampaignReque
 			}
 		}
 		updated.UpdatedOn = t.unix()
+		before := c.Content.TemplateID
 		*c = updated
+		t.account.Templates.use(&c.Content, before)
 		return api.UpdateCampaign200JSONResponse(c.wire()), nil
 	})
 }

@@ -46,6 +46,7 @@ func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowReque
 			CreatedOn: t.unix(),
 		}
 		t.account.Workflows.add(w.ID, w)
+		t.account.Templates.use(&w.Content, 0)
 		return api.CreateWorkflow201JSONResponse(w.wire()), nil
 	})
 }
@@ -84,6 +85,7 @@ func (p *Platform) ActivateWorkflow(ctx context.Context, r api.ActivateWorkflowR
 			return nil, err
 		}
 		w.Active = true
+		t.account.greet(w)
 		return api.ActivateWorkflow204Response{}, nil
 	})
 }
@@ -96,6 +98,7 @@ func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkf
 			return nil, err
 		}
 		w.Active = false
+		t.account.greet(w)
 		return api.DeactivateWorkflow204Response{}, nil
 	})
 }
@@ -103,9 +106,9 @@ func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkf
 // runWorkflows sends the emails of the list's active workflows to a contact
 // that has just become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
-	for _, w := range t.account.Workflows.all {
-		if !w.Active || w.ListID != l.ID || t.account.Suppression.matches(c.Email) {
-			continue
+	for _, w := range t.account.greetings[l.ID] {
+		if t.account.Suppression.matches(c.Email) { // by what it did to the last one, perhaps
+			return
 		}
 		m := &message{
 			ID:          random.UUID(),
