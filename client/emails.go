@@ -23,7 +23,15 @@ type Emails struct{ x exchange }
 // an error: the Status of what is returned is then [EmailRejected].
 //
 // A submission is never sent twice: if its outcome is unknown, the error is an
-// [ErrOutcomeUnknown].
+// [ErrOutcomeUnknown]. No call finds out afterwards whether the platform took it:
+// there are no idempotency keys and no search of emails, and a lookup wants the id
+// that was in the answer. Later events of the email carry that id, and by it Get
+// returns recipient and subject. So note what is sent before it is sent, under a
+// key of your own that the subject holds, and have a receiver of events look up
+// ids that it does not know. An email whose recipient does nothing causes no event:
+// then let a person decide, or send again where a second email does no harm.
+// examples/lost-answers does all of this. Custom attributes fill merge tags, also
+// in the links that Email.Clicked shows, but no event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	return do(ctx, s.x, submitEmailRequest(email), readSubmittedEmail)
 }

@@ -30,6 +30,7 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 		return operation{}, nil, argumentsError{err.Error()}
 	}
 	maps.DeleteFunc(arguments, func(_ string, v any) bool { return saysNothing(v) })
+	t.setOnlyOperation(arguments)
 	name, _ := arguments["operation"].(string)
 	op, known := t.operations[name]
 	wrong := t.check(arguments)
@@ -45,6 +46,16 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	return op, clean, err
 }
 
+// setOnlyOperation names the operation if that is left out and there is but one.
+func (t *tool) setOnlyOperation(arguments map[string]any) {
+	if _, given := arguments["operation"]; given || len(t.operations) != 1 {
+		return
+	}
+	for name := range t.operations {
+		arguments["operation"] = name
+	}
+}
+
 func parseArguments(given json.RawMessage) (map[string]any, error) {
 	arguments := map[string]any{}
 	if len(given) == 0 {
@@ -54,6 +65,9 @@ func parseArguments(given json.RawMessage) (map[string]any, error) {
 	d.UseNumber() // a float64 would change large ids
 	if err := d.Decode(&arguments); err != nil {
 		return nil, fmt.Errorf("the arguments must be a JSON object: %w", err)
+	}
+	if arguments == nil { // null
+		arguments = map[string]any{}
 	}
 	return arguments, nil
 }
@@ -72,8 +86,8 @@ func saysNothing(v any) bool {
 	return false
 }
 
-// check holds each argument against its schema. Integers that are written like
-// 7.0 are replaced by what they mean, and unknown arguments are removed.
+// check holds each argument against its schema. Integers that are written like 7.0
+// or "7" are replaced by what they mean, and unknown arguments are removed.
 func (t *tool) check(arguments map[string]any) (wrong []string) {
 	schema := t.input()
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -83,7 +97,7 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 			delete(arguments, name)
 			continue
 		}
-		if n, ok := asInteger(arguments[name]); ok {
+		if n, ok := asInteger(arguments[name], property.Type == "integer"); ok {
 			arguments[name] = n
 		}
 		if s := mistake(property, arguments[name]); s != "" {
@@ -176,9 +190,13 @@ func notTexts(v any) string {
 	return ""
 }
 
-// asInteger returns the integer that v is, if it is a number that is one.
-func asInteger(v any) (int64, bool) {
+// asInteger returns the integer that v is, if it is a number that is one, or such
+// a number in a string where an integer is wanted.
+func asInteger(v any, wanted bool) (int64, bool) {
 	number, ok := v.(json.Number)
+	if text, isText := v.(string); isText && wanted {
+		number, ok = json.Number(text), json.Valid([]byte(text))
+	}
 	if !ok {
 		return 0, false
 	}

@@ -127,18 +127,30 @@ func newContact(c client.Contact) contact {
 	return out
 }
 
-// line returns what matters of a contact, for example
-// `12 ada@example.com active, first_name="Ada", tags ["vip"]`.
+// line returns all of a contact in one line, values that are long cut, for example
+// `12 ada@example.com active, subscribed on 2026-05-01T09:00:00Z, first_name="Ada", tags ["vip"]`.
 func (c contact) line() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%d %s %s", c.ID, c.Email, c.Status)
+	fmt.Fprintf(&s, "%d %s %s", c.ID, oneLine(c.Email), oneLine(c.Status))
+	if c.SubscribedOn != "" {
+		fmt.Fprintf(&s, ", subscribed on %s", c.SubscribedOn)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.CustomAttributes)) {
-		fmt.Fprintf(&s, ", %s=%q", name, c.CustomAttributes[name])
+		fmt.Fprintf(&s, ", %s=%q", shorten(name), shorten(c.CustomAttributes[name]))
 	}
 	if len(c.Tags) > 0 {
 		fmt.Fprintf(&s, ", tags %q", c.Tags)
 	}
-	return shorten(s.String())
+	if len(c.Interests) > 0 {
+		fmt.Fprintf(&s, ", interests %q", c.Interests)
+	}
+	if c.LastBounceType != "" {
+		fmt.Fprintf(&s, ", last bounce %s", oneLine(c.LastBounceType))
+	}
+	if c.BouncesCount != 0 {
+		fmt.Fprintf(&s, ", %d bounces", c.BouncesCount)
+	}
+	return s.String()
 }
 
 type listContactsInput struct {
@@ -159,7 +171,7 @@ func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (
 	items, about := bound(in.pageInput, page.Data, page.Pagination)
 	out := contactPage{Contacts: make([]contact, len(items)), pageOutput: about}
 	var s strings.Builder
-	fmt.Fprintf(&s, "Contacts of list %d. %s.", in.ListID, about.summary(len(items)))
+	fmt.Fprintf(&s, "Contacts of list %d, %d a page. %s.", in.ListID, about.PerPage, about.summary(len(items)))
 	for i := range items {
 		out.Contacts[i] = newContact(items[i])
 		fmt.Fprintf(&s, "\n- %s", out.Contacts[i].line())
@@ -186,11 +198,14 @@ func createContact(ctx context.Context, c *client.Client, in createContactInput)
 	return answer{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
 }
 
-// shorten returns one line of at most some 300 characters: the text is a
-// summary, all of it is in the structured content.
+// oneLine returns s with its white space as single spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// shorten returns one line of at most some 300 characters, of what may be of any
+// length.
 func shorten(s string) string {
 	const most = 300
-	s = strings.Join(strings.Fields(s), " ")
+	s = oneLine(s)
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}

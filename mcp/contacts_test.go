@@ -2,11 +2,13 @@ package mcp_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
+	"example.com/emailplatform/mockserver"
 )
 
 func TestCreateAndList(t *testing.T) {
@@ -21,8 +23,8 @@ func TestCreateAndList(t *testing.T) {
 		"custom_attributes": args{"first_name": "Ada", "born": "1815"},
 	})
 	contact := out["contact"].(map[string]any)
-	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, born="1815", first_name="Ada"`, list,
-		contact["id"]); text != want {
+	if want := fmt.Sprintf(`Created on list %d: %v ada@example.com active, subscribed on %v, born="1815", first_name="Ada", last bounce none`, list,
+		contact["id"], contact["subscribed_on"]); text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	stored, err := c.Contacts.Get(t.Context(), list, int64(contact["id"].(float64)))
@@ -35,10 +37,10 @@ func TestCreateAndList(t *testing.T) {
 
 	text, out = s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	if want := fmt.Sprintf(
-		"Contacts of list %d. Page 1: 1 of 1 in all; this is the last page.\n"+
-			"- %v ada@example.com active, born=\"1815\", first_name=\"Ada\"",
+		"Contacts of list %d, 50 a page. Page 1: 1 of 1 in all; this is the last page.\n"+
+			"- %v ada@example.com active, subscribed on %v, born=\"1815\", first_name=\"Ada\", last bounce none",
 		list,
-		contact["id"],
+		contact["id"], contact["subscribed_on"],
 	); text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
@@ -150,6 +152,54 @@ func TestListPages(t *testing.T) {
 	}
 }
 
+// TestTextHoldsEverything reads what tells of a contact beside its address in the
+// text alone, as clients do that pass nothing else on.
+func TestTextHoldsEverything(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	list := newList(t, c)
+	if err := c.Lists.AcceptPolicy(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	contact, err := c.Contacts.Create(t.Context(), list, client.ContactCreate{
+		Email: "ada@example.com", Tags: []string{"vip"}, Interests: []string{"math"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Emails.Send(t.Context(), client.EmailSubmission{
+		Email: contact.Email, ListID: list, Sender: client.Sender{Email: "shop@example.com"},
+		Content: client.EmailContent{Subject: "S", Text: "T"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Bounce(p.Outbox()[0].ID, mockserver.HardBounce); err != nil {
+		t.Fatal(err)
+	}
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list})
+	since := out["contacts"].([]any)[0].(map[string]any)["subscribed_on"]
+	want := fmt.Sprintf(`%d ada@example.com bounced, subscribed on %v, tags ["vip"], interests ["math"], last bounce hard, 1 bounces`, contact.ID, since)
+	if !strings.Contains(text, want) {
+		t.Errorf("got %s\nwant %s", text, want)
+	}
+}
+
+// TestLooseArguments takes what assistants write instead of what the schema says,
+// where it can mean one thing alone.
+func TestLooseArguments(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	c := newClient(t, p.Transport(), p.Token())
+	s := connect(t, mcp.NewServer(c, mcp.Options{}))
+	s.ok(t, "tags", args{})
+	list := strconv.FormatInt(newList(t, c), 10)
+	if _, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list, "page": "2", "per_page": "7"}); out["page"] != 2.0 || out["per_page"] != 7.0 {
+		t.Errorf("got %v", out)
+	}
+}
+
 func TestTags(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -157,7 +207,7 @@ func TestTags(t *testing.T) {
 	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 
 	text, out := s.ok(t, "tags", args{"operation": "list"})
-	if text != "Tags. Page 1: 0 of 0 in all; this is the last page." || fmt.Sprint(out["tags"]) != "[]" {
+	if text != "Tags, 50 a page. Page 1: 0 of 0 in all; this is the last page." || fmt.Sprint(out["tags"]) != "[]" {
 		t.Errorf("without tags: %s %v", text, out)
 	}
 
@@ -167,7 +217,7 @@ func TestTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
-	want := "Tags. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
+	want := "Tags, 2 a page. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
 		"- \"beta\"\n- \"line\\nbreak\""
 	if text != want {
 		t.Errorf("text\n got %s\nwant %s", text, want)
@@ -252,7 +302,7 @@ func TestTextIsBounded(t *testing.T) {
 		"operation": "create", "list_id": list, "email": "ada@example.com",
 		"custom_attributes": args{"note": strings.Repeat("ignore\nall ", 1000)},
 	})
-	if len(text) > 400 || strings.Contains(text, "\n") {
+	if len(text) > 500 || strings.Contains(text, "\n") {
 		t.Errorf("text of %d bytes: %s", len(text), text)
 	}
 	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat(

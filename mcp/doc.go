@@ -16,11 +16,12 @@
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// Every call names its operation. A list is answered a page at a time, of 50
+// Every call names its operation, which may be left out where there is but one. A list is answered a page at a time, of 50
 // items unless per_page says otherwise and never of more than 100, with the
 // number of items on all pages and the number of the next page. Answers are
-// structured content that follows the tool's output schema, and a short text
-// for assistants that read text alone.
+// structured content that follows the tool's output schema, and a text that holds
+// all of it, a line for each item, for assistants that read text alone. Values of
+// attributes of more than 300 characters are cut there.
 //
 // # Errors
 //
@@ -36,7 +37,9 @@
 // A server from [NewServer] uses the token of its client. Behind [Handler] each
 // request carries a token of its own, in the header Authorization, with which
 // alone the platform is asked: callers see their own account and no other. A
-// request without one is answered 401. No answer and no log record holds a token.
+// request without one is answered 401, and so is a call whose token the platform
+// does not accept, with the challenge of the protocol's chapter on authorization.
+// No answer and no log record holds a token.
 //
 // # HTTP
 //

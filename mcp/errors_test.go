@@ -39,7 +39,7 @@ var wrongArguments = []struct {
 	want       string
 }{
 	{name: "nothing", tool: "contacts", want: "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
-	{name: "no operation", tool: "tags", in: args{}, want: "operation: is required, \"list\""},
+	{name: "no operation", tool: "contacts", in: args{"list_id": 7}, want: "operation: is required, \"list\" or \"create\""},
 	{
 		name: "another operation",
 		tool: "tags", in: args{"operation": "create"},
@@ -64,9 +64,9 @@ var wrongArguments = []struct {
 		want: `list_id: want an integer, not the string "Newsletter"`,
 	},
 	{
-		name: "a list id as a string",
-		tool: "contacts", in: args{"operation": "list", "list_id": "7"},
-		want: `list_id: want an integer, not the string "7"`,
+		name: "a list id in words",
+		tool: "contacts", in: args{"operation": "list", "list_id": "seven"},
+		want: `list_id: want an integer, not the string "seven"`,
 	},
 	{
 		name: "list 0",

@@ -45,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Content[0].(*sdk.TextContent).Text)
-	// Output: Tags. Page 1: 0 of 0 in all; this is the last page.
+	// Output: Tags, 50 a page. Page 1: 0 of 0 in all; this is the last page.
 }
 
 // A server for many callers, each with a token of its own.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -79,9 +81,57 @@ func requireToken(next http.Handler) http.Handler {
 			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
-		next.ServeHTTP(w, r)
+		v := &verdict{ResponseWriter: w}
+		next.ServeHTTP(v, r.WithContext(context.WithValue(r.Context(), verdictKey{}, v)))
 	})
 }
+
+// verdict is an answer that becomes a 401 with the challenge of the protocol's
+// authorization chapter, if the platform does not accept the caller's token: an
+// error of the tool would have assistants keep the token.
+type verdict struct {
+	http.ResponseWriter
+
+	refused atomic.Bool // the token
+	instead bool        // a 401 stands instead of the answer
+}
+
+type verdictKey struct{}
+
+// refuseToken has the request of ctx, if it is one over HTTP, answered by 401.
+func refuseToken(ctx context.Context) {
+	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
+		v.refused.Store(true)
+	}
+}
+
+func (v *verdict) WriteHeader(status int) {
+	if v.refused.Load() && !v.instead {
+		v.instead = true
+		v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="the platform does not accept the access token"`)
+		v.Header().Del("Content-Length")
+		http.Error(v.ResponseWriter, "the platform does not accept the access token", http.StatusUnauthorized)
+	}
+	if !v.instead {
+		v.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (v *verdict) Write(b []byte) (int, error) {
+	if v.refused.Load() && !v.instead {
+		v.WriteHeader(http.StatusOK)
+	}
+	if v.instead {
+		return len(b), nil
+	}
+	return v.ResponseWriter.Write(b)
+}
+
+// Flush sends what there is. [http.ResponseController] goes on from Unwrap.
+func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flush() }
+
+// Unwrap returns the writer underneath.
+func (v *verdict) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // sendable reports whether a token is one that [client.New] takes.
 func sendable(token string) bool {

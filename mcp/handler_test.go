@@ -289,3 +289,30 @@ func TestConnectionsAreShared(t *testing.T) {
 		t.Errorf("%d connections were opened", n)
 	}
 }
+
+// TestWrongTokenIs401 has a caller whose token the platform does not accept told by
+// the status and the challenge, which clients of the protocol act on.
+func TestWrongTokenIs401(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	handler := newHandler(t, p, mcp.Options{})
+	call := func(token string) *httptest.ResponseRecorder {
+		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	w := call("wrong-token")
+	challenge := w.Header().Get("WWW-Authenticate")
+	if w.Code != http.StatusUnauthorized || !strings.HasPrefix(challenge, `Bearer error="invalid_token"`) ||
+		strings.Contains(w.Body.String()+challenge, "wrong-token") || strings.Contains(w.Body.String(), "jsonrpc") {
+		t.Errorf("got %d with %q: %s", w.Code, challenge, w.Body)
+	}
+	if w := call(p.Token()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Tags, 50 a page") {
+		t.Errorf("with the right one: %d: %s", w.Code, w.Body)
+	}
+}

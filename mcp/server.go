@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func (t *tool) call(ctx context.Context, of clientOf, req *sdk.CallToolRequest) 
 		return answer{}, err
 	}
 	a, err := op.run(ctx, c, arguments)
+	if errors.Is(err, client.ErrUnauthorized) {
+		refuseToken(ctx)
+	}
 	if err != nil {
 		return answer{}, advise(err)
 	}

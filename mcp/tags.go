@@ -58,10 +58,10 @@ func listTags(ctx context.Context, c *client.Client, in pageInput) (answer, erro
 	items, about := bound(in, page.Data, page.Pagination)
 	out := tagPage{Tags: make([]string, len(items)), pageOutput: about}
 	var s strings.Builder
-	fmt.Fprintf(&s, "Tags. %s.", about.summary(len(items)))
+	fmt.Fprintf(&s, "Tags, %d a page. %s.", about.PerPage, about.summary(len(items)))
 	for i, tag := range items {
 		out.Tags[i] = tag.Name
-		fmt.Fprintf(&s, "\n- %s", shorten(fmt.Sprintf("%q", tag.Name)))
+		fmt.Fprintf(&s, "\n- %q", tag.Name)
 	}
 	return answer{out, s.String()}, nil
 }

@@ -1,6 +1,6 @@
-// Package readme_test holds the README to what is in the repository: its Go
-// code compiles, its commands exist, its links lead somewhere. Its tables are
-// written by internal/codegen.
+// Package readme_test holds the README, and documents beside it, to what is in
+// the repository: their Go code compiles, their commands exist, their links lead
+// somewhere. The tables of the README are written by internal/codegen.
 package readme_test
 
 import (
@@ -22,20 +22,26 @@ type block struct{ language, code string }
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
+// documents are those whose code is for readers to take over.
+func documents() []string { return []string{"README.md", "docs/errors.md", "docs/faq.md"} }
+
 func blocks(t *testing.T) (all []block) {
 	t.Helper()
-	for _, m := range fence.FindAllStringSubmatch(readme(t), -1) {
-		all = append(all, block{m[1], m[2]})
-	}
-	if len(all) == 0 {
-		t.Fatal("the README has no code")
+	for _, name := range documents() {
+		found := fence.FindAllStringSubmatch(read(t, name), -1)
+		if len(found) == 0 {
+			t.Fatalf("%s has no code", name)
+		}
+		for _, m := range found {
+			all = append(all, block{m[1], m[2]})
+		}
 	}
 	return all
 }
 
-func readme(t *testing.T) string {
+func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root, "README.md"))
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +53,23 @@ const fragment = `package fragment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"example.com/emailplatform/client"
 )
 
-var _ = os.Open
+var (
+	_ = os.Open
+	_ = errors.Is
+	_ = fmt.Println
+)
 
-func _(ctx context.Context, c *client.Client, listID int64, emailID string) error {
+type fetch func(context.Context) (token string, expiry time.Time, err error)
+
+func _(ctx context.Context, c *client.Client, listID int64, emailID string, fetchToken fetch) error {
 %s}
 `
 
@@ -147,9 +161,12 @@ func TestOtherBlocksAreWellFormed(t *testing.T) {
 
 // TestLinksLead holds each relative link to a file.
 func TestLinksLead(t *testing.T) {
-	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme(t), -1) {
-		if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
-			t.Error(err)
+	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	for _, name := range documents() {
+		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,95 @@
+// Command lost-answers sends emails to a platform whose answers get lost, and
+// finds out afterwards what was sent. It runs on the platform in memory.
+//
+// Emails.Send fails with ErrOutcomeUnknown when the platform may have taken the
+// email, or not. The platform has no idempotency keys and no search of emails, so
+// there is no call that finds out, and sending again may send twice. What there
+// is: the events of the email carry its id. See outbox.go for the pattern.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// shop is an outbox and the platform that it uses.
+type shop struct {
+	*outbox
+	platform *mockserver.Server
+}
+
+func open(ctx context.Context) (*shop, error) {
+	platform := mockserver.New(mockserver.Config{})
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+	if err != nil {
+		return nil, err
+	}
+	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{
+		URL: "http://shop.test/hook",
+		Events: []client.EventName{
+			client.EventNameEmailOpened, client.EventNameEmailClicked, client.EventNameEmailBounced, client.EventNameEmailRejected,
+		},
+		RateLimit: 1, RateLimitPeriod: client.RateLimitPeriodSecond, // as many as may be looked up
+	})
+	if err != nil {
+		return nil, err
+	}
+	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+	if err != nil {
+		return nil, err
+	}
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		return nil, err
+	}
+	o := newOutbox(c)
+	platform.SetTarget("shop.test", webhook.NewHandler(verifier, func(ctx context.Context, ev *events.Event) error {
+		return o.handle(ctx, ev)
+	}, webhook.Options{}))
+	return &shop{o, platform}, nil
+}
+
+// loseAnswer has the platform take the next email and lose its answer.
+func (s *shop) loseAnswer() error {
+	return s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Times: 1})
+}
+
+func run(ctx context.Context) error {
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.platform.Close()
+	if err := s.loseAnswer(); err != nil {
+		return err
+	}
+	err = s.confirm(ctx, "A-17", "ada@example.org")
+	fmt.Println("unknown:", errors.Is(err, client.ErrOutcomeUnknown))
+	fmt.Println("again:", s.confirm(ctx, "A-17", "ada@example.org"), "emails:", len(s.platform.Outbox()))
+	fmt.Println("to ask a person about:", s.toAsk(0))
+
+	if err := s.platform.Open(s.platform.Outbox()[0].ID); err != nil { // as the recipient does
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := s.platform.Wait(wait); err != nil {
+		return err
+	}
+	fmt.Println("after it was opened:", s.toAsk(0))
+	return nil
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+)
+
+// state is what is known of the email about an order.
+type state string
+
+const (
+	sent    state = "sent"    // the platform has it, and its id is known
+	unknown state = "unknown" // the platform may have it, or not
+)
+
+// entry is one email. An application keeps entries in its database.
+type entry struct {
+	state   state
+	address string
+	since   time.Time
+	emailID string
+}
+
+// outbox sends one email about each order, and never a second one: what cannot be
+// known is found out from events, or is for a person to decide.
+type outbox struct {
+	platform *client.Client
+
+	mu      sync.Mutex
+	entries map[string]*entry // by order
+}
+
+func newOutbox(c *client.Client) *outbox { return &outbox{platform: c, entries: map[string]*entry{}} }
+
+// subject holds the order, the key by which an email is known again: a lookup
+// returns the subject, but no custom attributes.
+func subject(order string) string { return "Your order " + order }
+
+// confirm sends the email about an order, unless that was tried before.
+func (o *outbox) confirm(ctx context.Context, order, address string) error {
+	if !o.begin(order, address) {
+		return nil
+	}
+	email, err := o.platform.Emails.Send(ctx, client.EmailSubmission{
+		Email:  address,
+		Sender: client.Sender{Name: "Shop", Email: "orders@shop.example"},
+		Content: client.EmailContent{
+			Subject: subject(order),
+			HTML:    `<a href="https://shop.example/orders/{{order}}">Your order</a>`, // Email.Clicked has the link
+			Type:    client.EmailTypeTransactional,
+		},
+		CustomAttributes: map[string]string{"order": order},
+	})
+	switch {
+	case err == nil:
+		o.found(order, email.ID)
+	case errors.Is(err, client.ErrOutcomeUnknown):
+		return fmt.Errorf("order %s: not sent again before it is known: %w", order, err)
+	default: // certainly nothing was done: it may be tried again
+		o.forget(order)
+	}
+	return err
+}
+
+// begin notes that an email is about to be sent, before it is: a program that is
+// killed meanwhile does not know either.
+func (o *outbox) begin(order, address string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.entries[order] != nil {
+		return false
+	}
+	o.entries[order] = &entry{state: unknown, address: address, since: time.Now()}
+	return true
+}
+
+// handle learns from an event about an email which nobody knows that it was sent.
+// Events of the Email API carry the email's id; a lookup says whose it is.
+func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
+	id := ev.EmailID()
+	if id == "" || !o.wonders(id) {
+		return nil
+	}
+	email, err := o.platform.Emails.Get(ctx, id)
+	if errors.Is(err, client.ErrNotFound) {
+		return nil // not an email of this account's
+	}
+	if err != nil {
+		return err // the platform delivers the event again
+	}
+	if order := o.orderOf(email); order != "" {
+		o.found(order, id)
+	}
+	return nil
+}
+
+// wonders reports whether the email may be one whose outcome is unknown.
+func (o *outbox) wonders(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	open := false
+	for _, e := range o.entries {
+		if e.emailID == id {
+			return false
+		}
+		open = open || e.state == unknown
+	}
+	return open
+}
+
+func (o *outbox) orderOf(email client.Email) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for order, e := range o.entries {
+		if e.state == unknown && strings.EqualFold(e.address, email.Email) && email.Subject == subject(order) {
+			return order
+		}
+	}
+	return ""
+}
+
+func (o *outbox) found(order, emailID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	e := o.entries[order]
+	e.state, e.emailID = sent, emailID
+}
+
+// forget lets an order be confirmed again. A person calls it who has found out
+// that no email was sent, or that a second one does no harm.
+func (o *outbox) forget(order string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.entries, order)
+}
+
+// toAsk returns the orders that no event has told of for so long: recipients who
+// open nothing and click on nothing cause no event, so waiting longer may never
+// help, and no event does not mean that nothing was sent.
+func (o *outbox) toAsk(after time.Duration) (orders []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for order, e := range o.entries {
+		if e.state == unknown && time.Since(e.since) >= after {
+			orders = append(orders, order)
+		}
+	}
+	slices.Sort(orders)
+	return orders
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+func opened(t *testing.T) *shop {
+	t.Helper()
+	s, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.platform.Close)
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEventTellsOfALostAnswer: an email whose answer was lost is sent once, and
+// known to be sent as soon as its recipient does something.
+func TestEventTellsOfALostAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		check(t, s.confirm(t.Context(), "A-16", "ada@example.org")) // same recipient, another order
+		check(t, s.loseAnswer())
+		for i, want := range []error{client.ErrOutcomeUnknown, nil, nil} {
+			if err := s.confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, want) {
+				t.Errorf("try %d: %v, want %v", i+1, err, want)
+			}
+		}
+		mail := s.platform.Outbox()
+		if len(mail) != 2 {
+			t.Fatalf("%d emails, want 2", len(mail))
+		}
+		for _, m := range mail { // newest first
+			if s.state(t, "A-17") == sent {
+				t.Error("known before an event of it came")
+			}
+			if m.Subject == subject("A-16") {
+				check(t, s.platform.Open(m.ID))
+				check(t, s.platform.Drain(t.Context()))
+			}
+		}
+		for _, m := range mail {
+			if m.Subject == subject("A-17") {
+				check(t, s.platform.Bounce(m.ID, mockserver.HardBounce))
+				check(t, s.platform.Drain(t.Context()))
+				if e := s.entries["A-17"]; e.state != sent || e.emailID != m.ID {
+					t.Errorf("got %+v, want it sent as %s", e, m.ID)
+				}
+			}
+		}
+	})
+}
+
+// TestNoEventIsForAPerson: the platform never got the email, so no event tells of
+// it. It is not sent again before somebody decides.
+func TestNoEventIsForAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		check(t, s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, Times: 1}))
+		if err := s.confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {
+			t.Fatalf("got %v", err)
+		}
+		if early := s.toAsk(24 * time.Hour); early != nil {
+			t.Errorf("asked at once about %v", early)
+		}
+		time.Sleep(24 * time.Hour)
+		if got := s.toAsk(24 * time.Hour); !slices.Equal(got, []string{"A-17"}) || len(s.platform.Outbox()) != 0 {
+			t.Errorf("after a day: ask about %v, %d emails", got, len(s.platform.Outbox()))
+		}
+		s.forget("A-17") // by a person, who asked the recipient
+		check(t, s.confirm(t.Context(), "A-17", "ada@example.org"))
+		if n := len(s.platform.Outbox()); n != 1 || s.state(t, "A-17") != sent {
+			t.Errorf("%d emails, %s", n, s.state(t, "A-17"))
+		}
+	})
+}
+
+// TestRefusedIsNotUnknown: what certainly was not done can be tried again at once.
+func TestRefusedIsNotUnknown(t *testing.T) {
+	s := opened(t)
+	check(t, s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1}))
+	if err := s.confirm(t.Context(), "A-17", "bob@example.org"); !errors.Is(err, client.ErrForbidden) {
+		t.Fatalf("got %v", err)
+	}
+	check(t, s.confirm(t.Context(), "A-17", "bob@example.org"))
+	if s.state(t, "A-17") != sent {
+		t.Error("not sent")
+	}
+}
+
+func (s *shop) state(t *testing.T, order string) state {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries[order] == nil {
+		t.Fatalf("nothing is known of %s", order)
+	}
+	return s.entries[order].state
+}
