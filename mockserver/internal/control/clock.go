@@ -71,7 +71,7 @@ func (c *Control) setClock(_ *request, in clockBody) (clock.View, error) {
 		c.Clock.Freeze(*in.Frozen)
 	}
 	if in.Now != nil {
-		_ = c.Clock.Set(now) // it was checked
+		_ = c.SetNow(now) // it was checked
 	}
 	return c.Clock.View(), nil
 }
