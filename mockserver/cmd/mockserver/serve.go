@@ -84,11 +84,11 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	now := readyNow(srv, listener.Addr())
-	log.welcome(now)
 	if err := now.write(o.readyFile); err != nil {
 		return err
 	}
 	defer func() { _ = forget(o.readyFile) }()
+	log.welcome(now)   // after all that may fail: who is told so, may ask
 	listener.release() // last: who has read where it is, is answered
 	<-ctx.Done()
 	return stop(srv)

@@ -40,10 +40,10 @@ const maxWait = 60_000
 
 // waitBody is what is waited for. A filter that is not of its kind is a mistake.
 type waitBody struct {
-	For       waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
-	Count     *int64   `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
-	TimeoutMS *int64   `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
-	Drain     *bool    `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
+	For       *waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
+	Count     *int64    `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
+	TimeoutMS *int64    `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
+	Drain     *bool     `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
 	waitFilters
 }
 
@@ -100,7 +100,7 @@ func (c *Control) wait(r *request, in waitBody) (*waitAnswer, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
-	if in.For != "" {
+	if in.For != nil {
 		return c.waitFor(ctx, r, in)
 	}
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
@@ -135,7 +135,10 @@ func late(err error) error {
 
 // waitFor waits for records.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waitAnswer, error) {
-	kind := c.waitKinds()[in.For]
+	kind, known := c.waitKinds()[*in.For]
+	if !known { // "", which is not left out
+		return nil, problem.Invalid("want a value: leave the member out for every queue", "body", "for")
+	}
 	asked, err := c.asked(kind.pattern, r, in)
 	if err != nil {
 		return nil, err
