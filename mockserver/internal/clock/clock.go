@@ -240,6 +240,9 @@ type State struct {
 	FrozenAt time.Time           `json:"frozen_at,omitzero"`
 }
 
+// Showing is the state of a clock that runs, and shows a time now.
+func Showing(t time.Time) State { return State{Ahead: record.Milliseconds(time.Until(t))} }
+
 // State returns what there is to remember.
 func (c *Clock) State() State {
 	c.mu.Lock()

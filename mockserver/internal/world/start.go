@@ -11,7 +11,6 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/record"
 )
 
 // start is the state that a reset goes back to.
@@ -60,7 +59,7 @@ func (s *start) clock() *clock.State {
 	if s.dated.IsZero() {
 		return nil
 	}
-	return &clock.State{Ahead: record.Milliseconds(time.Until(s.dated))}
+	return new(clock.Showing(s.dated))
 }
 
 // ErrNoAccount is what nobody has.
