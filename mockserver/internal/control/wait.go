@@ -21,11 +21,11 @@ import (
 func (c *Control) waitRoutes() []route {
 	return []route{{
 		pattern: "POST wait",
-		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, requests or " +
-			"events that pass the filters, which are those of the lists. It answers them, the latest first, with `total`, which " +
-			"may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when all is delivered or given " +
-			"up. 504 when the time is up. What the body says goes before the parameters. Whoever wants to wait for more than " +
-			"a minute asks again.",
+		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
+			"requests or events that pass the filters, which are those of the lists. It answers them, the latest first, " +
+			"with `total`, which may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when " +
+			"all is delivered or given up. 504 when the time is up. What the body says goes before the parameters. " +
+			"Whoever wants to wait for more than a minute asks again.",
 		query: []param{
 			choice("drain", "whether retries and rate limits are waited for", "true", "false"),
 			number("timeout_ms", "how long, in milliseconds", 1, maxWait, 10_000),
@@ -203,6 +203,8 @@ const (
 	waitRequest  waitKind = "request"
 	waitEvent    waitKind = "event"
 )
+
+func waitables() []waitKind { return []waitKind{waitMessage, waitDelivery, waitRequest, waitEvent} }
 
 // waitable is a kind of records.
 type waitable struct {

@@ -46,7 +46,8 @@ func (w *World) Reset() {
 	}
 	w.leaveTest()
 	if state, err := w.start.read(); err == nil {
-		_ = w.Platform.RestoreAt(w.start.clock(), state) // it was restorable when it was kept; a closed server has none to lose
+		// It was restorable when it was kept; a closed server has none to lose.
+		_ = w.Platform.RestoreAt(w.start.clock(), state)
 	}
 	w.Access.Reset(w.start.tokens...) // by the clock of the start
 }
