@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // TokenSource returns an access token. It is asked before the first request, and
-// again when the platform answered 401; in between the client keeps the token. It
-// is never asked twice at a time: those who wait for a token share what it
-// returned, its error or its panic too, and calls that were under way when it was
-// asked do not have it asked again about the same token.
+// again when the platform answered 401; in between the client keeps the token,
+// whose end it knows from [FreshTokens] alone. A source is never asked twice at a
+// time: those who wait for a token share what it returned, its error or its panic
+// too, and calls that were under way when it was asked do not have it asked again
+// about the same token.
 //
 // It runs on a goroutine of its own, with the values of the context of a call
 // that waits. Its context ends when no call waits any more; a source that ignores
@@ -23,6 +25,7 @@ type TokenSource func(ctx context.Context) (string, error)
 // grant is what the source gave when it was last asked.
 type grant struct {
 	token string
+	life  life
 	err   error // why it is still the token from before
 }
 
@@ -65,9 +68,9 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
 		switch {
-		case g != nil && rejected == nil, t.source == nil:
+		case t.source == nil, rejected == nil && g != nil && !g.life.stale(time.Now()):
 			return g, nil
-		case g != rejected:
+		case rejected != nil && g != rejected:
 			return g, g.err
 		}
 		a := t.join(ctx, g)
@@ -81,6 +84,9 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 			return nil, ctx.Err()
 		}
 		a.crash.raise()
+		if a.given.err != nil && rejected == nil && g != nil && !g.life.ended(time.Now()) {
+			continue // what there is will do for now
+		}
 		if a.given.err == nil || !a.left { // else it may have failed because nobody waited any more
 			return &a.given, a.given.err
 		}
@@ -109,14 +115,15 @@ func (t *tokens) join(ctx context.Context, g *grant) *asking {
 }
 
 func (t *tokens) ask(ctx context.Context) grant {
-	token, err := t.source(ctx)
+	var expiry atomic.Pointer[time.Time]
+	token, err := t.source(context.WithValue(ctx, expiryKey{}, &expiry))
 	if err == nil {
 		err = checkToken(token)
 	}
 	if err != nil {
 		return grant{err: fmt.Errorf("token source: %w", err)}
 	}
-	return grant{token: token}
+	return grant{token: token, life: newLife(time.Now(), expiry.Load())}
 }
 
 // finish keeps what the source gave. If it gave nothing, the token from before
@@ -132,7 +139,7 @@ func (t *tokens) finish(a *asking) {
 	case a.given.token != "":
 		t.keep(&a.given)
 	case before != nil && a.given.err != nil && !a.left:
-		t.keep(&grant{token: before.token, err: a.given.err})
+		t.keep(&grant{token: before.token, life: before.life.prolonged(time.Now()), err: a.given.err})
 	}
 }
 

@@ -3,7 +3,11 @@ package client
 import (
 	"context"
 	"iter"
+	"time"
 )
+
+// campaignGap is the longest pause between two looks at a campaign.
+const campaignGap = 30 * time.Second
 
 // The known values of [Campaign.Status], in their order. The set is open.
 const (
@@ -38,6 +42,20 @@ func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, schedule Cam
 	return do(ctx, s.x, scheduleCampaignRequest(campaignID, schedule), readCampaign)
 }
 
+// Wait gets a campaign again and again until until reports true, and returns what
+// it then is. The pauses in between are of about 1 s, 2 s, 4 s and so on up to 30 s.
+// [Campaign.Settled] is a good until:
+//
+//	campaign, err := c.Campaigns.Wait(ctx, id, client.Campaign.Settled)
+//
+// If a look fails or the context ends, Wait returns the error together with the
+// campaign as it was last seen. Without a deadline of the context, a campaign that
+// nobody schedules is waited for without end.
+func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
+	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
+	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
+}
+
 // List returns one page of campaigns, the oldest first.
 func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
 	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)
@@ -54,3 +72,14 @@ func (s *Campaigns) All(ctx context.Context, params ListCampaignsParams, opts ..
 }
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
+
+// Settled reports whether the platform is done with the campaign: its status is
+// known, and is none of those that a campaign has on its way, which are incomplete,
+// scheduled and delivering.
+func (c Campaign) Settled() bool {
+	switch c.Status {
+	case "", CampaignIncomplete, CampaignScheduled, CampaignDelivering:
+		return false
+	}
+	return true
+}

@@ -257,6 +257,28 @@ func TestPauseAndContext(t *testing.T) {
 	})
 }
 
+// MaxResponseBytes is how large an answer may be: as large as that, whether or not
+// its length is announced.
+func TestAnswerOfTheLimit(t *testing.T) {
+	const body = `{"list_id":7,"name":"n"}`
+	for name, announce := range map[string]http.HandlerFunc{
+		"announced": func(http.ResponseWriter, *http.Request) {},
+		"not announced": func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+		},
+	} {
+		for limit, want := range map[int64]error{int64(len(body)): nil, int64(len(body)) - 1: ErrBadAnswer} {
+			c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+				announce(w, r)
+				_, _ = io.WriteString(w, body)
+			}, func(cfg *Config) { cfg.MaxResponseBytes = limit })
+			if _, err := c.Lists.Get(t.Context(), 7); !errors.Is(err, want) {
+				t.Errorf("%s, %d bytes with a limit of %d: %v, want %v", name, len(body), limit, err, want)
+			}
+		}
+	}
+}
+
 // TestLargestLimits has limits to which nothing can be added.
 func TestLargestLimits(t *testing.T) {
 	c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
@@ -409,7 +431,7 @@ func TestAnyID(t *testing.T) {
 		}
 	}
 	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":{}}`))
-	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrBadAnswer) {
+	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrBadAnswer) || strings.Contains(err.Error(), "a number") {
 		t.Errorf("an object: %v", err)
 	}
 }

@@ -33,7 +33,8 @@ type Config struct {
 	// Token is a fixed access token.
 	Token string `json:"-"`
 
-	// TokenSource gives access tokens, instead of Token.
+	// TokenSource gives access tokens, instead of Token. [FreshTokens] makes one of
+	// tokens that end.
 	TokenSource TokenSource `json:"-"`
 
 	// Account names the account that is acted for, if one token may act for

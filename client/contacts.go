@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"strings"
 )
 
 // The known values of [Contact.Status]. The set is open.
@@ -24,19 +25,19 @@ type Contacts struct{ x exchange }
 // already is [ErrContactExists], unless it had unsubscribed or was deleted: then
 // it becomes active again and keeps its id.
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{}, contact), readContact)
 }
 
 // CreateNew is Create, but makes nobody active again who had unsubscribed: such an
 // address is [ErrContactExists] as well.
 func (s *Contacts) CreateNew(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{Resubscribe: new(false)}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{Resubscribe: new(false)}, contact), readContact)
 }
 
 // CreatePending is Create with double opt-in: the contact is pending until its
 // recipient confirms by the email that the platform sends to it.
 func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, CreateContactParams{SendDoubleOptIn: true}, contact), readContact)
+	return do(ctx, s.x, createContactRequest(listID, createContactParams{SendDoubleOptIn: true}, contact), readContact)
 }
 
 // Get returns a contact.
@@ -65,6 +66,18 @@ func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) err
 // [ErrNotFound] and nobody is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
+}
+
+// Find returns the contact with an address, compared without case, whatever its
+// status: a platform may list deleted contacts too. It asks for contacts by the
+// filter "email:address", and looks at each that comes: a platform that knows no
+// such filter costs time, not a wrong contact. If there is none, the error is
+// [ErrNotFound]; no address is [ErrValidation].
+func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
+	params := ListContactsParams{Filter: "email:" + email}
+	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
+		return strings.EqualFold(c.Email, email)
+	})
 }
 
 // List returns one page of contacts, in the order of their creation unless

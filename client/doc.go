@@ -12,12 +12,13 @@
 //
 // Every request carries an access token: [Config.Token], or what
 // [Config.TokenSource] returns. A source is asked before the first request and
-// once more after a 401; the request is then sent again. The token is sent to
+// once more after a 401; the request is then sent again. [FreshTokens] makes a source
+// of tokens that end, and has them replaced before they do. The token is sent to
 // the host of [Config.BaseURL] and nowhere else: redirects are not followed, and
 // plain http is refused but for loopback hosts. No value of this package prints
 // or logs a token or a webhook's secret, whatever the verb. There is one exception,
 // which is fmt's: it calls no methods on what it finds in unexported fields. If a
-// type of yours holds a [Config] in such a field, then printing a value of that
+// type of yours holds a [Config] or [Token] in such a field, then printing a value of that
 // type by %v prints the token. Give the type a Format or String method, or keep a
 // [Client] in it instead, which shows none.
 //

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"iter"
 )
 
@@ -73,21 +72,8 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 // If a lookup fails or the context ends, Wait returns the error together with
 // the email as it was last seen.
 func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) bool) (Email, error) {
-	var last Email
-	for {
-		email, err := s.Get(ctx, emailID)
-		if err != nil {
-			return last, err
-		}
-		if until(email) {
-			return email, nil
-		}
-		last = email
-		if err := pause(ctx, lookupGap); err != nil {
-			e := newError(getEmailRequest(emailID), fmt.Errorf("waiting to look again: %w", err))
-			return last, e.joined(context.Cause(ctx))
-		}
-	}
+	get := func() (Email, error) { return s.Get(ctx, emailID) }
+	return wait(ctx, getEmailRequest(emailID), get, until, lookupGap)
 }
 
 // Settled reports whether the platform is done with the email: its status is
@@ -99,4 +85,15 @@ func (e Email) Settled() bool {
 		return false
 	}
 	return true
+}
+
+// Hard reports whether the bounce is permanent: sending to the address again
+// will fail and harms the sender. That is the type "hard", or without a type the
+// category "bounce_hb". Everything else, kinds that this package does not know
+// included, is not.
+func (b EmailBounce) Hard() bool {
+	if b.Type != "" {
+		return b.Type == "hard"
+	}
+	return b.Category == "bounce_hb"
 }

@@ -131,7 +131,7 @@ func (v *ContactUpdate) write(w *jsonwrite.Writer) {
 	w.Close('}')
 }
 
-func (v *SuppressedEmailCreate) write(w *jsonwrite.Writer) {
+func (v *suppressedEmailCreate) write(w *jsonwrite.Writer) {
 	w.Open('{')
 	w.Name(`"email":`)
 	w.String(v.Email)

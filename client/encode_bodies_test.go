@@ -23,7 +23,7 @@ import (
 func bodies() []body {
 	return []body{
 		new(CampaignCreate), new(CampaignUpdate), new(CampaignSchedule), new(TransactionalSubmission), new(ListCreate),
-		new(ContactCreate), new(ContactImport), new(ContactTagging), new(ContactUpdate), new(SuppressedEmailCreate),
+		new(ContactCreate), new(ContactImport), new(ContactTagging), new(ContactUpdate), new(suppressedEmailCreate),
 		new(TemplateCreate), new(TemplateUpdate), new(EmailSubmission), new(WebhookCreate), new(WorkflowCreate),
 	}
 }

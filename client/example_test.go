@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -230,4 +231,115 @@ func ExampleOnResponse() {
 		log.Fatal(err)
 	}
 	// Output: listLists 200 application/json
+}
+
+func ExampleContacts_Find() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com"}); err != nil {
+		log.Fatal(err)
+	}
+
+	for _, email := range []string{"Ann@example.com", "bob@example.com"} {
+		contact, err := c.Contacts.Find(ctx, list.ListID, email)
+		switch {
+		case errors.Is(err, client.ErrNotFound):
+			fmt.Println(email, "is not on the list")
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println(contact.Email, contact.Status)
+		}
+	}
+	// Output:
+	// ann@example.com active
+	// bob@example.com is not on the list
+}
+
+func ExampleWebhooks_Ensure() {
+	c, stop := newExampleClient()
+	defer stop()
+	// At every start of the program: created the first time, found after that.
+	for range 2 {
+		hook, err := c.Webhooks.Ensure(context.Background(), client.WebhookCreate{
+			URL:    "https://shop.example.com/hook",
+			Events: []client.EventName{client.EventNameEmailBounced, client.EventNameEmailReportedAsSpam},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		// webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction) is what a receiver needs.
+		fmt.Println(hook.URL, hook.Secret, hook.HashFunction)
+	}
+	for hook, err := range c.Webhooks.All(context.Background(), client.ListWebhooksParams{}) {
+		fmt.Println(hook.Events, err)
+	}
+	// Output:
+	// https://shop.example.com/hook [redacted] sha256
+	// https://shop.example.com/hook [redacted] sha256
+	// [Email.Bounced Email.ReportedAsSpam] <nil>
+}
+
+func ExampleCampaigns_Wait() {
+	c, stop := newExampleClient()
+	defer stop()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+		log.Fatal(err)
+	}
+	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
+		Name: "May", ListID: list.ListID, Sender: client.Sender{Email: "shop@example.com"},
+		Content: client.MessageContent{Subject: "News", Text: "New in May"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := c.Campaigns.Schedule(ctx, campaign.CampaignID, client.CampaignSchedule{}); err != nil {
+		log.Fatal(err)
+	}
+	sent, err := c.Campaigns.Wait(ctx, campaign.CampaignID, client.Campaign.Settled)
+	fmt.Println(sent.Name, sent.Status, err)
+	// Output: May delivered <nil>
+}
+
+// A token endpoint says how long a token lives. The client gets the next one
+// before it ends; golang.org/x/oauth2 fits in the same place.
+func ExampleFreshTokens() {
+	platform := mockserver.Start(mockserver.Config{})
+	defer platform.Close()
+	endpoint := func(context.Context) (token string, expiresIn int, err error) { // POST /oauth/token
+		fmt.Println("a token is fetched")
+		return platform.Token(), 3600, nil
+	}
+
+	c, err := client.New(client.Config{
+		BaseURL: platform.URL(),
+		TokenSource: client.FreshTokens(func(ctx context.Context) (client.Token, error) {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			token, expiresIn, err := endpoint(ctx)
+			return client.Token{Value: token, Expiry: time.Now().Add(time.Duration(expiresIn) * time.Second)}, err
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range []string{"Customers", "Readers"} {
+		list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: name})
+		fmt.Println(list.Name, err)
+	}
+	// Output:
+	// a token is fetched
+	// Customers <nil>
+	// Readers <nil>
 }

@@ -24,6 +24,15 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
+// Find returns the list with exactly this name: the oldest, if several have it.
+// The platform has no filter for that, so Find looks through the pages of List, of
+// 100 each, until it is found. If there is none, the error is [ErrNotFound]; no
+// name is [ErrValidation].
+func (s *Lists) Find(ctx context.Context, name string) (List, error) {
+	params := ListListsParams{PerPage: maxPerPage}
+	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
+}
+
 // List returns one page of lists, the oldest first.
 func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, error) {
 	return do(ctx, s.x, listListsRequest(params), readListPage)

@@ -100,7 +100,7 @@ func listContactsRequest(listID int64, params ListContactsParams) request {
 }
 
 // createContactRequest describes POST /lists/{list_id}/contacts.
-func createContactRequest(listID int64, params CreateContactParams, body ContactCreate) request {
+func createContactRequest(listID int64, params createContactParams, body ContactCreate) request {
 	r := request{op: "createContact", method: http.MethodPost, repeatable: false}
 	r.setPath("/lists/{list_id}/contacts", listID)
 	r.addQueryIfSet("send_double_opt_in", params.SendDoubleOptIn)
@@ -166,7 +166,7 @@ func listSuppressedEmailsRequest(params ListSuppressedEmailsParams) request {
 }
 
 // addSuppressedEmailRequest describes POST /suppressed-emails.
-func addSuppressedEmailRequest(body SuppressedEmailCreate) request {
+func addSuppressedEmailRequest(body suppressedEmailCreate) request {
 	r := request{op: "addSuppressedEmail", method: http.MethodPost, repeatable: true}
 	r.setPath("/suppressed-emails")
 	r.body = &body

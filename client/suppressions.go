@@ -12,7 +12,7 @@ type SuppressedEmails struct{ x exchange }
 // Add puts an address on the suppression list, or a pattern: "*@domain" or
 // "local@*". Adding it again changes nothing and succeeds.
 func (s *SuppressedEmails) Add(ctx context.Context, email string) (SuppressedEmail, error) {
-	return do(ctx, s.x, addSuppressedEmailRequest(SuppressedEmailCreate{Email: email}), readSuppressedEmail)
+	return do(ctx, s.x, addSuppressedEmailRequest(suppressedEmailCreate{Email: email}), readSuppressedEmail)
 }
 
 // Remove takes an address or a pattern off the list. If it is not there, the

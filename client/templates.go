@@ -41,6 +41,15 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
+// Find returns the template with exactly this name: the oldest, if several have it.
+// The platform has no filter for that, so Find looks through the pages of List, of
+// 100 each, until it is found. If there is none, the error is [ErrNotFound]; no
+// name is [ErrValidation].
+func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
+	params := ListTemplatesParams{PerPage: maxPerPage}
+	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, func(t Template) bool { return t.Name == name })
+}
+
 // List returns one page of templates, the oldest first.
 func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
 	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)

@@ -505,8 +505,8 @@ type SuppressedEmail struct {
 	Email string `json:"email"`
 }
 
-// SuppressedEmailCreate is an address to suppress.
-type SuppressedEmailCreate struct {
+// suppressedEmailCreate is an address to suppress.
+type suppressedEmailCreate struct {
 	// The address, or a pattern: `*@domain` or `local@*`.
 	Email string `json:"email"`
 }
@@ -793,8 +793,8 @@ type ListContactsParams struct {
 	Filter string
 }
 
-// CreateContactParams defines parameters for CreateContact.
-type CreateContactParams struct {
+// createContactParams defines parameters for CreateContact.
+type createContactParams struct {
 	// Whether the contact is pending until its recipient confirms by the email that is sent to it.
 	SendDoubleOptIn bool
 

@@ -17,8 +17,9 @@
 //		// d.Raw
 //	}
 //
-// [Event.Recipient], [Event.EmailID], [Event.ListID] and [Event.SendingType]
-// answer the questions that need no such switch.
+// [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
+// [Event.Bounce] and [Event.SendingType] answer the questions that need no such
+// switch.
 //
 // # Shapes
 //

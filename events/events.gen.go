@@ -214,3 +214,35 @@ func listOf(d Data) (_ ID) {
 	}
 	return
 }
+
+// campaignOf returns the id of the campaign that data is about, if it has one.
+func campaignOf(d Data) (_ ID) {
+	switch d := d.(type) {
+	case *EmailOpened:
+		return d.CampaignID
+	case *EmailClicked:
+		return d.CampaignID
+	case *CampaignBounce:
+		return d.Campaign.ID
+	case *CampaignSent:
+		return d.CampaignID
+	case *CampaignScheduled:
+		return d.CampaignID
+	case *CampaignComplaint:
+		return d.Campaign.ID
+	}
+	return
+}
+
+// bounceOf returns how an email bounced, if data tells.
+func bounceOf(d Data) (_ BounceDetail) {
+	switch d := d.(type) {
+	case *CampaignBounce:
+		return d.Bounce
+	case *WorkflowBounce:
+		return d.Bounce
+	case *TransactionalBounce:
+		return d.Bounce
+	}
+	return
+}

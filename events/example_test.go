@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"time"
 
 	"example.com/emailplatform/events"
@@ -185,4 +186,23 @@ func ExampleEvent_Mismatch() {
 	// Output:
 	// internal error; no route
 	// events: ip: want a string at offset 28
+}
+
+func ExampleEvent_Bounce() {
+	ev, err := events.Parse([]byte(`{
+		"id": "6f1c2b01", "event": "Email.Bounced", "created_on": 1763651060,
+		"data": {
+			"bounce": {"id": null, "category": "bounce_hb", "dsn_message": "550 5.1.1 no such user", "source_ip": "203.0.113.25"},
+			"campaign": {"type": "campaign", "id": 5001, "name": "Autumn offers"},
+			"contact": {"id": 90210, "email": "ada@example.org", "status": null},
+			"list": {"id": 42, "name": "Newsletter"}
+		}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if bounce, told := ev.Bounce(); told && bounce.Category.Hard() {
+		fmt.Println(ev.Recipient(), "of campaign", ev.CampaignID(), "bounced:", bounce.DSNMessage)
+	}
+	// Output: ada@example.org of campaign 5001 bounced: 550 5.1.1 no such user
 }

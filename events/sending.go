@@ -67,6 +67,19 @@ func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 // it carries none.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
+// CampaignID returns the id of the campaign that the event is about, or that sent
+// the email that it is about, or the zero ID if it carries none. Some events have
+// it as a number and others as a string: compare what [ID.String] returns.
+func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
+
+// Bounce returns what the receiving server said, and whether the event tells: of
+// Email.Bounced all do but those of the Email API, whose email is to be looked up
+// with GET /v2/emails/{email_id} by [Event.EmailID]. No other event does.
+func (e *Event) Bounce() (_ BounceDetail, told bool) {
+	b := bounceOf(known(e.Data))
+	return b, b != (BounceDetail{})
+}
+
 func idOf(l *ListRef) ID {
 	if l == nil {
 		return ID{}

@@ -81,3 +81,39 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 }
+
+// TestCampaignAndBounce asks every example of the document.
+func TestCampaignAndBounce(t *testing.T) {
+	n, text := events.IntID(5001), events.StringID("5001")
+	campaigns := map[string]events.ID{
+		"campaign_bounce": n, "campaign_bounce_segment": n, "campaign_complaint": n, "campaign_complaint_segment": n,
+		"campaign_scheduled": text, "campaign_sent": text, "email_clicked": text, "email_opened": text,
+	}
+	categories := map[string]events.BounceCategory{
+		"campaign_bounce":                 events.BounceCategoryHard,
+		"campaign_bounce_segment":         events.BounceCategoryMailboxFull,
+		"transactional_bounce":            events.BounceCategoryBlocked,
+		"transactional_bounce_no_headers": events.BounceCategoryAddressChange,
+		"workflow_bounce_system_action":   events.BounceCategoryDNSFailure,
+		"workflow_bounce_trigger":         events.BounceCategorySoft,
+	}
+	for _, file := range deliveries(t) {
+		ev := mustParse(t, delivery(t, file))
+		if got := ev.CampaignID(); got != campaigns[file] {
+			t.Errorf("%s: campaign %v, want %v", file, got, campaigns[file])
+		}
+		want, tells := categories[file]
+		if got, told := ev.Bounce(); got.Category != want || told != tells {
+			t.Errorf("%s: bounce %+v, %v, want %q", file, got, told, want)
+		}
+	}
+	for _, ev := range []events.Event{{}, {Data: &events.Unknown{}}, {Data: (*events.Unknown)(nil)}, {Data: &events.CampaignBounce{}}} {
+		if _, told := ev.Bounce(); told || !ev.CampaignID().IsZero() {
+			t.Errorf("%+v: want no bounce and no campaign", ev)
+		}
+	}
+	partial := mustParse(t, []byte(`{"event": "Email.Bounced", "data": {"campaign": {"type": "campaign", "id": 9, "name": 7}, "bounce": {"category": "bounce_sb"}}}`))
+	if got, told := partial.Bounce(); !told || got.Category != events.BounceCategorySoft || partial.CampaignID() != events.IntID(9) {
+		t.Errorf("of data that does not fit: %+v, %v, campaign %v", got, told, partial.CampaignID())
+	}
+}

@@ -19,11 +19,14 @@ import (
 // The tests of this file run in real time, as a box does, unless they say
 // otherwise: hours pass by the platform's clock alone.
 
-// attempts are the times of all attempts, after start by the platform's clock.
+// attempts are the times of all attempts, after start by the platform's clock, but
+// for what the attempts before took, which is real time.
 func (p probe) attempts(start time.Time) (after []time.Duration) {
 	for _, d := range p.Deliveries() {
+		took := time.Duration(0)
 		for _, a := range d.Attempts {
-			after = append(after, a.Time.Sub(start).Round(time.Second))
+			after = append(after, (a.Time.Sub(start) - took).Round(time.Second))
+			took += a.Duration
 		}
 	}
 	return after
@@ -48,7 +51,7 @@ func retrySchedule() []time.Duration {
 // Seven retries take 7 h 12 min 36 s by the schedule, and no time at all.
 func TestAdvanceRetries(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	p.webhook(events.NameSuppressedEmailAdded)
 	start := p.Now()
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
@@ -229,7 +232,7 @@ func TestSetBackWhileRateLimited(t *testing.T) {
 
 func TestAdvanceToNext(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
 	hook := strings.TrimPrefix(p.webhook(events.NameSuppressedEmailAdded), "/webhooks/")
 	start := p.Now()
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
@@ -15,6 +17,7 @@ type listening struct {
 	url      string
 	loopback bool // nobody but this machine can reach it
 	http     *http.Server
+	unused   *unused
 	done     chan struct{}
 }
 
@@ -42,11 +45,13 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	s.serve = listening{
 		url:      "http://" + listener.Addr().String(),
 		loopback: gateway.LoopbackAddr(listener.Addr()),
-		http:     &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout},
+		unused:   &unused{},
 		done:     make(chan struct{}),
 	}
+	s.serve.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
 	s.world.API.Loopback = s.serve.loopback
 	s.serve.http.RegisterOnShutdown(s.world.Changes.Close)
+	s.serve.http.RegisterOnShutdown(s.serve.unused.close)
 	go func() {
 		defer close(s.serve.done)
 		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -54,6 +59,31 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		}
 	}()
 	return s
+}
+
+// unused are the connections on which no request has come yet. An [http.Server]
+// that shuts down answers none there any more, but waits for five seconds.
+type unused struct {
+	conns  sync.Map
+	closed atomic.Bool
+}
+
+func (u *unused) changed(c net.Conn, state http.ConnState) {
+	if state != http.StateNew {
+		u.conns.Delete(c)
+		return
+	}
+	u.conns.Store(c, nil)
+	if u.closed.Load() {
+		u.close()
+	}
+}
+
+func (u *unused) close() {
+	u.closed.Store(true)
+	for c := range u.conns.Range {
+		_ = c.(net.Conn).Close()
+	}
 }
 
 // Shutdown stops listening and returns when the requests under way are

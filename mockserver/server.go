@@ -32,8 +32,8 @@ type Server struct {
 	cfg   Config
 	world *world.World
 
-	control func() http.Handler
-	landing http.Handler
+	control func() http.Handler // made when they are first asked for, as are the landing pages
+	landing func() http.Handler
 	serve   listening
 	close   sync.Once
 }
@@ -44,7 +44,8 @@ func New(cfg Config) *Server {
 	cfg, known := cfg.complete()
 	s := &Server{cfg: cfg}
 	w := build(cfg, known, s.linkBase)
-	s.world, s.landing = w, landing.New(w.Platform, w.API)
+	s.world = w
+	s.landing = sync.OnceValue(func() http.Handler { return landing.New(w.Platform, w.API) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(w, control.Options{
 			Console:       cfg.Console,
@@ -197,7 +198,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, platform.LinkPrefix) {
-		s.landing.ServeHTTP(w, r)
+		s.landing().ServeHTTP(w, r)
 		return
 	}
 	s.world.API.ServeHTTP(w, r)

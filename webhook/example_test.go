@@ -136,3 +136,13 @@ func ExampleOptions_observe() {
 	fmt.Println(statuses)
 	// Output: [204 400]
 }
+
+func ExampleParseSecret() {
+	for _, key := range []string{"whsec_5f0d", "whsec_5f0d\n"} { // from the configuration, and from a file
+		secret, err := webhook.ParseSecret(key, "sha512")
+		fmt.Println(secret, err)
+	}
+	// Output:
+	// webhook.Secret{Key: redacted, Hash: "sha512"} <nil>
+	// webhook.Secret{Key: redacted, Hash: ""} webhook: the key has white space around it
+}

@@ -74,6 +74,25 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // others use. There is no way back.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// ParseSecret returns the secret of a webhook from what the platform returns with
+// it: the members secret and hash_function, which is SHA256 if empty, and may be
+// written in capitals. It refuses what NewVerifier does, and a key with white space
+// around it: a file or an environment variable often adds a line's end, with which
+// no signature is ever right. The error does not show the key.
+func ParseSecret(key, hashFunction string) (Secret, error) {
+	s := Secret{Key: key, Hash: Hash(strings.ToLower(hashFunction))}
+	if s.Hash == "" {
+		s.Hash = SHA256
+	}
+	if _, err := newKey(s); err != nil {
+		return Secret{}, fmt.Errorf("webhook: %w", err)
+	}
+	if strings.TrimSpace(key) != key {
+		return Secret{}, errors.New("webhook: the key has white space around it")
+	}
+	return s, nil
+}
+
 // Verifier tells the platform's deliveries from forged ones. It is immutable
 // and safe for concurrent use. The zero value has no secret and refuses
 // everything.

@@ -87,6 +87,37 @@ func TestNewVerifierRefuses(t *testing.T) {
 	}
 }
 
+func TestParseSecret(t *testing.T) {
+	for name, tc := range map[string]struct {
+		key, hash string
+		want      Secret
+	}{
+		"no function":          {"whsec_x", "", Secret{"whsec_x", SHA256}},
+		"a function":           {"whsec_x", "sha512", Secret{"whsec_x", SHA512}},
+		"in capitals":          {"whsec_x", "SHA512", Secret{"whsec_x", SHA512}},
+		"white space within":   {"whsec x", "sha256", Secret{"whsec x", SHA256}},
+		"a line's end":         {"whsec_x\n", "sha256", Secret{}},
+		"Windows' line's end":  {"whsec_x\r\n", "sha256", Secret{}},
+		"a space before":       {" whsec_x", "sha256", Secret{}},
+		"a space of no break":  {"whsec_x\u00a0", "sha256", Secret{}},
+		"nothing":              {"", "sha256", Secret{}},
+		"blanks":               {" \n", "sha256", Secret{}},
+		"a weak function":      {"whsec_x", "md5", Secret{}},
+		"an unknown function":  {"whsec_x", "sha3", Secret{}},
+		"a function and blank": {"whsec_x", "sha256 ", Secret{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseSecret(tc.key, tc.hash)
+			if got != tc.want || (err == nil) != (tc.want != Secret{}) {
+				t.Errorf("got %q with %q, %v", got.Key, got.Hash, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "whsec") {
+				t.Errorf("the error shows the key: %v", err)
+			}
+		})
+	}
+}
+
 func TestZeroVerifierRefuses(t *testing.T) {
 	mac := hmac.New(sha256.New, nil)
 	if err := new(Verifier).Verify(nil,

@@ -99,6 +99,13 @@ func questions(shapes []shape) []question {
 			{"list", "d.List.ID", "idOf(d.List)"},
 			{"list_id", "d.ListID", ""},
 		}},
+		{Func: "campaignOf", Doc: "the id of the campaign that data is about, if it has one.", Type: "ID", members: []member{
+			{"campaign", "d.Campaign.ID", ""},
+			{"campaign_id", "d.CampaignID", ""},
+		}},
+		{Func: "bounceOf", Doc: "how an email bounced, if data tells.", Type: "BounceDetail", members: []member{
+			{"bounce", "d.Bounce", ""},
+		}},
 	}
 	for i := range all {
 		for _, s := range shapes {

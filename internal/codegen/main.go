@@ -54,7 +54,12 @@ func generateClient(dir string) error {
 	if err := oapiCodegen(dir, "client.types.yaml", "client.requests.yaml"); err != nil {
 		return err
 	}
-	if err := tidy(filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")); err != nil {
+	files := []string{filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")}
+	if err := tidy(files...); err != nil {
+		return err
+	}
+	// Methods take what these hold as arguments.
+	if err := unexport([]string{"CreateContactParams", "SuppressedEmailCreate"}, files...); err != nil {
 		return err
 	}
 	src, err := encode(dir)

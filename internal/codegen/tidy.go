@@ -134,3 +134,25 @@ func alias(d ast.Decl) (name, basic string, ok bool) {
 	}
 	return spec.Name.Name, id.Name, true
 }
+
+// unexport gives types of the files a name with a small letter in front.
+func unexport(types []string, files ...string) error {
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := write(file, uncapitalized(src, types)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func uncapitalized(src []byte, names []string) []byte {
+	for _, name := range names {
+		word := regexp.MustCompile(`\b` + name + `\b`)
+		src = word.ReplaceAll(src, []byte(strings.ToLower(name[:1])+name[1:]))
+	}
+	return src
+}

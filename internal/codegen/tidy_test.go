@@ -58,3 +58,10 @@ func TestInlineAliases(t *testing.T) {
 		t.Error("no error for what is not Go")
 	}
 }
+
+func TestUncapitalized(t *testing.T) {
+	got := uncapitalized([]byte("// Ask is a body.\ntype Ask struct{}\nfunc f(a *Ask, b Asked, c TaskAsk)"), []string{"Ask"})
+	if want := "// ask is a body.\ntype ask struct{}\nfunc f(a *ask, b Asked, c TaskAsk)"; string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

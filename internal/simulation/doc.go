@@ -5,7 +5,7 @@
 // processes do, and what goes wrong meanwhile. Connections are refused, cut at any
 // byte and slowed down; streams are reset and connections given up with any code;
 // answers are announced by other statuses, have another length or another shape than
-// they should; the platform has faults of its own, and a clock that is wrong; processes
+// they should; the platform has faults of its own, and a clock that jumps by hours; processes
 // stand still for minutes, or die and come back with what they have on disk: the
 // platform with its snapshot, an import with its checkpoint file, a replica with its
 // database. When all is calm again, [Invariants] say what must be true. Each is a

@@ -40,7 +40,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if !e.life.lives() {
 		panic(http.ErrAbortHandler)
 	}
-	rw.Header()["Date"] = []string{e.p.clock().UTC().Format(http.TimeFormat)}
+	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
 	rw.Header()[visitHeader] = []string{visit.id}
 	watched := &watch{ResponseWriter: rw}
 	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()

@@ -15,8 +15,10 @@ func Generate(seed uint64) Plan {
 		Seed:     seed,
 		Replicas: 1 + g.upTo(3),
 		HTTP2:    g.oneIn(3),
-		Store:    pick(g, Transactional, Transactional, Leased, InMemory),
-		Contacts: g.upTo(60),
+		// Drawn by name: it came later, and seeds stay what they were.
+		Concurrency: 1 + g.chance.upTo(4, "deliveries at a time"),
+		Store:       pick(g, Transactional, Transactional, Leased, InMemory),
+		Contacts:    g.upTo(60),
 	}
 	for range 1 + g.upTo(3) {
 		p.Clients = append(p.Clients, Client{

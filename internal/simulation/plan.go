@@ -17,6 +17,9 @@ type Plan struct {
 	Replicas int
 	// HTTP2 is what the balancer speaks to the replicas, instead of HTTP/1.1.
 	HTTP2 bool
+	// Concurrency is how many deliveries the platform has under way at a time;
+	// 0 is one after the other.
+	Concurrency int
 	// Store is what the replicas remember handled events by.
 	Store Store
 	// Contacts are on the list that is exported.
@@ -177,7 +180,8 @@ type (
 	}
 	// Fault is one of the platform's own faults.
 	Fault struct{ mockserver.Fault }
-	// Skew turns the clock of the platform, as its headers show it.
+	// Skew lets the clock of the platform jump, to so much ahead of the others, or
+	// behind: all that it dates, limits and does later follows.
 	Skew struct{ By time.Duration }
 )
 

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -20,7 +21,7 @@ type platform struct {
 	srv      *mockserver.Server
 	http     *http.Server
 	snapshot []byte
-	skew     time.Duration // of its clock
+	ahead    time.Duration // of its clock, which was set
 }
 
 func newPlatform(w *world) *platform {
@@ -36,8 +37,8 @@ func (p *platform) run(l *life) {
 		Tokens:    p.w.tokens(),
 		Targets:   map[string]http.Handler{receiverHost: p.w.receiver},
 		FaultSeed: p.w.plan.Seed + 1,
-		// Several at the same instant would be in an order that no seed decides.
-		DeliveryConcurrency: 1,
+		// The receiver gives each delivery an instant of its own.
+		DeliveryConcurrency: max(1, p.w.plan.Concurrency),
 		Log:                 p.w.log.logger(),
 	}
 	if p.w.plan.Seed%8 == 0 { // it takes a tenth of the time
@@ -48,6 +49,9 @@ func (p *platform) run(l *life) {
 		if err := srv.Restore(bytes.NewReader(p.snapshot)); err != nil {
 			p.w.violate(snapshots, "%v", err)
 		}
+	}
+	if off := time.Until(srv.Now()) - p.ahead; off.Abs() > time.Millisecond {
+		p.w.violate(snapshots, "the clock of a platform that starts again is off by %v", off)
 	}
 	p.mu.Lock()
 	p.srv = srv
@@ -74,17 +78,18 @@ func (p *platform) now() *mockserver.Server {
 	return p.srv
 }
 
-func (p *platform) turnClock(by time.Duration) {
+// setClock lets the clock jump: what becomes due then happens at once. One that is
+// down has no clock.
+func (p *platform) setClock(ahead time.Duration) {
+	if !p.proc.isUp() {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.skew = by
-}
-
-// clock returns the time that the platform's headers show.
-func (p *platform) clock() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return time.Now().Add(p.skew)
+	if err := p.srv.SetNow(time.Now().Add(ahead)); err != nil {
+		panic(fmt.Sprintf("simulation: %v", err))
+	}
+	p.ahead = ahead
 }
 
 // serve serves HTTP/1.1 and HTTP/2 for a process until its life ends.

@@ -14,7 +14,7 @@ func (a Length) act(w *world, _ string)  { w.arm(a.On, a) }
 func (a Shape) act(w *world, _ string)   { w.arm(a.On, a) }
 func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
 func (a Slow) act(w *world, _ string)    { w.link(a.On).slowDown(a.By, a.For) }
-func (a Skew) act(w *world, _ string)    { w.platform.turnClock(a.By) }
+func (a Skew) act(w *world, _ string)    { w.platform.setClock(a.By) }
 func (a Stall) act(w *world, _ string)   { w.process(a.Process).stall(a.For) }
 
 func (a Crash) act(w *world, _ string) {

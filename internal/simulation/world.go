@@ -198,7 +198,7 @@ func (w *world) calm() {
 	time.Sleep(2 * time.Minute) // until idle connections are closed
 	w.encore()
 	w.await()
-	ctx, cancel := context.WithTimeout(w.ctx, 2*24*time.Hour)
+	ctx, cancel := context.WithTimeout(w.ctx, 4*24*time.Hour) // the schedule, and a clock that went back by two days
 	defer cancel()
 	if err := w.platform.now().Drain(ctx); err != nil {
 		w.violate(delivers, "%v", err)

@@ -39,9 +39,14 @@ func health(ctx context.Context, args []string, out io.Writer) error {
 	if *timeout <= 0 {
 		return errors.New("-timeout: want more than 0")
 	}
-	ctx, cancel := context.WithTimeout(ctx, *timeout)
+	base := "http://" + thisMachine(addr)
+	within, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	return askHealth(ctx, "http://"+thisMachine(addr), out)
+	err := askHealth(within, base, out)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s does not answer within %v: %w", base, *timeout, err)
+	}
+	return err
 }
 
 func askHealth(ctx context.Context, base string, out io.Writer) error {

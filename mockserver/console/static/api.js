@@ -4,14 +4,14 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 
 /**
  * @typedef {{name: string, value: string}} Header
- * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, deliveries: string[]}} Fired
+ * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, deliveries: string[]}} Fired
  * @typedef {Fired & {body: string}} FullFired
  * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, status: string, bounce_category?: string,
  *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean,
  *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
  * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
  * @typedef {{time: string, duration_ms: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt
- * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
+ * @typedef {{id: string, fresh?: boolean, created_at: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, webhook_id: string, url: string, state: string, attempts: Attempt[],
  *   next_attempt?: string, waiting?: string, waiting_until?: string, fault?: string, signature: string}} Delivery
  * @typedef {Delivery & {body: string, secret?: string, hash_function?: string, max_attempts: number}} FullDelivery
  * @typedef {{id: string, fresh?: boolean, time: string, duration_ms: number, method: string, path: string, query?: string, operation?: string, status: number, fault?: string, unknown_members?: string[], unknown_parameters?: string[]}} Request
@@ -21,6 +21,9 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 
 const root = '/_mock';
 
+/** Nobody answered: what was seen before is worth keeping. */
+class NoServer extends Error {}
+
 /**
  * Calls a control route and returns its JSON.
  * @param {'GET'|'POST'|'PUT'|'PATCH'|'DELETE'} method
@@ -29,7 +32,7 @@ const root = '/_mock';
  * @returns {Promise<any>}
  */
 export async function call(method, path, body) {
-  const res = await fetch(root + path, {
+  const res = await ask(path, {
     method,
     headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
     body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
@@ -39,23 +42,32 @@ export async function call(method, path, body) {
   return answer ? JSON.parse(answer, /** @type {any} */ (exact)) : null;
 }
 
+/** Asks the server; browsers say in different words, none of them clear, that there is none. @param {string} path @param {RequestInit} [init] */
+const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not answer.'); });
+
 /** Keeps an integer that a number cannot hold, such as a seed, as its text. @param {string} _ @param {any} value @param {{source?: string}} [context] */
 const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
 
-/** What an error answer says, in a line. @param {number} status @param {string} answer */
+/** What an error answer says, in a sentence. @param {number} status @param {string} answer */
 function told(status, answer) {
   try {
-    return mistakes(answer).map(d => (d.where ? `${d.where}: ` : '') + d.msg).join('; ') || `${status}`;
-  } catch {
-    return `${status} ${answer.slice(0, 300)}`;
+    return mistakes(answer).map(sentence).join(' ');
+  } catch { // a proxy's, or a fault's
+    return `The server answers with ${status}, and does not say why.`;
   }
+}
+
+/** A mistake as a sentence. A member of what was sent is named; which part of an address it was helps nobody. @param {{where: string, msg: string}} m */
+function sentence({ where, msg }) {
+  const member = where.startsWith('body.') ? `${where.slice('body.'.length)}: ${msg}` : msg;
+  return member.charAt(0).toUpperCase() + member.slice(1) + (/[.!?]$/.test(member) ? '' : '.');
 }
 
 /** The parts of an error answer of the API. @param {string} answer @returns {{where: string, msg: string, type: string}[]} */
 export const mistakes = answer => JSON.parse(answer).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
 
 /** The text of a control route that does not answer JSON. @param {string} path */
-export const text = async path => (await fetch(root + path)).text();
+export const text = async path => (await ask(path)).text();
 
 /** The address of a control route, for frames and links. @param {string} path */
 export const href = path => root + path;
@@ -117,6 +129,13 @@ export function useChanges(f) {
   }, []);
 }
 
+/** Whether there is a server: connecting, live or lost. */
+export function useConnection() {
+  const [state, set] = useState(live.state);
+  useChanges(() => set(live.state));
+  return state;
+}
+
 const anew = (/** @type {Change} */ c) => c.kind === 'hello' || c.kind === 'state';
 
 /** A function that runs f once, a little after the last of several calls. @param {() => void} f @param {number} ms */
@@ -166,7 +185,7 @@ export function useList(path, kind, filter, also = []) {
   now.current = key;
   const load = (before = '') => call('GET', `${path}?${query}&limit=${pageSize}${before && '&before=' + encodeURIComponent(before)}`).then(
     page => { if (now.current === key) set(old => ({ key, rows: before ? [...(old.rows ?? []), ...page.data] : page.data, total: page.total, more: page.more, error: '' })); },
-    e => { if (now.current === key) set(old => ({ ...old, key, error: e.message })); });
+    e => { if (now.current === key) set(old => old.key === key && old.rows && e instanceof NoServer ? old : { ...old, key, error: e.message }); });
   const soon = useSoon(load, 250);
   useChanges(changes => {
     const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
@@ -207,13 +226,15 @@ function put(list, record) {
  */
 export function useRecord(path, summary) {
   const [got, setGot] = useState(/** @type {{path: string, record?: T, error?: string}} */ ({ path: '' }));
-  useEffect(() => {
-    let gone = false;
+  const now = useRef(path);
+  now.current = path;
+  const load = () => {
     call('GET', path).then(
-      record => { if (!gone) setGot({ path, record }); },
-      e => { if (!gone) setGot({ path, error: e.message }); });
-    return () => { gone = true; };
-  }, [path, summary]);
+      record => { if (now.current === path) setGot({ path, record }); },
+      e => { if (now.current === path) setGot(old => old.path === path && old.record && e instanceof NoServer ? old : { path, error: e.message }); });
+  };
+  useChanges(changes => { if (changes.some(anew)) load(); });
+  useEffect(load, [path, summary]);
   return got.path === path ? got : {};
 }
 
@@ -243,7 +264,7 @@ export function useAnswer(path, kinds, get = once) {
   const load = () => {
     if (path) get(path).then(
       data => { if (now.current === path) setGot({ path, data }); },
-      e => { if (now.current === path) setGot({ path, error: e.message }); });
+      e => { if (now.current === path) setGot(old => old.path === path && old.data && e instanceof NoServer ? old : { path, error: e.message }); });
   };
   const soon = useSoon(load, 200);
   useChanges(changes => { if (kinds.length && changes.some(c => anew(c) || kinds.includes(c.kind))) soon(); });

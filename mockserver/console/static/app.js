@@ -1,20 +1,21 @@
 // The frame of the console: places, keys, theme and the state of the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { live, useChanges } from './api.js';
+import { live, useChanges, useConnection } from './api.js';
+import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
 import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
-import { go, usePlace } from './place.js';
+import { go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
 import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
-import { choose, look, useSession } from './session.js';
-const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, span, ul } = tags;
+import { accountFilter, choose, look, useSession } from './session.js';
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
-/** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string, query?: string}) => any}[]} */
+/** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
   { id: 'inbox', title: 'Inbox', sign: 'inbox', key: 'i', view: Inbox },
   { id: 'contacts', title: 'Contacts', sign: 'people', key: 'c', view: Contacts },
@@ -42,11 +43,15 @@ function Live() {
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
 
+/** Says at every width that there is no server. */
+const Banner = () => div({ class: 'banner', role: 'alert' },
+  useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
+
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
   const { info, account } = useSession();
   if (!info || info.accounts.length < 2) return null;
-  const change = (/** @type {string} */ v) => { choose(v); go(`#/${place}`); }; // what is open is of the other account
+  const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // what is open is of the other account
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
 }
 
@@ -70,7 +75,7 @@ function useKeys(help, on) {
       const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
       if (document.querySelector('dialog[open], :popover-open')) return;
       if (e.key === 'Escape') return typing ? target.blur() : moveTo(0);
-      if (e.key === 'Enter' && target.matches('.rows a') && (location.hash + '/').startsWith(/** @type {HTMLAnchorElement} */ (target).hash + '/')) {
+      if (e.key === 'Enter' && target.matches('.rows a') && within(/** @type {HTMLAnchorElement} */ (target).hash, location.hash)) {
         e.preventDefault();
         return /** @type {HTMLElement|null} */ (document.querySelector('.detail article h2') ?? document.querySelector('.detail'))?.focus(); // it may still be loading
       }
@@ -106,12 +111,17 @@ function moveTo(step) {
   row.scrollIntoView({ block: 'nearest' });
 }
 
+/** The row that leads somewhere. @param {string} hash */
+const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
+
 function App() {
-  const { name, id, tab, query } = usePlace();
+  const { name, id, tab } = usePlace();
   const place = places.find(p => p.id === name) ?? places[0];
   const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
+  useSession();
+  useShared('account', accountFilter(), choose);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
   useEffect(() => live.start(), []); // now everybody listens
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
@@ -119,16 +129,17 @@ function App() {
     document.title = `${place.title} · mockserver`;
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const left = before.current;
-    if (narrow() && left?.id && !id && left.place === place) /** @type {HTMLElement|null} */ (document.querySelector(`.rows a[href="#/${place.id}/${left.id}"]`))?.focus();
+    if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
     before.current = { place, id };
   }, [place, id]);
   return div({ class: 'app' },
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
+    h(Banner, {}),
     nav({ 'aria-label': 'Places' },
       div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
       ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
-      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
-    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab, query })),
+      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
+    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
 }

@@ -2,7 +2,8 @@
 import { h, useState } from './vendor/preact.js';
 import { call, everyPage, useAnswer, useRested } from './api.js';
 import { go } from './place.js';
-import { Copy, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut, when } from './ui.js';
+import { when } from './time.js';
+import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -65,7 +66,8 @@ function Members({ list, lists, contact, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: `#/contacts/${list.list_id}`,
-    side: list.policy_accepted ? chip('ok', 'check', 'policy accepted') : button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy'),
+    side: list.policy_accepted ? chip('ok', 'check', 'policy accepted')
+      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: q, onInput: v => { setQ(v); setStatus(''); }, label: 'Address, tag:…, interest:…' }),
@@ -100,8 +102,8 @@ function Opened({ list, id }) {
     header({ class: 'head' },
       h(Heading, { text: c.email }),
       p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy the contact id' }))),
-      div({ class: 'actions', role: 'group', 'aria-label': 'Actions' },
-        a({ class: 'button', href: '#/inbox?' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
+      h(Doing, { label: 'Actions', class: 'actions' },
+        a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
         !gone && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', `${c.email} is unsubscribed from ${list.name}.`) }, icon('exit'), 'Unsubscribe'),
         c.status !== 'deleted' && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', `${c.email} is deleted from ${list.name}.`) }, icon('trash'), 'Delete'))),
     pairs([

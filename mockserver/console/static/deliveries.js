@@ -1,10 +1,12 @@
 // Deliveries: every event on its way to a webhook, attempt by attempt.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { call, useList, useRecord, useRested } from './api.js';
+import { h, useState } from './vendor/preact.js';
+import { call, useList, useRecord } from './api.js';
 import { Signature } from './signature.js';
-import { Webhooks } from './webhooks.js';
-import { go } from './place.js';
-import { Choice, Copy, Countdown, Heading, Search, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags, took, when } from './ui.js';
+import { pass } from './clock.js';
+import { Webhooks, useWebhooks } from './webhooks.js';
+import { go, link, useParam, useSearch } from './place.js';
+import { Countdown, between, took, when } from './time.js';
+import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -41,27 +43,41 @@ function path(url) {
   try { return new URL(url).pathname; } catch { return url; }
 }
 
+/** Whom an event is about, and which message. @param {{recipient?: string, subject?: string}} e */
+export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, e.recipient, e.subject && span({ class: 'dim' }, e.recipient && ' · ', e.subject));
+
 /** @param {Delivery} d @param {boolean} current @param {number} most */
 const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
-  a({ href: `#/deliveries/${d.id}`, 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(d.event || '(not an event)'), when(d.created_at)),
-    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, target(d)), state(d))));
+  a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, d.recipient), when(d.created_at)),
+    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [d.subject, ' · '], target(d)), state(d))));
 
-/** @param {{id?: string, tab?: string, query?: string}} props */
-export function Deliveries({ id, tab, query }) {
+/** @type {[string, string][]} */
+const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];
+
+/** @param {{value: string, onChange: (v: string) => void}} props */
+function PickWebhook({ value, onChange }) {
+  const { data } = useWebhooks();
+  return h(Select, { label: 'Webhook', value, onChange, options: [['', 'All'], ...(data?.data ?? []).map(w => /** @type {[string, string]} */ ([w.webhook_id, `${w.webhook_id} ${path(w.url)}`]))] });
+}
+
+/** @param {{id?: string, tab?: string}} props */
+export function Deliveries({ id, tab }) {
   const { info } = useSession();
-  const [q, setQ] = useState(query ?? '');
-  const [only, setOnly] = useState('');
-  useEffect(() => { if (query) setQ(query); }, [query]);
-  const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search, state: only, account_id: accountFilter() }, ['records']));
+  const search = useSearch();
+  const [only, setOnly] = useParam('state');
+  const [event, setEvent] = useParam('event');
+  const [hook, setHook] = useParam('webhook');
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.asked, state: only, event, webhook_id: hook, account_id: accountFilter() }, ['records']));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
-    title: 'Deliveries', count: list.total, open: !!id, home: '#/deliveries',
-    side: a({ class: 'button quiet', href: '#/deliveries/webhooks', 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
-    tools: [h(Search, { value: q, onInput: setQ, label: 'Search event, URL, id, body' }),
-      h(Choice, { label: 'State', value: only, onChange: setOnly, options: [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']] })],
-    list: rows(list, !!(search || only), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
+    title: 'Deliveries', count: list.total, open: !!id, home: link('deliveries'),
+    side: a({ class: 'button quiet', href: link('deliveries/webhooks'), 'aria-current': id === 'webhooks' ? 'true' : undefined }, 'Webhooks'),
+    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, event, URL' }),
+      h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
+      div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
+        h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
+    list: rows(list, !!(search.asked || only || event || hook), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d.id === id) }) : h(Webhooks, {}),
   });
 }
@@ -72,20 +88,21 @@ function Opened({ id, tab, summary }) {
   if (error) return empty('warn', 'Not here', error);
   if (!d) return div({ class: 'loading', 'aria-busy': 'true' });
   const bytes = new TextEncoder().encode(d.body).length;
-  const message = messageOf(d.body);
+  const message = d.message_id ?? messageOf(d.body);
   return article(
     header({ class: 'head' },
       h(Heading, { text: d.event || '(not an event)' }),
       p({ class: 'who' }, span({ class: 'dim' }, Number(d.webhook_id) > 0 ? `to webhook ${d.webhook_id} ` : 'to '), span({ class: 'mono' }, d.url)),
+      about(d),
       p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy the event id' }))),
-      div({ class: 'actions', role: 'group', 'aria-label': 'Actions' },
+      h(Doing, { label: 'Actions', class: 'actions' },
         button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['On its way again, with the same id and the same bytes.']) }, icon('retry'), 'Redeliver'),
         h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
         message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
     h(Tabs, {
-      label: 'Parts of the delivery', value: tab, onChange: t => go(`#/deliveries/${id}/${t}`),
+      label: 'Parts of the delivery', value: tab, onChange: t => go(link(`deliveries/${id}/${t}`)),
       tabs: [
         { id: 'attempts', label: 'Attempts', count: d.attempts.length, panel: () => attempts(d) },
         { id: 'body', label: 'Body', panel: () => h(Body, { raw: d.body, bytes }) },
@@ -113,12 +130,8 @@ function attempts(d) {
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
         span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
       t.error && code(t.error), t.status ? code(t.response || '(empty answer)') : null))),
-    until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until }))));
-}
-
-function between(/** @type {string} */ from, /** @type {string} */ to) {
-  const s = (Date.parse(to) - Date.parse(from)) / 1000;
-  return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+    until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until })),
+      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Let time pass until then', onClick: () => pass({ to: until }) }, 'Now'))));
 }
 
 /** @param {{raw: string, bytes: number}} props */

@@ -1,8 +1,10 @@
 // Events: what happened, in order, whether or not a webhook heard it.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { useAnswer, useList, useRecord, useRested } from './api.js';
-import { Body, Track, state } from './deliveries.js';
-import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags, when } from './ui.js';
+import { h } from './vendor/preact.js';
+import { useAnswer, useList, useRecord } from './api.js';
+import { Body, Track, about, state } from './deliveries.js';
+import { link, useParam, useSearch } from './place.js';
+import { when } from './time.js';
+import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
@@ -12,23 +14,22 @@ const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.tes
 
 /** @param {Fired} e @param {boolean} current */
 const row = (e, current) => li({ key: e.id, class: e.fresh ? 'fresh' : '' },
-  a({ href: `#/events/${e.id}`, 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong(e.event), when(e.time, true)),
-    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.message_id || e.event_id || e.id), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
+  a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
+    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, e.recipient), when(e.time)),
+    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.subject || span({ class: 'mono' }, e.event_id || e.id)), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
 
-/** @param {{id?: string, query?: string}} props */
-export function Events({ id, query }) {
+/** @param {{id?: string}} props */
+export function Events({ id }) {
   const { info } = useSession();
-  const [q, setQ] = useState(query ?? '');
-  const [event, setEvent] = useState('');
-  useEffect(() => { if (query) setQ(query); }, [query]);
-  const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search, event, account_id: accountFilter() }));
+  const search = useSearch();
+  const [event, setEvent] = useParam('event');
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.asked, event, account_id: accountFilter() }));
   return h(Split, {
-    title: 'Events', count: list.total, open: !!id, home: '#/events',
-    tools: [h(Search, { value: q, onInput: setQ, label: 'Search address, id, body' }),
+    title: 'Events', count: list.total, open: !!id, home: link('events'),
+    side: info && span({ class: 'dim' }, `the latest ${info.events_kept.toLocaleString('en')} are kept`),
+    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
-    list: rows(list, !!(search || event), e => row(e, e.id === id), empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.')),
+    list: rows(list, !!(search.asked || event), e => row(e, e.id === id), empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.')),
     detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and where it was delivered.'),
   });
 }
@@ -41,6 +42,7 @@ function Opened({ id }) {
   return article(
     header({ class: 'head' },
       h(Heading, { text: e.event }),
+      about(e),
       p({ class: 'meta' }, when(e.time, true), e.event_id && span({ class: 'id' }, e.event_id, h(Copy, { value: e.event_id, label: 'Copy the event id' }))),
       div({ class: 'actions', role: 'group', 'aria-label': 'Related' },
         e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),

@@ -2,7 +2,7 @@
 // the same way each time.
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer } from './api.js';
-import { Choice, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
+import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
 import { look, useSession } from './session.js';
 /**
  * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_acting?: boolean,
@@ -54,20 +54,20 @@ function what(r) {
 export function Faults() {
   const { info } = useSession();
   const { data: plan, error, reload } = /** @type {ReturnType<typeof useAnswer<Plan>>} */ (useAnswer('/faults', ['fault', 'request', 'delivery']));
-  if (error) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
+  if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
   if (!plan) return null;
   const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => attempt(f, () => [said]).then(reload);
   const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'The rule is in force.');
   return h(Page, {
-    title: 'Faults', side: plan.data.length > 0 && button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules are removed.') }, icon('trash'), 'Remove all'),
-    children: [
+    title: 'Faults',
+    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules are removed.') }, icon('trash'), 'Remove all')),
+    children: h(Doing, { label: 'Rules', class: 'whole' },
       p({ class: 'lead' }, 'Each rule disturbs some requests, messages or deliveries. The same seed and the same order of calls give the same faults, so what failed once can be made to fail again.'),
       div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
       plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Everything works as it should. Add a ready-made rule above or one of your own below.'),
       div({ class: 'columns' },
         h(NewRule, { operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'gap', change })),
-    ],
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'gap', change }))),
   });
 }
 
@@ -138,15 +138,19 @@ function Settings({ seed, lookup, change }) {
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Start anew'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'A new seed'))),
     fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'How “one lookup per second” is measured.'),
       h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['gap', 'Gap'], ['bucket', 'Bucket'], ['calendar', 'Calendar second']] })),
-    h(Forget, { change }));
+    h(Reset, { change }));
 }
 
-/** Forgetting everything asks first. @param {{change: Change}} props */
-function Forget({ change }) {
-  const [open, setOpen] = useState(false);
-  return div({ class: 'card form' }, h2('Reset'), p({ class: 'dim' }, 'Forgets lists, contacts, messages, webhooks, deliveries, requests and faults.'),
-    open ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' },
-      button({ type: 'button', class: 'button bad', onClick: () => { setOpen(false); change(() => call('DELETE', '/state'), 'Everything is forgotten.'); } }, icon('trash'), 'Yes, forget it all'),
-      button({ type: 'button', class: 'button', onClick: () => setOpen(false) }, 'Keep it'))
-      : div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: () => setOpen(true) }, icon('trash'), 'Forget everything')));
+/** Going back asks first. @param {{change: Change}} props */
+function Reset({ change }) {
+  const [asked, ask] = useState('');
+  const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => { ask(''); change(f, said); };
+  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => ask(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Back to the start' : 'Forget everything');
+  const sure = asked === 'start'
+    ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'All is as it was at the start.') }, icon('retry'), 'Yes, back to the start')
+    : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything is forgotten.') }, icon('trash'), 'Yes, forget it all');
+  return div({ class: 'card form' }, h2('Reset'),
+    p({ class: 'dim' }, 'The start is what the server was seeded with; forgetting everything leaves no list, contact, message, webhook, delivery, request or fault.'),
+    asked ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => ask('') }, 'Keep it'))
+      : div({ class: 'actions' }, first('start'), first('all')));
 }

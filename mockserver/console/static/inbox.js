@@ -1,9 +1,10 @@
 // The inbox: every message that the platform would have sent, and what its
 // recipient does with it.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { call, href, text, useChanges, useList, useRecord, useRested } from './api.js';
-import { go } from './place.js';
-import { Choice, Copy, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags, when } from './ui.js';
+import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { go, link, useSearch } from './place.js';
+import { when } from './time.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
@@ -29,23 +30,21 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
 
 /** @param {Message} m @param {boolean} current */
 const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
-  a({ href: `#/inbox/${m.id}`, 'aria-current': current ? 'true' : undefined },
+  a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
     span({ class: 'line' }, strong(m.subject || '(no subject)'), when(m.time)),
     span({ class: 'line' }, span({ class: 'dim cut' }, `${m.to} · ${kind(m)}`), marks(m), state(m))));
 
-/** @param {{id?: string, tab?: string, query?: string}} props */
-export function Inbox({ id, tab, query }) {
+/** @param {{id?: string, tab?: string}} props */
+export function Inbox({ id, tab }) {
   useSession();
-  const [q, setQ] = useState(query ?? '');
-  useEffect(() => { if (query) setQ(query); }, [query]);
-  const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search, account_id: accountFilter() }));
+  const search = useSearch();
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
   return h(Split, {
-    title: 'Inbox', count: list.total, open: !!id, home: '#/inbox',
-    side: a({ class: 'button quiet', href: '#/inbox/latest', 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
-    tools: h(Search, { value: q, onInput: setQ, label: 'Search subject, address, state' }),
-    list: rows(list, !!search, m => row(m, m.id === open), empty('inbox', 'Nothing sent yet', 'Submit a message with POST /v2/emails, or send a campaign, and it shows here at once.')),
+    title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
+    side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
+    tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
+    list: rows(list, !!search.asked, m => row(m, m.id === open), empty('inbox', 'Nothing sent yet', 'Submit a message with POST /v2/emails, or send a campaign, and it shows here at once.')),
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
@@ -70,7 +69,7 @@ function Opened({ id, at, tab, summary }) {
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' })), when(m.time)),
       h(Actions, { m })),
     h(Tabs, {
-      label: 'Parts of the message', value: tab, onChange: t => go(`#/inbox/${at}/${t}`),
+      label: 'Parts of the message', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
       tabs: [
         { id: 'html', label: 'HTML', panel: () => m.html ? h(Preview, { id, subject: m.subject }) : empty('mail', 'No HTML', 'This message has a text part only.') },
         { id: 'text', label: 'Text', panel: () => m.text ? pre({ class: 'plain', tabindex: 0 }, m.text) : empty('mail', 'No text', 'This message has an HTML part only.') },
@@ -101,10 +100,10 @@ function Actions({ m }) {
     if (!now.length) return ['Done. No event fires for that.'];
     const sent = now.reduce((n, e) => n + e.deliveries.length, 0);
     const names = [...new Set(now.map(e => e.event))].join(' and ');
-    return sent ? [`${names} is on its way to ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?' + (now[0].event_id || now[0].event)]]
+    return sent ? [`${names} is on its way to ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?q=' + (now[0].event_id || now[0].event)]]
       : [`${names} fired; no webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
   });
-  return div({ class: 'actions', role: 'group', 'aria-label': 'What the recipient does' },
+  return h(Doing, { label: 'What the recipient does', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
     m.confirmation && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
     button({ type: 'button', class: 'button', onClick: () => act('open') }, icon('eye'), 'Open'),

@@ -1,8 +1,9 @@
 // Requests: what the API was asked, what it answered, and what was wrong.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { mistakes, useList, useRecord, useRested } from './api.js';
-import { go } from './place.js';
-import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags, took, when } from './ui.js';
+import { h } from './vendor/preact.js';
+import { mistakes, useList, useRecord } from './api.js';
+import { go, link, useParam, useSearch } from './place.js';
+import { took, when } from './time.js';
+import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
 const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;
@@ -15,23 +16,21 @@ function outcome(r) {
 
 /** @param {Request} r @param {boolean} current */
 const row = (r, current) => li({ key: r.id, class: r.fresh ? 'fresh' : '' },
-  a({ href: `#/requests/${r.id}`, 'aria-current': current ? 'true' : undefined },
+  a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
     span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
     span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r))));
 
-/** @param {{id?: string, tab?: string, query?: string}} props */
-export function Requests({ id, tab, query }) {
+/** @param {{id?: string, tab?: string}} props */
+export function Requests({ id, tab }) {
   useSession();
-  const [q, setQ] = useState(query ?? '');
-  const [status, setStatus] = useState('');
-  useEffect(() => { if (query) setQ(query); }, [query]);
-  const search = useRested(q);
-  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search, status, account_id: accountFilter() }));
+  const search = useSearch();
+  const [status, setStatus] = useParam('status');
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.asked, status, account_id: accountFilter() }));
   return h(Split, {
-    title: 'Requests', count: list.total, open: !!id, home: '#/requests',
-    tools: [h(Search, { value: q, onInput: setQ, label: 'Search path, operation, status, body' }),
+    title: 'Requests', count: list.total, open: !!id, home: link('requests'),
+    tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: rows(list, !!(search || status), r => row(r, r.id === id), empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`)),
+    list: rows(list, !!(search.asked || status), r => row(r, r.id === id), empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`)),
     detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the answer, and what was wrong with it.'),
   });
 }
@@ -50,7 +49,7 @@ function Opened({ id, tab, summary }) {
     wrong(r),
     unread(r),
     h(Tabs, {
-      label: 'Parts of the request', value: tab, onChange: t => go(`#/requests/${id}/${t}`),
+      label: 'Parts of the request', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
         { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', 'This request came without one.') },
         { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'This request came without one.') },

@@ -5,7 +5,7 @@ import { call } from './api.js';
 
 /**
  * @typedef {{account_id: number, users: {user_id: number, email: string}[]}} Account
- * @typedef {{accounts: Account[], events: string[], bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string, token_needed: boolean}} Info
+ * @typedef {{accounts: Account[], events: string[], events_kept: number, bounce_categories: {category: string, description: string}[], retry_schedule_ms: number[], lookup_limit: string, token_needed: boolean}} Info
  */
 
 const session = { info: /** @type {Info|null} */ (null), account: '' };
@@ -13,10 +13,10 @@ const session = { info: /** @type {Info|null} */ (null), account: '' };
 const listeners = new Set();
 const tell = () => { for (const f of listeners) f(); };
 
-/** Asks the server about itself. */
+/** Asks the server about itself. One that does not answer is asked again when it is back. */
 export async function look() {
-  /** @type {Info} */
-  const info = await call('GET', '/info');
+  const info = /** @type {Info|null} */ (await call('GET', '/info').catch(() => null));
+  if (!info) return;
   const all = info.accounts.map(a => String(a.account_id));
   const before = sessionStorage.getItem('account') ?? '';
   session.info = info;
@@ -24,8 +24,9 @@ export async function look() {
   tell();
 }
 
-/** @param {string} account */
+/** Looks at another account, if there is such a one. @param {string} account */
 export function choose(account) {
+  if (!session.info?.accounts.some(a => String(a.account_id) === account)) return;
   session.account = account;
   sessionStorage.setItem('account', account);
   tell();

@@ -1,7 +1,8 @@
 // Suppressed: addresses that nothing is sent to.
 import { h, useState } from './vendor/preact.js';
 import { call, useAnswer, useRested } from './api.js';
-import { Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut, when } from './ui.js';
+import { when } from './time.js';
+import { Doing, Field, Page, Pager, attempt, empty, icon, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /** @typedef {{email: string, created_on?: number}} Entry @typedef {{data: Entry[], pagination?: {count?: number}}} Answer */
 const { button, div, form, p, span, table, tbody, td, th, thead, tr } = tags;
@@ -43,14 +44,14 @@ export function Suppressed() {
       p({ class: 'lead' }, 'Nothing is sent to these addresses, whatever list they are on. Who reports spam or unsubscribes from all email ends up here, and what you add. A bounce does not.'),
       div({ class: 'formrow' },
         form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address or a pattern', value: email, onInput: setEmail, hint: 'someone@example.org or *@example.org' }),
-          button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add')),
+          h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
       error ? empty('warn', 'No answer', error)
         : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
         : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'Nobody is suppressed', filter ? 'Neither this address nor a pattern that matches it is on the list. Addresses are compared as a whole.' : 'Let a recipient unsubscribe from all email in the inbox, or add an address above.')
         : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),
           tbody(data.data.map(s => tr({ key: s.email }, td(span({ class: 'mono' }, s.email)), td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
-            td({ class: 'end' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove')))))),
+            td({ class: 'end' }, h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove'))))))),
       h(Pager, { pages, count }),
     ],
   });

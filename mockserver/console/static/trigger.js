@@ -1,9 +1,9 @@
 // Send event: any event, edited at will, signed and sent to a webhook or a URL.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { call, everyPage, useAnswer } from './api.js';
+import { call, useAnswer } from './api.js';
 import { Track, state } from './deliveries.js';
-import { Choice, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
-import { ofAccount, useSession } from './session.js';
+import { Choice, Doing, Field, Page, Select, attempt, chip, code, icon, quote, tags } from './ui.js';
+import { useWebhooks } from './webhooks.js';
 /**
  * @typedef {{event: string, variant: string, summary: string, body: object}} Sample
  * @typedef {import('./api.js').FullDelivery} FullDelivery
@@ -26,9 +26,8 @@ const pretty = (/** @type {unknown} */ v) => JSON.stringify(v, null, 2);
 
 /** @param {{id?: string}} props the event or delivery whose body to begin with */
 export function Trigger({ id }) {
-  useSession();
   const { data, reload } = /** @type {ReturnType<typeof useAnswer<{data: Sample[]}>>} */ (useAnswer('/samples', []));
-  const hooks = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage)).data?.data ?? [];
+  const hooks = useWebhooks().data?.data ?? [];
   const [chosen, setChosen] = useState('');
   const [text, setText] = useState('');
   const samples = data?.data ?? [];
@@ -78,7 +77,7 @@ function Destination({ hooks, text, sample }) {
         h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
         h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
         h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
-    div(button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
+    h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
     sent && h(Sent, { key: sent, id: sent }),
     sample && div(div({ class: 'label' }, edited ? 'The unedited sample in a shell' : 'The same in a shell'),
       code(shell(sample, toHook ? target.url : url || 'URL', toHook ? target.hash_function ?? 'sha256' : hash))));

@@ -1,5 +1,6 @@
 // Small parts that every screen uses.
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
+import { useConnection } from './api.js';
 import { paths } from './icons.js';
 
 /**
@@ -15,32 +16,13 @@ export const tags = /** @type {Record<string, Tag>} */ (new Proxy({}, {
   get: (_, name) => (/** @type {any} */ first, /** @type {Child[]} */ ...children) =>
     isProps(first) ? h(String(name), first, ...children) : h(String(name), null, first, ...children),
 }));
-const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, li, option, p, path, pre, section, select, small, span, svg, time, ul } = tags;
+const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, li, option, p, path, pre, section, select, small, span, svg, ul } = tags;
 
 /** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
 
 /** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);
-
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-
-/** A time of today as a clock, an older one with its day; all of it on hover. @param {string} at @param {boolean} [ms] */
-export function when(at, ms) {
-  const d = new Date(at);
-  const today = d.toDateString() === new Date().toDateString();
-  const s = today ? clock.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : day.format(d);
-  return time({ datetime: at, title: d.toISOString() }, s);
-}
-
-/** Minutes and seconds until a moment. @param {{to: string}} props */
-export function Countdown({ to }) {
-  const [, tick] = useState(0);
-  useEffect(() => { const t = setInterval(() => tick(n => n + 1), 1000); return () => clearInterval(t); }, []);
-  const s = Math.max(0, Math.round((Date.parse(to) - Date.now()) / 1000));
-  return span({ class: 'num' }, `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`);
-}
 
 /** @param {string} value */
 async function copy(value) {
@@ -62,6 +44,11 @@ export function Copy({ value, label, text }) {
     setTimeout(() => setDone(false), 1200);
   };
   return button({ type: 'button', class: text ? 'button' : 'bare', onClick, 'aria-label': text ? undefined : label, title: label }, icon(done ? 'check' : 'copy'), text);
+}
+
+/** What does something: out of use while there is no server. @param {{label: string, class?: string, children: Child}} props */
+export function Doing({ label: name, class: kind = 'doing', children }) {
+  return fieldset({ class: kind, 'aria-label': name, disabled: useConnection() === 'lost' }, children);
 }
 
 /**
@@ -201,12 +188,12 @@ export const Tick = ({ label: name, checked, onChange, kind }) => label({ class:
 /** @param {string} sign @param {string} title @param {Child[]} words */
 export const empty = (sign, title, ...words) => div({ class: 'empty' }, icon(sign), h2(title), p(...words));
 
-/** @typedef {{text: string, link?: [string, string], key: number}} Said */
+/** @typedef {{text: Child, link?: [string, string], key: number}} Said */
 let say = (/** @type {Said} */ _) => {};
-/** Says in a corner, and to screen readers, what has just been done. @param {string} text @param {[string, string]} [link] */
+/** Says in a corner, and to screen readers, what has just been done. @param {Child} text @param {[string, string]} [link] */
 export const toast = (text, link) => say({ text, link, key: Date.now() });
 
-/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => [string, [string, string]?]} done */
+/** Does something and says so, or why it could not be done. @template T @param {() => Promise<T>} what @param {(answer: T) => [Child, [string, string]?]} done */
 export async function attempt(what, done) {
   try {
     toast(...done(await what()));
@@ -265,9 +252,6 @@ export function Pager({ pages: { page, setPage, perPage }, count }) {
 
 /** A word as a shell takes it literally. @param {string} s */
 export const quote = s => `'${s.replaceAll("'", `'\\''`)}'`;
-
-/** How long something took. @param {number} ms */
-export const took = ms => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 
 /** A number with its noun. @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

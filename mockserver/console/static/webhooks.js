@@ -1,14 +1,19 @@
 // The webhooks of the account: what they hear, and whether they are archived.
 import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
-import { Copy, Heading, attempt, chip, empty, icon, tags } from './ui.js';
+import { Copy, Doing, Heading, attempt, chip, empty, icon, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
 const { article, button, div, header, li, p, span, strong, ul } = tags;
 
-export function Webhooks() {
+/** The webhooks of the account. @returns {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */
+export function useWebhooks() {
   useSession();
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */ (useAnswer(ofAccount('/webhooks'), ['records'], everyPage));
+  return useAnswer(ofAccount('/webhooks'), ['records'], everyPage);
+}
+
+export function Webhooks() {
+  const { data, error, reload } = useWebhooks();
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!data.data.length) return empty('hook', 'No webhook yet', 'Create one with POST /webhooks: the events that it hears are delivered to it, and listed here.');
@@ -30,5 +35,5 @@ function Card({ w, reload }) {
     p({ class: 'id' }, w.url, h(Copy, { value: w.url, label: 'Copy the URL' })),
     p({ class: 'tags' }, w.events.map(e => span({ class: 'chip', key: e }, e))),
     div({ class: 'line' }, span({ class: 'dim cut' }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? 'hour'}` : 'no rate limit'),
-      button({ type: 'button', class: 'button', onClick: toggle }, icon('archive'), archived ? 'Unarchive' : 'Archive')));
+      h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: toggle }, icon('archive'), archived ? 'Unarchive' : 'Archive'))));
 }

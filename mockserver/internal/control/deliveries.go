@@ -55,12 +55,13 @@ func deliveryStates() []record.DeliveryState {
 
 func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[delivery.Summary]) bool) {
-		for x, summary := range c.Deliveries.NewestDeliveries() {
+	n, newest := c.Deliveries.NewestDeliveries()
+	return list(q, n, func(yield func(row[delivery.Summary]) bool) {
+		for x, summary := range newest {
 			wanted := q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) &&
 				q.allows("event", x.Event) && q.allows("webhook_id", x.WebhookID)
 			text := func() []string {
-				return []string{x.ID, x.EventID, x.Event, x.URL, string(x.State), string(x.Body)}
+				return []string{x.ID, x.EventID, x.Event, x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
 			}
 			if !yield(row[delivery.Summary]{x.ID, wanted, text, summary}) {
 				return

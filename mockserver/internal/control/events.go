@@ -58,10 +58,11 @@ func (c *Control) eventRoutes() section {
 
 func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[delivery.EventSummary]) bool) {
-		for e := range c.Deliveries.NewestEvents() {
+	n, newest := c.Deliveries.NewestEvents()
+	return list(q, n, func(yield func(row[delivery.EventSummary]) bool) {
+		for e := range newest {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
-			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, string(e.Body)} }
+			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} }
 			summary := func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} }
 			if !yield(row[delivery.EventSummary]{e.ID, wanted, text, summary}) {
 				return

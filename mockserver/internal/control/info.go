@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
@@ -48,6 +49,7 @@ type infoAnswer struct {
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" means:"how lookups are counted"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" means:"the waits before a failed delivery is tried again"`
 	Events           []string             `json:"events" means:"the names of all events"`
+	EventsKept       int                  `json:"events_kept" means:"how many events are kept: the latest"`
 	BounceCategories []category           `json:"bounce_categories" means:"how a message can bounce"`
 	MagicDomain      string               `json:"magic_domain" means:"the domain of recipients that act by themselves"`
 }
@@ -75,6 +77,7 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 		LookupLimit:     c.Platform.Lookups(),
 		RetryScheduleMS: []int64{},
 		Events:          eventNames(),
+		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
 	}
 	out.FaultSeed, _ = c.Faults.List()

@@ -63,8 +63,10 @@ type recordList[T any] struct {
 	More  bool `json:"more" means:"whether older ones follow"`
 }
 
-// list picks what a list shows of rows, which come newest first.
-func list[T any](q listQuery, rows iter.Seq[row[T]]) recordList[T] {
+// list picks what a list shows of rows, which come newest first. If all of them are
+// asked for, and somebody knows that they are n and not 0, those behind the list are
+// not looked at.
+func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
 	before := q.query["before"]
 	older := before == ""
@@ -78,12 +80,26 @@ func list[T any](q listQuery, rows iter.Seq[row[T]]) recordList[T] {
 		case !older:
 		case len(out.Data) == q.number("limit"):
 			out.More = true
+			if n > 0 && q.everything() {
+				out.Total = n
+				return out
+			}
 		default:
 			out.Data = append(out.Data, r.record())
 		}
 		older = older || r.id == before
 	}
 	return out
+}
+
+// everything reports whether no filter is set.
+func (q listQuery) everything() bool {
+	for name, value := range q.query {
+		if value != "" && name != "limit" && name != "before" {
+			return false
+		}
+	}
+	return true
 }
 
 // finds reports whether a text has all words of the search.

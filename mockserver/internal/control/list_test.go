@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,9 +73,32 @@ func TestListPages(t *testing.T) {
 		"search=NUMBER&limit=3": {"5 4 2", 4, true},
 		"search=2&before=4":     {"2", 1, false},
 	} {
-		out := list(asked(t, query), rows)
+		out := list(asked(t, query), 0, rows)
 		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.More != want.more {
 			t.Errorf("%s: %q of %d, more %v; want %+v", query, got, out.Total, out.More, want)
+		}
+	}
+}
+
+// Of many rows that are all wanted, those behind a list are not looked at.
+func TestListStops(t *testing.T) {
+	for query, want := range map[string]struct{ seen, shown int }{
+		"limit=2":               {3, 2},
+		"limit=2&before=98":     {6, 2},
+		"limit=2&account_id=1":  {100, 2},
+		"limit=2&search=number": {100, 2},
+	} {
+		seen := 0
+		out := list(asked(t, query), 100, func(yield func(row[int]) bool) {
+			for i := range 100 {
+				seen++
+				if !yield(row[int]{strconv.Itoa(100 - i), true, func() []string { return []string{"number"} }, func() int { return i }}) {
+					return
+				}
+			}
+		})
+		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.More {
+			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.More, want)
 		}
 	}
 }

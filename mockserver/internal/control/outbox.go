@@ -90,8 +90,9 @@ func sendingTypes() []events.SendingType {
 
 func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[platform.Summary]) bool) {
-		for m := range c.Platform.NewestSent() {
+	n, sent := c.Platform.NewestSent()
+	return list(q, n, func(yield func(row[platform.Summary]) bool) {
+		for m := range sent {
 			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
 				q.allows("sent_by", string(m.SentBy))
 			if !yield(row[platform.Summary]{m.ID, wanted, m.Words, m.Summary}) {

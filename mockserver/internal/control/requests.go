@@ -44,7 +44,7 @@ func (c *Control) requestRoutes() section {
 
 func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 	q := listQueryOf(r)
-	return list(q, func(yield func(row[gateway.Summary]) bool) {
+	return list(q, 0, func(yield func(row[gateway.Summary]) bool) {
 		for e := range c.API.Log.Newest() {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
 				q.allowsStatus(e.Status)

@@ -32,6 +32,7 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 			"id": "in this journal", "time": "when it fired", "event": "its name",
 			"event_id":   "its own id; the general envelope has none",
 			"account_id": "the account in which it fired", "message_id": "the message that it is about",
+			"recipient": "the address that it is about", "subject": "of the message",
 			"body": "as it is delivered", "deliveries": "the ids of its deliveries, one for each webhook that subscribed",
 		},
 		reflect.TypeFor[record.Attempt](): {
@@ -95,6 +96,7 @@ func messageWords() map[string]string {
 func deliveryWords() map[string]string {
 	return map[string]string{
 		"id": "of the delivery", "event_id": "the event's own id; the general envelope has none", "event": "the event's name",
+		"message_id": "the message that the event is about", "recipient": "the address that it is about", "subject": "of the message",
 		"account_id": "the webhook's account", "webhook_id": "the webhook; empty for an event of one's own to a URL",
 		"url": "where it goes", "signature": "the header `X-Service-Signature`", "state": "where it stands",
 		"created_at": "when the event fired", "next_attempt": "when it is tried again", "fault": "the id of the rule that hit it",

@@ -18,6 +18,7 @@ func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 	for _, q := range d.order {
 		if of(q) {
 			q.forget()
+			d.audience.leave(q)
 			q.changing = left
 		}
 	}

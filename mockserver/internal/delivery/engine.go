@@ -60,6 +60,7 @@ type Engine struct {
 	mu         sync.Mutex
 	queues     map[int64]*queue // by webhook
 	order      []*queue
+	audience   audience // of those in order
 	journal    journal
 	changing   *cut.Source[delivery] // told before a delivery of the journal changes
 	acts       uint64                // counts what changed anything
@@ -98,6 +99,7 @@ func New(o Options) *Engine {
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
+		audience: audience{},
 		changing: &cut.Source[delivery]{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -115,6 +117,9 @@ func (d *Engine) addLocked(q *queue) {
 	q.changing = d.changing
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
+	if !q.hook.Archived {
+		d.audience.join(q)
+	}
 }
 
 // Archive stops or resumes deliveries to a webhook. What is queued is kept.
@@ -123,6 +128,11 @@ func (d *Engine) Archive(id int64, archived bool) {
 	defer d.mu.Unlock()
 	q := d.queues[id]
 	q.hook.Archived = archived
+	if archived {
+		d.audience.leave(q)
+	} else {
+		d.audience.join(q)
+	}
 	d.startLocked(q)
 }
 
@@ -141,11 +151,8 @@ func (d *Engine) Publish(fired []Event) {
 	defer d.mu.Unlock()
 	for i := range fired {
 		ids := []string{}
-		for _, q := range d.order {
-			h := &q.hook
-			if h.AccountID == fired[i].AccountID && !h.Archived && slices.Contains(h.Events, fired[i].Name) {
-				ids = append(ids, d.pushLocked(q, &fired[i]).ID)
-			}
+		for _, q := range d.audience[topic{fired[i].AccountID, fired[i].Name}] {
+			ids = append(ids, d.pushLocked(q, &fired[i]).ID)
 		}
 		d.acts++
 		noted := d.journal.fired(&fired[i], ids)
@@ -158,6 +165,9 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 	out := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
+		MessageID: e.MessageID,
+		Recipient: e.Recipient,
+		Subject:   e.Subject,
 		AccountID: e.AccountID,
 		URL:       q.hook.URL,
 		Body:      e.Body,

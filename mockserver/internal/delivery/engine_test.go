@@ -58,13 +58,13 @@ func TestNext(t *testing.T) {
 // The journal holds the latest 10,000 events, and their numbers go on.
 func TestJournalIsBounded(t *testing.T) {
 	var j journal
-	for n := range maxEvents + 2 {
+	for n := range MaxEvents + 2 {
 		j.fired(&Event{}, nil)
-		if want := min(n+1, maxEvents); len(j.events) != want {
+		if want := min(n+1, MaxEvents); len(j.events) != want {
 			t.Fatalf("after %d events: %d are kept, want %d", n+1, len(j.events), want)
 		}
 	}
-	if first, last := j.events[0].ID, j.events[maxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
+	if first, last := j.events[0].ID, j.events[MaxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
 		t.Errorf("kept are %s to %s", first, last)
 	}
 }

@@ -11,6 +11,8 @@ import (
 type Event struct {
 	AccountID int64
 	MessageID string // the message that it is about
+	Recipient string // the address that it is about
+	Subject   string // of the message
 	Name      string
 	ID        string // the general envelope has none
 	What      events.Event
@@ -36,5 +38,9 @@ func ownEvent(account int64, body []byte) *Event {
 		Event string `json:"event"`
 	}
 	_ = json.Unmarshal(body, &name) // it may be anything
-	return &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
+	out := &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
+	if what, err := events.Parse(body); err == nil {
+		out.Recipient = what.Recipient()
+	}
+	return out
 }

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
-// maxEvents is how many events the journal holds: the latest ones.
-const maxEvents = 10_000
+// MaxEvents is how many events the journal holds: the latest ones.
+const MaxEvents = 10_000
 
 // journal is what happened: all deliveries, and the latest events. The slice of
 // deliveries only grows.
@@ -49,11 +49,13 @@ func (j *journal) fired(e *Event, deliveries []string) *record.FiredEvent {
 		EventID:    e.ID,
 		AccountID:  e.AccountID,
 		MessageID:  e.MessageID,
+		Recipient:  e.Recipient,
+		Subject:    e.Subject,
 		Body:       e.Body,
 		Deliveries: deliveries,
 	}
 	j.events = append(j.events, out)
-	if len(j.events) > maxEvents {
+	if len(j.events) > MaxEvents {
 		j.events[0] = nil
 		j.events = j.events[1:]
 	}

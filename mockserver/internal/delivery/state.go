@@ -48,7 +48,7 @@ func (s *State) Add(changed State) error {
 		}
 	}
 	s.Events = append(s.Events, changed.Events...)
-	s.Events = s.Events[max(0, len(s.Events)-maxEvents):]
+	s.Events = s.Events[max(0, len(s.Events)-MaxEvents):]
 	s.LastEvent = changed.LastEvent
 	return nil
 }
@@ -87,7 +87,8 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queues, d.order, d.changing = map[int64]*queue{}, nil, &cut.Source[delivery]{}
+	d.queues, d.order, d.audience = map[int64]*queue{}, nil, audience{}
+	d.changing = &cut.Source[delivery]{}
 	d.acts++
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})

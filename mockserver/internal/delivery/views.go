@@ -15,10 +15,12 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return d.journal.eventsThat(wanted)
 }
 
-// NewestEvents iterates over the journal of events, the latest first. The engine
-// stands still meanwhile.
-func (d *Engine) NewestEvents() iter.Seq[*record.FiredEvent] {
-	return func(yield func(*record.FiredEvent) bool) {
+// NewestEvents returns how many events the journal holds, and iterates over them, the
+// latest first. The engine stands still meanwhile.
+func (d *Engine) NewestEvents() (int, iter.Seq[*record.FiredEvent]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.journal.events), func(yield func(*record.FiredEvent) bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, e := range slices.Backward(d.journal.events) {
@@ -29,37 +31,70 @@ func (d *Engine) NewestEvents() iter.Seq[*record.FiredEvent] {
 	}
 }
 
-// Deliveries returns copies of all deliveries, in the order in which the events
-// fired.
-func (d *Engine) Deliveries() []record.Delivery {
+// step is how many deliveries are looked at while the engine stands still: it goes
+// on between two steps.
+const step = 256
+
+// fired returns the deliveries of the journal, and how many of them are not
+// forgotten. The slice only grows, until another takes its place.
+func (d *Engine) fired() (all []*delivery, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := make([]record.Delivery, 0, len(d.journal.deliveries))
-	for _, x := range d.journal.deliveries {
-		if x.Forgotten {
-			continue
-		}
-		copied := x.Delivery
-		copied.Body = slices.Clone(x.Body)
-		copied.Attempts = append([]record.Attempt{}, x.Attempts...)
-		out = append(out, copied)
+	return d.journal.deliveries, len(d.journal.byID)
+}
+
+// Deliveries returns copies of all deliveries, in the order in which the events
+// fired, each as it is when its turn comes: the engine goes on meanwhile.
+func (d *Engine) Deliveries() []record.Delivery {
+	all, n := d.fired()
+	out := make([]record.Delivery, 0, n)
+	for some := range slices.Chunk(all, step) {
+		out = d.appendCopies(out, some)
 	}
 	return out
 }
 
-// NewestDeliveries iterates over the deliveries, the latest first, each with what
-// describes it as it stands. The engine stands still meanwhile.
-func (d *Engine) NewestDeliveries() iter.Seq2[*record.Delivery, func() Summary] {
-	return func(yield func(*record.Delivery, func() Summary) bool) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		now := d.clock.Now()
-		for _, x := range slices.Backward(d.journal.deliveries) {
-			if !x.Forgotten && !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
+func (d *Engine) appendCopies(to []record.Delivery, some []*delivery) []record.Delivery {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range some {
+		if x.Forgotten {
+			continue
+		}
+		to = append(to, x.Delivery)
+		last := &to[len(to)-1]
+		last.Body = slices.Clone(x.Body)
+		last.Attempts = append([]record.Attempt{}, x.Attempts...)
+	}
+	return to
+}
+
+// NewestDeliveries returns how many deliveries there are, and iterates over them, the
+// latest first, each with what describes it as it stands. The engine stands still
+// while one is looked at, and goes on now and then: what is called may take no lock
+// of its.
+func (d *Engine) NewestDeliveries() (int, iter.Seq2[*record.Delivery, func() Summary]) {
+	all, known := d.fired()
+	return known, func(yield func(*record.Delivery, func() Summary) bool) {
+		for n := len(all); n > 0; n -= step {
+			if !d.lookAt(all[max(0, n-step):n], yield) {
 				return
 			}
 		}
 	}
+}
+
+// lookAt yields some deliveries, the latest first, and reports whether to go on.
+func (d *Engine) lookAt(some []*delivery, yield func(*record.Delivery, func() Summary) bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.clock.Now()
+	for _, x := range slices.Backward(some) {
+		if !x.Forgotten && !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Record returns everything about a delivery, or nil if there is none with the id.

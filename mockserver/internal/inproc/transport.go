@@ -3,6 +3,7 @@ package inproc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,8 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case response := <-w.ready:
-		if response == nil {
-			return nil, io.EOF
+		if response == nil { // of a canceled request too, when select could take either
+			return nil, cmp.Or(r.Context().Err(), io.EOF)
 		}
 		return response, nil
 	case <-r.Context().Done():

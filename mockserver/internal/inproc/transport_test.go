@@ -195,3 +195,32 @@ func TestHandlerTransportCancelAmidBody(t *testing.T) {
 		}
 	})
 }
+
+// lateWatch is a context at which nobody looks before all else has happened.
+type lateWatch struct{ context.Context }
+
+func (c lateWatch) Done() <-chan struct{} {
+	synctest.Wait()
+	return c.Context.Done()
+}
+
+// A request that is canceled fails for that, also when the handler has given it up
+// by then.
+func TestCanceledAndAborted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 { // either could be taken
+			ctx, cancel := context.WithCancel(t.Context())
+			via := Transport{http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				cancel()
+				panic(http.ErrAbortHandler)
+			})}
+			r, err := http.NewRequestWithContext(lateWatch{ctx}, http.MethodGet, "http://mock.test/", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := via.RoundTrip(r); !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v, want %v", err, context.Canceled)
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -41,29 +42,57 @@ func (r *records) stopCampaigns() {
 // account is what the tokens of one account see.
 type account struct {
 	ID          int64
-	Templates   collection[template]
+	Templates   catalogue
 	Lists       collection[list]
 	Campaigns   collection[campaign]
 	Workflows   collection[workflow]
 	Webhooks    collection[hook]
 	Suppression suppressionList
 	Tags        map[string]bool
+	addressees  addressees
+	heard       map[string]int         // how many webhooks that are not archived want an event
+	greetings   map[int64][]*workflow  // those that are active, by list, in the order of their ids
 	lookups     map[int64]*lookupState // by user
 }
 
 func newAccount(id int64) *account {
-	return &account{ID: id, Tags: map[string]bool{}, lookups: map[int64]*lookupState{}}
+	return &account{
+		ID:          id,
+		Templates:   newCatalogue(),
+		Suppression: newSuppressionList(),
+		Tags:        map[string]bool{},
+		addressees:  addressees{},
+		heard:       map[string]int{},
+		greetings:   map[int64][]*workflow{},
+		lookups:     map[int64]*lookupState{},
+	}
 }
 
 // wants reports whether any webhook of the account would be sent an event: one
 // that nobody hears need not be made.
-func (a *account) wants(event string) bool {
-	return slices.ContainsFunc(a.Webhooks.all, func(h *hook) bool {
-		return !h.Archived && slices.Contains(h.Events, event)
-	})
+func (a *account) wants(event string) bool { return a.heard[event] > 0 }
+
+// listen counts a webhook among those that hear its events, by 1, or no more, by -1.
+func (a *account) listen(h *hook, by int) {
+	for _, event := range h.Events {
+		a.heard[event] += by
+	}
 }
 
-// collection holds the resources of one kind in an account, the oldest first.
+// greet has an active workflow greet the contacts of its list, and no other.
+func (a *account) greet(w *workflow) {
+	all := a.greetings[w.ListID]
+	i, found := slices.BinarySearchFunc(all, w.ID, func(w *workflow, id int64) int { return cmp.Compare(w.ID, id) })
+	switch {
+	case w.Active && !found:
+		a.greetings[w.ListID] = slices.Insert(all, i, w)
+	case !w.Active && found:
+		a.greetings[w.ListID] = slices.Delete(all, i, i+1)
+	}
+}
+
+// collection holds the resources of one kind in an account, the oldest first. None
+// is ever removed.
 type collection[T any] struct {
 	byID map[int64]*T
 	all  []*T
@@ -75,17 +104,6 @@ func (c *collection[T]) add(id int64, item *T) {
 	}
 	c.byID[id] = item
 	c.all = append(c.all, item)
-}
-
-func (c *collection[T]) remove(id int64) {
-	item := c.byID[id]
-	delete(c.byID, id)
-	for i, other := range c.all {
-		if other == item {
-			c.all = append(c.all[:i:i], c.all[i+1:]...)
-			return
-		}
-	}
 }
 
 // find returns the resource with the id, or the error that answers for it.

@@ -47,6 +47,7 @@ func (p *Platform) CreateCampaign(
 			UpdatedOn: t.unix(),
 		}
 		t.account.Campaigns.add(c.ID, c)
+		t.account.Templates.use(&c.Content, 0)
 		return api.CreateCampaign201JSONResponse(c.wire()), nil
 	})
 }
@@ -100,7 +101,9 @@ func (p *Platform) UpdateCampaign(
 			}
 		}
 		updated.UpdatedOn = t.unix()
+		before := c.Content.TemplateID
 		*c = updated
+		t.account.Templates.use(&c.Content, before)
 		return api.UpdateCampaign200JSONResponse(c.wire()), nil
 	})
 }

@@ -36,7 +36,7 @@ func (t *tx) contentOf(in api.MessageContent) (content, error) {
 	if c.HTML != "" || c.Text != "" {
 		return c, problem.Invalid("either a template or inline parts", "body", "content", "template_id")
 	}
-	_, err := t.account.Templates.find(c.TemplateID, "template", "body", "content", "template_id")
+	_, err := t.account.Templates.find(c.TemplateID, "body", "content", "template_id")
 	return c, err
 }
 
@@ -63,7 +63,7 @@ func (t *tx) changeContent(c content, in api.MessageContentUpdate) (content, err
 		c.Subject = *in.Subject
 	}
 	if in.TemplateID != nil {
-		_, err := t.account.Templates.find(*in.TemplateID, "template", "body", "content", "template_id")
+		_, err := t.account.Templates.find(*in.TemplateID, "body", "content", "template_id")
 		return content{Subject: c.Subject, TemplateID: *in.TemplateID}, err
 	}
 	if inline && c.TemplateID != 0 {

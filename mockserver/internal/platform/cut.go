@@ -89,11 +89,11 @@ func (c *Cut) releaseRecords() {
 func (a *account) snapshot() accountSnapshot {
 	out := accountSnapshot{
 		ID:         a.ID,
-		Templates:  copies(a.Templates.all),
+		Templates:  copies(slices.Collect(a.Templates.inOrder.All)),
 		Campaigns:  copies(a.Campaigns.all),
 		Workflows:  copies(a.Workflows.all),
 		Webhooks:   copies(a.Webhooks.all),
-		Suppressed: slices.Clone(a.Suppression.all),
+		Suppressed: copies(slices.Collect(a.Suppression.inOrder.All)),
 		Tags:       slices.Collect(maps.Keys(a.Tags)),
 	}
 	for _, c := range out.Campaigns {

@@ -92,14 +92,8 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 		}
 		return l, l.contacts.at(address), nil
 	}
-	var list *list
-	var last *contact
-	for _, l := range t.account.Lists.all {
-		if c := l.contacts.at(address); c != nil && (last == nil || c.Added > last.Added) {
-			list, last = l, c
-		}
-	}
-	return list, last, nil
+	l, c := t.account.addressees.find(address)
+	return l, c, nil
 }
 
 // queue sends a submitted message, unless it is refused or fails (specification,

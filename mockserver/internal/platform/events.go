@@ -30,6 +30,10 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 	}
 	what := events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}
 	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: what}
+	e.Recipient = e.What.Recipient()
+	if m := t.p.messages[t.about]; m != nil {
+		e.Recipient, e.Subject = m.To, m.subject()
+	}
 	if !api.EventName(name).General() {
 		e.ID = random.UUID()
 		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user

@@ -93,7 +93,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	case !isNew && !mayBecomeActive(c, resubscribe):
 	default:
 		if !isNew && c.Status != statusPending {
-			l.contacts.setAdded(c, t.nextID())
+			t.addAgain(l, c)
 		}
 		t.activate(l, c)
 	}

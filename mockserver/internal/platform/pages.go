@@ -1,10 +1,13 @@
 package platform
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // Pages are counted from 1 (specification, "Limits").
@@ -58,9 +61,24 @@ func (p pageRequest) pagination(n int) api.Pagination {
 // pageOf returns one page of items as the API shows them.
 func pageOf[T, W any](p pageRequest, items []T, wire func(T) W) ([]W, api.Pagination) {
 	from, to := p.bounds(len(items))
+	return pageFrom(p, len(items), slices.Values(items[from:to]), wire)
+}
+
+// pageOfOrder does the same for items that are kept in an order.
+func pageOfOrder[T, W any](p pageRequest, items *slots.Order[T], wire func(T) W) ([]W, api.Pagination) {
+	from, _ := p.bounds(items.Len())
+	return pageFrom(p, items.Len(), items.From(from, nil), wire)
+}
+
+// pageFrom returns the page of n items that begins with the first of these.
+func pageFrom[T, W any](p pageRequest, n int, items iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
+	from, to := p.bounds(n)
 	data := make([]W, 0, to-from)
-	for _, item := range items[from:to] {
+	for item := range items {
+		if len(data) == to-from {
+			break
+		}
 		data = append(data, wire(item))
 	}
-	return data, p.pagination(len(items))
+	return data, p.pagination(n)
 }

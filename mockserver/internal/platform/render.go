@@ -14,6 +14,14 @@ func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.opt
 
 // rendered is the message with links to a platform at a base URL.
 func (m *message) rendered(base string) record.Message {
+	out, value := m.outline(), m.merged(base)
+	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
+	out.Headers = m.headers(out, base)
+	return out
+}
+
+// outline is the message without its parts and headers.
+func (m *message) outline() record.Message {
 	out := record.Message{
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
@@ -23,8 +31,6 @@ func (m *message) rendered(base string) record.Message {
 		FromEmail:          m.From.Email,
 		To:                 m.To,
 		Subject:            m.subject(),
-		HTML:               mail.MergeHTML(m.Content.HTML, m.merged(base)),
-		Text:               mail.MergeText(m.Content.Text, m.merged(base)),
 		Type:               m.Type,
 		TemplateID:         m.Content.TemplateID,
 		ListID:             m.ListID,
@@ -42,7 +48,6 @@ func (m *message) rendered(base string) record.Message {
 	if m.Bounce != nil {
 		out.BounceCategory = m.Bounce.Category
 	}
-	out.Headers = m.headers(out, base)
 	return out
 }
 
@@ -73,8 +78,4 @@ type Summary struct {
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's
 }
 
-func (m *message) summary() Summary {
-	full := m.rendered("")
-	full.HTML, full.Text = "", ""
-	return Summary{Message: full}
-}
+func (m *message) summary() Summary { return Summary{Message: m.outline()} }

@@ -2,8 +2,6 @@ package platform
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
@@ -18,6 +16,7 @@ type template struct {
 	Text      string `json:"text,omitzero"`
 	CreatedOn int64  `json:"created_on"`
 	UpdatedOn int64  `json:"updated_on"`
+	place     int64  // grows with each template: a fixed id need not
 }
 
 func (t *template) wire() api.Template {
@@ -161,32 +160,12 @@ func (h *hook) summary() api.WebhookSummary {
 	}
 }
 
-// suppressionList holds addresses and patterns (*@domain, local@*) that are
-// not sent to, the oldest first.
-type suppressionList struct {
-	all       []suppressed
-	byAddress map[string]bool // without case
-}
-
 type suppressed struct {
 	Email     string `json:"email"`
 	CreatedOn int64  `json:"created_on"`
+	place     int64  // grows with each entry
 }
 
-func (s suppressed) wire() api.SuppressedEmail {
+func (s *suppressed) wire() api.SuppressedEmail {
 	return api.SuppressedEmail{Email: s.Email, CreatedOn: s.CreatedOn}
-}
-
-// matches reports whether an address is suppressed, by itself or by a pattern.
-func (s *suppressionList) matches(address string) bool {
-	address = strings.ToLower(address)
-	local, domain, _ := strings.Cut(address, "@")
-	return s.byAddress[address] || s.byAddress["*@"+domain] || s.byAddress[local+"@*"]
-}
-
-func (s *suppressionList) find(email string) int {
-	if !s.byAddress[strings.ToLower(email)] {
-		return -1
-	}
-	return slices.IndexFunc(s.all, func(e suppressed) bool { return strings.EqualFold(e.Email, email) })
 }

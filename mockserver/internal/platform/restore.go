@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/address"
@@ -130,7 +129,9 @@ func (sn *snapshot) records() (records, error) {
 		return out, err
 	}
 	for i, a := range sn.Accounts {
-		if err := out.accounts[a.ID].checkCampaigns(); err != nil {
+		restored := out.accounts[a.ID]
+		restored.index()
+		if err := restored.checkCampaigns(); err != nil {
 			return out, fmt.Errorf("accounts[%d]: %w", i, err)
 		}
 	}
@@ -227,11 +228,33 @@ func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
 	for _, tag := range a.Tags {
 		out.Tags[tag] = true
 	}
-	out.Suppression = suppressionList{all: a.Suppressed, byAddress: map[string]bool{}}
-	for _, e := range a.Suppressed {
-		out.Suppression.byAddress[strings.ToLower(e.Email)] = true
+	for i, e := range a.Suppressed {
+		if e == nil || !out.Suppression.add(*e) {
+			return out, cmp.Or(err, fmt.Errorf("suppressed_emails[%d]: want an object with an email of its own", i))
+		}
 	}
 	return out, err
+}
+
+// index notes what the account's own records say of one another.
+func (a *account) index() {
+	for _, c := range a.Campaigns.all {
+		a.Templates.use(&c.Content, 0)
+	}
+	for _, w := range a.Workflows.all {
+		a.Templates.use(&w.Content, 0)
+		a.greet(w)
+	}
+	for _, h := range a.Webhooks.all {
+		if !h.Archived {
+			a.listen(h, 1)
+		}
+	}
+	for _, l := range a.Lists.all {
+		for _, c := range l.contacts.all {
+			a.addressees.added(l, c)
+		}
+	}
 }
 
 // checkCampaigns wants campaigns to be somewhere in their lists, whose contacts
@@ -273,7 +296,7 @@ func (a accountSnapshot) checkHook(h *hook) error {
 }
 
 // restoreAll fills a collection; check returns an item's id.
-func restoreAll[T any](into *collection[T], name string, items []*T, ids *idCheck, check func(*T) (int64, error)) error {
+func restoreAll[T any](into interface{ add(id int64, item *T) }, name string, items []*T, ids *idCheck, check func(*T) (int64, error)) error {
 	for i, item := range items {
 		if item == nil {
 			return fmt.Errorf("%s[%d]: want an object", name, i)

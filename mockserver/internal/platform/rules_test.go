@@ -216,6 +216,7 @@ func TestActivate(t *testing.T) {
 		for i, w := range []workflow{{ListID: 1}, {ListID: 5, Active: true}, {ListID: 1, Active: true}, {ListID: 1, Active: true}} {
 			w.ID = int64(20 + i)
 			t.account.Workflows.add(w.ID, &w)
+			t.account.greet(&w)
 		}
 		l := t.account.Lists.byID[1]
 		c := t.newContact(l, "b@example.org", statusPending)

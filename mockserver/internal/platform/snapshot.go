@@ -40,7 +40,7 @@ type accountSnapshot struct {
 	Campaigns  []*campaign    `json:"campaigns,omitzero"`
 	Workflows  []*workflow    `json:"workflows,omitzero"`
 	Webhooks   []*hook        `json:"webhooks,omitzero"` // with their secrets
-	Suppressed []suppressed   `json:"suppressed_emails,omitzero"`
+	Suppressed []*suppressed  `json:"suppressed_emails,omitzero"`
 	Tags       []string       `json:"tags,omitzero"`
 }
 

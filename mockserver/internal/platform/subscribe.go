@@ -24,7 +24,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	case c.standing() == statusUnsubscribed && !resubscribe:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
-		l.contacts.setAdded(c, t.nextID())
+		t.addAgain(l, c)
 		l.contacts.setStatus(c, statusPending)
 	default:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s is on the list and %s", c.Email, c.Status), "body", "email")
@@ -46,7 +46,14 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	}
 	c := &contact{ID: id, Added: added, Email: email, Status: status, SubscribedOn: t.unix()}
 	l.contacts.add(c)
+	t.account.addressees.added(l, c)
 	return c
+}
+
+// addAgain notes that a contact joins its list anew.
+func (t *tx) addAgain(l *list, c *contact) {
+	l.contacts.setAdded(c, t.nextID())
+	t.account.addressees.added(l, c)
 }
 
 // describe sets the attributes of a contact and adds tags and interests.

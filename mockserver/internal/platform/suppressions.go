@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/address"
@@ -12,16 +11,7 @@ import (
 
 // suppress puts an address on the list and reports whether it is new there.
 func (t *tx) suppress(email string) bool {
-	s := &t.account.Suppression
-	if s.find(email) >= 0 {
-		return false
-	}
-	if s.byAddress == nil {
-		s.byAddress = map[string]bool{}
-	}
-	s.byAddress[strings.ToLower(email)] = true
-	s.all = append(s.all, suppressed{email, t.unix()})
-	return true
+	return t.account.Suppression.add(suppressed{Email: email, CreatedOn: t.unix()})
 }
 
 // AddSuppressedEmail implements POST /suppressed-emails.
@@ -36,8 +26,7 @@ func (p *Platform) AddSuppressedEmail(
 		if t.suppress(email) {
 			t.emailSuppressed(email)
 		}
-		s := &t.account.Suppression
-		return api.AddSuppressedEmail201JSONResponse(s.all[s.find(email)].wire()), nil
+		return api.AddSuppressedEmail201JSONResponse(t.account.Suppression.find(email).wire()), nil
 	})
 }
 
@@ -54,15 +43,16 @@ func (p *Platform) ListSuppressedEmails(
 		return nil, problem.Invalid("want email, then a colon and the value", "query", "filter")
 	}
 	return do(ctx, p, func(t *tx) (api.ListSuppressedEmailsResponseObject, error) {
-		entries := t.account.Suppression.all
-		if field != "" {
-			i := t.account.Suppression.find(email)
-			if i < 0 {
-				i = len(entries)
-			}
-			entries = entries[i:min(i+1, len(entries))]
+		s := &t.account.Suppression
+		if field == "" {
+			data, pagination := pageOfOrder(page, &s.inOrder, (*suppressed).wire)
+			return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, nil
 		}
-		data, pagination := pageOf(page, entries, suppressed.wire)
+		var found []*suppressed
+		if e := s.find(email); e != nil {
+			found = append(found, e)
+		}
+		data, pagination := pageOf(page, found, (*suppressed).wire)
 		return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -73,12 +63,11 @@ func (p *Platform) RemoveSuppressedEmail(
 ) (api.RemoveSuppressedEmailResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.RemoveSuppressedEmailResponseObject, error) {
 		s := &t.account.Suppression
-		i := s.find(r.Email)
-		if i < 0 {
+		e := s.find(r.Email)
+		if e == nil {
 			return nil, problem.NotFound("suppressed address", r.Email, "path", "email")
 		}
-		delete(s.byAddress, strings.ToLower(r.Email))
-		s.all = slices.Delete(s.all, i, i+1)
+		s.remove(e)
 		return api.RemoveSuppressedEmail204Response{}, nil
 	})
 }

@@ -40,7 +40,7 @@ func (p *Platform) ListTemplates(
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListTemplatesResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Templates.all, (*template).wire)
+		data, pagination := pageOfOrder(page, &t.account.Templates.inOrder, (*template).wire)
 		return api.ListTemplates200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -59,7 +59,7 @@ func (p *Platform) GetTemplate(
 }
 
 func (t *tx) template(id int64) (*template, error) {
-	return t.account.Templates.find(id, "template", "path", "template_id")
+	return t.account.Templates.find(id, "path", "template_id")
 }
 
 // UpdateTemplate implements PATCH /templates/{template_id}.
@@ -96,16 +96,14 @@ func (p *Platform) DeleteTemplate(
 	ctx context.Context, r api.DeleteTemplateRequestObject,
 ) (api.DeleteTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.DeleteTemplateResponseObject, error) {
-		if _, err := t.template(r.TemplateID); err != nil {
+		tpl, err := t.template(r.TemplateID)
+		if err != nil {
 			return nil, err
 		}
-		for _, c := range t.account.Campaigns.all {
-			c.Content = t.sendable(c.Content)
+		for user := range t.account.Templates.users[tpl.ID] {
+			*user = t.sendable(*user)
 		}
-		for _, w := range t.account.Workflows.all {
-			w.Content = t.sendable(w.Content)
-		}
-		t.account.Templates.remove(r.TemplateID)
+		t.account.Templates.remove(tpl)
 		return api.DeleteTemplate204Response{}, nil
 	})
 }

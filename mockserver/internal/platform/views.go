@@ -20,49 +20,75 @@ type Record struct {
 
 // Message returns everything about a message, or nil if there is none with the id.
 func (p *Platform) Message(id string) *Record {
-	out := func() *Record {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		m := p.messages[id]
-		if m == nil {
-			return nil
-		}
-		return &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
-	}()
-	if out == nil {
+	m := p.messageNow(id)
+	if m == nil {
 		return nil
 	}
+	out := &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
 	out.Links = orEmpty(out.Message.Links())
 	out.Events = p.deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
 	return out
 }
 
-// Outbox returns the messages that were sent, the oldest first.
-func (p *Platform) Outbox() []record.Message {
+// messageNow returns a message as it is now, or nil. What a copy shares with the
+// message is never changed.
+func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]record.Message, len(p.outbox))
-	for i, m := range p.outbox {
-		out[i] = p.rendered(m)
+	if m := p.messages[id]; m != nil {
+		return new(*m)
 	}
-	return out
+	return nil
 }
+
+// step is how many messages are copied while the platform stands still: it goes on
+// between two steps, and while what was copied is looked at.
+const step = 256
+
+// sent returns what is in the outbox. The slice only grows, until other records take
+// the place of all.
+func (p *Platform) sent() []*message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outbox
+}
+
+// asTheyAre puts copies of those messages into a slice that are wanted.
+func (p *Platform) asTheyAre(messages []*message, wanted func(*message) bool, into []message) []message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range messages {
+		if wanted(m) {
+			into = append(into, *m)
+		}
+	}
+	return into
+}
+
+func anyMessage(*message) bool { return true }
+
+// Outbox returns the messages that were sent, the oldest first, each as it is when
+// its turn comes: the platform goes on meanwhile.
+func (p *Platform) Outbox() []record.Message { return p.outboxOf(anyMessage) }
 
 // OutboxTo returns those of them that went to an address, compared without case.
 func (p *Platform) OutboxTo(address string) []record.Message {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := []record.Message{}
-	for _, m := range p.outbox {
-		if strings.EqualFold(m.To, address) {
-			out = append(out, p.rendered(m))
+	return p.outboxOf(func(m *message) bool { return strings.EqualFold(m.To, address) })
+}
+
+func (p *Platform) outboxOf(wanted func(*message) bool) []record.Message {
+	out, copies := []record.Message{}, make([]message, 0, step)
+	for some := range slices.Chunk(p.sent(), step) {
+		found := p.asTheyAre(some, wanted, copies)
+		for i := range found {
+			out = append(out, p.rendered(&found[i]))
 		}
 	}
 	return out
 }
 
 // Sent is a message of the outbox as a list sees it before it shows it: nobody
-// has rendered it yet. It is good for as long as the platform stands still.
+// has rendered it yet. It is good until the next one comes.
 type Sent struct {
 	ID, To, Status string
 	AccountID      int64
@@ -80,15 +106,19 @@ func (s Sent) Words() []string {
 // Summary is the message without its parts.
 func (s Sent) Summary() Summary { return s.message.summary() }
 
-// NewestSent iterates over the outbox, the latest message first. The platform
-// stands still meanwhile: what is called may take no lock of its.
-func (p *Platform) NewestSent() iter.Seq[Sent] {
-	return func(yield func(Sent) bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, m := range slices.Backward(p.outbox) {
-			if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
-				return
+// NewestSent returns how many messages were sent, and iterates over them, the latest
+// first, each as it is when its turn comes: the platform goes on meanwhile.
+func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
+	sent := p.sent()
+	return len(sent), func(yield func(Sent) bool) {
+		copies := make([]message, 0, min(step, len(sent)))
+		for n := len(sent); n > 0; n -= step {
+			some := p.asTheyAre(sent[max(0, n-step):n], anyMessage, copies)
+			for i := range slices.Backward(some) {
+				m := &some[i]
+				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
+					return
+				}
 			}
 		}
 	}

@@ -33,6 +33,7 @@ func (p *Platform) CreateWebhook(
 		h.ID, h.AccountID = t.newID(), t.account.ID
 		h.Secret, h.Hash = cmp.Or(t.fixed.Secret, h.Secret), cmp.Or(t.fixed.Hash, h.Hash)
 		t.account.Webhooks.add(h.ID, h)
+		t.account.listen(h, 1)
 		p.deliveries.Open(h.Webhook)
 		return api.CreateWebhook201JSONResponse(h.wire()), nil
 	})
@@ -119,7 +120,15 @@ func (t *tx) archive(id string, archived bool) error {
 	if err != nil {
 		return err
 	}
+	if h.Archived == archived {
+		return nil
+	}
 	h.Archived = archived
+	if archived {
+		t.account.listen(h, -1)
+	} else {
+		t.account.listen(h, 1)
+	}
 	t.p.deliveries.Archive(h.ID, archived)
 	return nil
 }

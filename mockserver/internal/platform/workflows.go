@@ -48,6 +48,7 @@ func (p *Platform) CreateWorkflow(
 			CreatedOn: t.unix(),
 		}
 		t.account.Workflows.add(w.ID, w)
+		t.account.Templates.use(&w.Content, 0)
 		return api.CreateWorkflow201JSONResponse(w.wire()), nil
 	})
 }
@@ -92,6 +93,7 @@ func (p *Platform) ActivateWorkflow(
 			return nil, err
 		}
 		w.Active = true
+		t.account.greet(w)
 		return api.ActivateWorkflow204Response{}, nil
 	})
 }
@@ -106,6 +108,7 @@ func (p *Platform) DeactivateWorkflow(
 			return nil, err
 		}
 		w.Active = false
+		t.account.greet(w)
 		return api.DeactivateWorkflow204Response{}, nil
 	})
 }
@@ -113,9 +116,9 @@ func (p *Platform) DeactivateWorkflow(
 // runWorkflows sends the emails of the list's active workflows to a contact
 // that has just become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
-	for _, w := range t.account.Workflows.all {
-		if !w.Active || w.ListID != l.ID || t.account.Suppression.matches(c.Email) {
-			continue
+	for _, w := range t.account.greetings[l.ID] {
+		if t.account.Suppression.matches(c.Email) { // by what it did to the last one, perhaps
+			return
 		}
 		m := &message{
 			ID:          random.UUID(),

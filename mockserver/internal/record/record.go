@@ -96,6 +96,9 @@ type Delivery struct {
 	ID          string        `json:"id"`
 	EventID     string        `json:"event_id,omitzero"` // empty in the general envelope, which has none
 	Event       string        `json:"event"`
+	MessageID   string        `json:"message_id,omitzero"` // the message that the event is about, if it is about one
+	Recipient   string        `json:"recipient,omitzero"`  // the address that it is about, if there is one
+	Subject     string        `json:"subject,omitzero"`    // of the message
 	AccountID   int64         `json:"account_id"`
 	WebhookID   string        `json:"webhook_id"`
 	URL         string        `json:"url"`
@@ -129,6 +132,8 @@ type FiredEvent struct {
 	EventID   string    `json:"event_id,omitzero"` // of the event itself; the general envelope has none
 	AccountID int64     `json:"account_id"`
 	MessageID string    `json:"message_id,omitzero"` // the message that it is about, if it is about one
+	Recipient string    `json:"recipient,omitzero"`  // the address that it is about, if there is one
+	Subject   string    `json:"subject,omitzero"`    // of the message
 	Body      Text      `json:"body"`                // as it is delivered
 	// Deliveries are the ids of its deliveries, one for each webhook that
 	// subscribed to it.

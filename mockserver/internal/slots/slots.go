@@ -1,9 +1,10 @@
-// Package slots keeps sets and orders of slots: the places of items in a slice
-// that only grows. An index made of them finds any page of a million items in
-// a few milliseconds.
+// Package slots keeps sets of slots, the places of items in a slice that only
+// grows, and orders of slots or of the items themselves. An index made of them
+// finds any page of a million items in some microseconds.
 package slots
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 	"sort"
@@ -40,79 +41,126 @@ func (s Set) Has(slot uint32) bool {
 	return int(slot/64) < len(s) && s[slot/64]&(1<<(slot%64)) != 0
 }
 
-// Count returns how many slots are in the set.
-func (s Set) Count() int {
+// Count returns how many slots are in the set, and in the other one unless that is
+// nil.
+func (s Set) Count(within Set) int {
 	n := 0
-	for _, word := range s {
-		n += bits.OnesCount64(word)
+	for i := range s {
+		n += bits.OnesCount64(s.word(i, within))
 	}
 	return n
 }
 
+// word returns 64 slots of those that are in both sets; a nil set holds all.
+func (s Set) word(i int, within Set) uint64 {
+	switch {
+	case within == nil:
+		return s[i]
+	case i < len(within):
+		return s[i] & within[i]
+	}
+	return 0
+}
+
 // All iterates over the set, from the least slot on.
-func (s Set) All(yield func(uint32) bool) {
-	for i, word := range s {
-		for ; word != 0; word &= word - 1 {
-			if !yield(uint32(i*64 + bits.TrailingZeros64(word))) {
-				return
+func (s Set) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
+
+// From iterates over the set from a rank on, which is 0 for the least slot. If
+// within is not nil, only what is in both sets counts. What comes before is passed
+// over 64 slots at a time.
+func (s Set) From(rank int, within Set) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range s {
+			word := s.word(i, within)
+			if n := bits.OnesCount64(word); n <= rank {
+				rank -= n
+				continue
 			}
+			for ; word != 0; word &= word - 1 {
+				if rank--; rank < 0 && !yield(uint32(i*64+bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+			rank = 0
 		}
 	}
 }
 
-// Order keeps slots sorted in blocks: an insertion moves half a block at most.
-type Order struct {
-	// Compare says which of two slots comes first. No two may be equal.
-	Compare func(a, b uint32) int
+// Order keeps items sorted in blocks: an insertion or a removal moves half a block
+// at most, and what is far from the start is found by passing over whole blocks.
+type Order[T any] struct {
+	// Compare says which of two items comes first. No two may be equal.
+	Compare func(a, b T) int
 
-	blocks [][]uint32 // none is empty
+	blocks [][]T // none is empty, nor has blockSize items
+	n      int
 }
 
 const blockSize = 1024
 
-// Insert puts a slot into its place.
-func (o *Order) Insert(slot uint32) {
-	b := o.block(slot)
-	if b == len(o.blocks) {
-		o.blocks = append(o.blocks, append(make([]uint32, 0, blockSize), slot))
+// Len returns how many items there are.
+func (o *Order[T]) Len() int { return o.n }
+
+// Insert puts an item into its place.
+func (o *Order[T]) Insert(item T) {
+	o.n++
+	if len(o.blocks) == 0 {
+		o.blocks = [][]T{{item}}
 		return
 	}
+	b := o.block(item)
 	block := o.blocks[b]
-	i, _ := slices.BinarySearchFunc(block, slot, o.Compare)
-	block = slices.Insert(block, i, slot)
+	i, _ := slices.BinarySearchFunc(block, item, o.Compare)
+	block = slices.Insert(block, i, item)
 	o.blocks[b] = block
 	if len(block) == blockSize {
-		half := append(make([]uint32, 0, blockSize), block[blockSize/2:]...)
+		half := append(make([]T, 0, blockSize), block[blockSize/2:]...)
+		clear(block[blockSize/2:])
 		o.blocks[b] = block[:blockSize/2]
 		o.blocks = slices.Insert(o.blocks, b+1, half)
 	}
 }
 
-// Remove takes a slot out that is in; what it is sorted by must not have
-// changed yet.
-func (o *Order) Remove(slot uint32) {
-	b := o.block(slot)
-	i, _ := slices.BinarySearchFunc(o.blocks[b], slot, o.Compare)
+// Remove takes an item out that is in; what it is sorted by must not have changed
+// yet.
+func (o *Order[T]) Remove(item T) {
+	o.n--
+	b := o.block(item)
+	i, _ := slices.BinarySearchFunc(o.blocks[b], item, o.Compare)
 	o.blocks[b] = slices.Delete(o.blocks[b], i, i+1)
 	if len(o.blocks[b]) == 0 {
 		o.blocks = slices.Delete(o.blocks, b, b+1)
 	}
 }
 
-// block returns the block that slot belongs into: the last one that does not
+// block returns the block that an item belongs into: the last one that does not
 // begin after it, or the first.
-func (o *Order) block(slot uint32) int {
-	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], slot) > 0 })
+func (o *Order[T]) block(item T) int {
+	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)
 }
 
-// All iterates over the slots in their order.
-func (o *Order) All(yield func(uint32) bool) {
-	for _, block := range o.blocks {
-		for _, slot := range block {
-			if !yield(slot) {
-				return
+// All iterates over the items in their order.
+func (o *Order[T]) All(yield func(T) bool) { o.From(0, nil)(yield) }
+
+// From iterates over the items from a rank on, which is 0 for the first. If keep is
+// not nil, only what it keeps counts: then everything before the rank is asked for.
+func (o *Order[T]) From(rank int, keep func(T) bool) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, block := range o.blocks {
+			if keep == nil && len(block) <= rank {
+				rank -= len(block)
+				continue
 			}
+			for _, item := range block {
+				if keep != nil && !keep(item) {
+					continue
+				}
+				if rank--; rank < 0 && !yield(item) {
+					return
+				}
+			}
+			rank = max(rank, 0)
 		}
 	}
 }

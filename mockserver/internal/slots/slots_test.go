@@ -2,6 +2,7 @@ package slots
 
 import (
 	"cmp"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,7 +16,7 @@ func TestOrder(t *testing.T) {
 	for i := range keys {
 		keys[i] = random.IntN(100)
 	}
-	o := Order{Compare: func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }}
+	o := Order[uint32]{Compare: func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }}
 	var want []uint32
 	check := func() {
 		t.Helper()
@@ -49,8 +50,8 @@ func TestSet(t *testing.T) {
 		s.Add(slot)
 	}
 	s.Remove(64)
-	if got, want := slices.Collect(s.All), []uint32{3, 63, 200}; !slices.Equal(got, want) || s.Count() != 3 {
-		t.Errorf("got %v, %d of them; want %v", got, s.Count(), want)
+	if got, want := slices.Collect(s.All), []uint32{3, 63, 200}; !slices.Equal(got, want) || s.Count(nil) != 3 {
+		t.Errorf("got %v, %d of them; want %v", got, s.Count(nil), want)
 	}
 	for slot, want := range map[uint32]bool{3: true, 64: false, 200: true, 10_000: false} {
 		if s.Has(slot) != want {
@@ -66,5 +67,55 @@ func TestInsert(t *testing.T) {
 	}
 	if want := []uint32{1, 3, 5, 9}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestFrom compares ranks with places in the slice of what is iterated over.
+func TestFrom(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 63, 64, 200, 5 * blockSize} {
+		o := Order[uint32]{Compare: cmp.Compare[uint32]}
+		var s, within Set
+		for slot := range uint32(n) {
+			o.Insert(slot)
+			if random.IntN(3) > 0 {
+				s.Add(slot)
+			}
+			if random.IntN(2) > 0 && slot < uint32(n)/2 {
+				within.Add(slot)
+			}
+		}
+		within = append(Set{}, within...) // not nil, which is everything
+		var both []uint32
+		for slot := range s.All {
+			if within.Has(slot) {
+				both = append(both, slot)
+			}
+		}
+		if got := s.Count(within); got != len(both) || o.Len() != n {
+			t.Errorf("%d in both, want %d; %d of %d", got, len(both), o.Len(), n)
+		}
+		for name, row := range map[string]struct {
+			from func(rank int) iter.Seq[uint32]
+			want []uint32
+		}{
+			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.All)},
+			"both sets":        {func(rank int) iter.Seq[uint32] { return s.From(rank, within) }, both},
+			"the other way":    {func(rank int) iter.Seq[uint32] { return within.From(rank, s) }, both},
+			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank, nil) }, slices.Collect(o.All)},
+			"some of an order": {func(rank int) iter.Seq[uint32] { return o.From(rank, s.Has) }, slices.Collect(s.All)},
+		} {
+			for _, rank := range []int{0, 1, len(row.want) / 2, len(row.want) - 1, len(row.want), len(row.want) + 1} {
+				if rank < 0 {
+					continue
+				}
+				if got, want := slices.Collect(row.from(rank)), row.want[min(rank, len(row.want)):]; !slices.Equal(got, want) {
+					t.Errorf("%s of %d from %d: %d slots, want %d, or others", name, n, rank, len(got), len(want))
+				}
+				for range row.from(rank) { // who has enough leaves
+					break
+				}
+			}
+		}
 	}
 }

@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// issuer gives tokens that end, and is the platform that they are for.
+type issuer struct {
+	mu      sync.Mutex
+	life    time.Duration // of each token; 0 is without end
+	takes   time.Duration
+	broken  error
+	issued  int
+	asked   []time.Duration // since the start
+	start   time.Time
+	valid   string
+	refused int
+}
+
+func (i *issuer) fetch(context.Context) (Token, error) {
+	time.Sleep(i.takes)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.asked = append(i.asked, time.Since(i.start))
+	if i.broken != nil {
+		return Token{}, i.broken
+	}
+	i.issued++
+	i.valid = fmt.Sprintf("token-%d", i.issued)
+	t := Token{Value: i.valid}
+	if i.life != 0 {
+		t.Expiry = time.Now().Add(i.life)
+	}
+	return t, nil
+}
+
+func (i *issuer) answer(r *http.Request) (*http.Response, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if r.Header.Get("Authorization") != "Bearer "+i.valid {
+		i.refused++
+		return respond(401, `{}`), nil
+	}
+	return respond(200, `{"template_id": 1}`), nil
+}
+
+// fresh runs f in a bubble with a client of i.
+func fresh(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		i.start = time.Now()
+		c := newBubbleClient(t, i.answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", FreshTokens(i.fetch) })
+		f(t, func() error {
+			_, err := c.Templates.Get(t.Context(), 1)
+			return err
+		})
+	})
+}
+
+// TestTokensAreReplacedBeforeTheyEnd calls every second for hours: no request is
+// refused, and a token is fetched a minute or a tenth of its life before the end.
+func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
+	for life, want := range map[time.Duration][]time.Duration{
+		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
+		100 * time.Second: {0, 90 * time.Second, 180 * time.Second},
+		0:                 {0},
+	} {
+		i := &issuer{life: life}
+		fresh(t, i, func(t *testing.T, get func() error) {
+			for time.Since(i.start) <= want[len(want)-1]+time.Second {
+				if err := get(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if !slices.Equal(i.asked, want) || i.refused > 0 {
+				t.Errorf("a life of %v: fetched after %v, want %v; %d requests refused", life, i.asked, want, i.refused)
+			}
+		})
+	}
+}
+
+func TestTokensAreReplacedOnceForAll(t *testing.T) {
+	i := &issuer{life: time.Hour, takes: time.Second}
+	fresh(t, i, func(t *testing.T, get func() error) {
+		for range 3 {
+			var all sync.WaitGroup
+			for range 50 {
+				all.Go(func() {
+					if err := get(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			time.Sleep(59 * time.Minute)
+		}
+		if i.issued != 3 || i.refused > 0 {
+			t.Errorf("fetched %d times, want 3; %d requests refused", i.issued, i.refused)
+		}
+	})
+}
+
+// TestTokensRevokedEarly fetches after a 401, whatever life the token had left.
+func TestTokensRevokedEarly(t *testing.T) {
+	i := &issuer{life: time.Hour}
+	fresh(t, i, func(t *testing.T, get func() error) {
+		for range 2 {
+			if err := get(); err != nil {
+				t.Fatal(err)
+			}
+			i.valid = "revoked"
+		}
+		if i.issued != 2 || i.refused != 1 {
+			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
+		}
+	})
+}
+
+// TestTokensWhileNoneCanBeFetched uses a good token on, tries again when half of
+// what is left has passed, fails once it has ended, and recovers.
+func TestTokensWhileNoneCanBeFetched(t *testing.T) {
+	i := &issuer{life: time.Hour}
+	fresh(t, i, func(t *testing.T, get func() error) {
+		if err := get(); err != nil {
+			t.Fatal(err)
+		}
+		i.broken = errors.New("the vault is sealed")
+		for time.Since(i.start) < time.Hour {
+			if err := get(); err != nil {
+				t.Fatalf("after %v: %v", time.Since(i.start), err)
+			}
+			time.Sleep(250 * time.Millisecond)
+		}
+		if n := len(i.asked); n < 5 || n > 10 || i.asked[2]-i.asked[1] != 30*time.Second {
+			t.Errorf("fetched after %v", i.asked)
+		}
+		for _, at := range i.asked[3:] {
+			if k := slices.Index(i.asked, at); at-i.asked[k-1] < time.Second {
+				t.Errorf("fetched again within a second: %v", i.asked)
+			}
+		}
+		for range 2 {
+			if err := get(); !errors.Is(err, i.broken) || i.refused > 0 {
+				t.Errorf("once it has ended: %v", err)
+			}
+		}
+		i.broken = nil
+		if err := get(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTokensThatHaveEnded are used by those who waited for them, and by nobody
+// else: the clock may be wrong.
+func TestTokensThatHaveEnded(t *testing.T) {
+	i := &issuer{life: -time.Minute}
+	fresh(t, i, func(t *testing.T, get func() error) {
+		for range 3 {
+			if err := get(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i.issued != 3 || i.refused > 0 {
+			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
+		}
+	})
+}
+
+func TestTokenShowsNothing(t *testing.T) {
+	token := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}
+	text, err := json.Marshal(token)
+	shown := []string{fmt.Sprintf("%v %+v %#v %s %q %x", token, token, token, token, token, &token), token.LogValue().String(), string(text)}
+	if err != nil || strings.Contains(strings.Join(shown, "\n"), testToken) || !strings.Contains(shown[0], "1970-01-01T00:00:00Z") {
+		t.Errorf("got %q, %v", shown, err)
+	}
+	if got := (Token{Value: testToken}).String(); got != "client.Token{}" {
+		t.Errorf("got %q", got)
+	}
+	if got, err := FreshTokens(func(context.Context) (Token, error) { return token, nil })(t.Context()); got != testToken || err != nil {
+		t.Errorf("outside of a client: got %q, %v", got, err)
+	}
+}

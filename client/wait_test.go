@@ -1,0 +1,84 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestWaitForCampaign looks after 1, 2, 4 … seconds, and at least twice a minute.
+func TestWaitForCampaign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, looks := time.Now(), []int{}
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			looks = append(looks, int(time.Since(start).Round(time.Second)/time.Second))
+			status := CampaignScheduled
+			switch {
+			case len(looks) > 7:
+				status = CampaignDelivered
+			case len(looks) > 6:
+				status = CampaignDelivering
+			}
+			return respond(200, fmt.Sprintf(`{"campaign_id": 7, "status": %q}`, status)), nil
+		})
+		campaign, err := c.Campaigns.Wait(t.Context(), 7, Campaign.Settled)
+		want := []int{0, 1, 3, 7, 15, 31, 61, 91}
+		if err != nil || campaign.Status != CampaignDelivered || !slices.Equal(looks, want) {
+			t.Errorf("got %q, %v, looked after %v seconds, want %v", campaign.Status, err, looks, want)
+		}
+	})
+}
+
+func TestWaitForCampaignEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := []string{`{"campaign_id": 7, "status": "incomplete"}`, ``}
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+			if len(answers) == 1 {
+				return respond(404, `{}`), nil
+			}
+			answer := answers[0]
+			answers = answers[1:]
+			return respond(200, answer), nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		campaign, err := c.Campaigns.Wait(ctx, 7, Campaign.Settled)
+		if _, own := errors.AsType[*Error](err); !own || !errors.Is(err, context.DeadlineExceeded) || campaign.Status != CampaignIncomplete {
+			t.Errorf("when the context ends: %+v, %v", campaign, err)
+		}
+		if _, err = c.Campaigns.Wait(t.Context(), 7, Campaign.Settled); !errors.Is(err, ErrNotFound) {
+			t.Errorf("when a look fails: %v", err)
+		}
+	})
+}
+
+func TestSettledCampaigns(t *testing.T) {
+	for status, want := range map[string]bool{
+		"": false, CampaignIncomplete: false, CampaignScheduled: false, CampaignDelivering: false,
+		CampaignDelivered: true, "cancelled": true,
+	} {
+		if got := (Campaign{Status: status}).Settled(); got != want {
+			t.Errorf("%q: got %v", status, got)
+		}
+	}
+}
+
+func TestHardBounces(t *testing.T) {
+	for bounce, want := range map[EmailBounce]bool{
+		{Type: "hard", Category: "bounce_df"}: true,
+		{Category: "bounce_hb"}:               true,
+		{Type: "soft", Category: "bounce_hb"}: false, // the type counts
+		{Category: "bounce_sb"}:               false,
+		{Type: "unheard-of"}:                  false,
+		{}:                                    false,
+	} {
+		if got := bounce.Hard(); got != want {
+			t.Errorf("%+v: got %v", bounce, got)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// The clock at the foot stops and runs, lets time pass, and shows what tests and
+// others do with it.
+func TestClock(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "", desk)
+	p.says(".clock", "running")
+	p.until(`document.querySelector('.passing button:nth-child(3)').disabled`) // nothing comes next
+	p.click(".clock button", "running")
+	p.says(".clock", "frozen")
+	before := w.srv.Now()
+	for _, step := range []struct {
+		button string
+		want   time.Duration
+	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}} {
+		p.click(".passing button", step.button)
+		p.says(".toast", "Now it is")
+		p.until(`document.querySelector('.clock time').dateTime === '` + before.Add(step.want).UTC().Format("2006-01-02T15:04:05.000Z") + `'`)
+		if got := w.srv.Now().Sub(before); got != step.want {
+			t.Errorf("%s: %v passed", step.button, got)
+		}
+		before = before.Add(step.want)
+	}
+	w.srv.ResumeClock() // by somebody else
+	p.says(".clock", "running")
+}
+
+// A retry says how long it takes by the platform's clock, and can be had now.
+func TestRetryNow(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Opened")
+	w.status.Store(http.StatusInternalServerError)
+	w.check(w.srv.Open(w.send("ada@example.org", "Hello", order)))
+	w.settle()
+	for _, width := range []int64{1280, 400} {
+		p := open(t, w.srv.URL(), "#/deliveries/"+w.srv.Deliveries()[0].ID, view{width, "light"})
+		p.says(".next", "Now")
+		attempts := len(w.srv.Deliveries()[0].Attempts)
+		p.click(".next button", "Now")
+		p.until(`document.querySelectorAll('.attempts summary').length === ` + string(rune('0'+attempts+1)))
+		p.says(".next", "in ")
+	}
+	if ahead := time.Until(w.srv.Now()); ahead < 149*time.Minute { // 30 minutes and two hours
+		t.Errorf("the clock is %v ahead", ahead)
+	}
+}
+
+// To next goes to what comes next.
+func TestClockToNext(t *testing.T) {
+	w := newWorld(t)
+	w.subscribe("/hook", "Email.Opened")
+	w.status.Store(http.StatusInternalServerError)
+	w.check(w.srv.Open(w.send("ada@example.org", "Hello", order)))
+	w.settle()
+	w.status.Store(0)
+	p := open(t, w.srv.URL(), "#/deliveries", desk)
+	p.says(".rows", "again in 29:")
+	p.click(".passing button", "To next")
+	p.says(".rows .chip", "204")
+	if d := w.srv.Deliveries()[0]; d.State != mockserver.DeliveryDelivered {
+		t.Errorf("the delivery is %s", d.State)
+	}
+}
+
+// Going back to the start asks first, and brings back what was there.
+func TestBackToTheStart(t *testing.T) {
+	w := newWorld(t)
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	w.check(w.srv.SetStart())
+	w.send("ada@example.org", "Not at the start", order)
+	p := open(t, w.srv.URL(), "#/faults", desk)
+	p.click("button", "Back to the start")
+	p.click("button", "Yes, back to the start")
+	p.says(".toast", "as it was at the start")
+	p.goTo("#/inbox")
+	p.says(".list", "Nothing sent yet")
+	p.goTo("#/contacts")
+	p.says(".rows", "ada@example.org")
+}

@@ -1,0 +1,59 @@
+// Time as the platform has it: ahead of the browser's, behind it, or standing still.
+import { h, useEffect, useState } from './vendor/preact.js';
+
+/** @typedef {{now: string, frozen: boolean, next: {at: string, what: string}|null}} View */
+
+const clock = { ahead: 0, frozen: false, stood: 0 };
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** Sets the page's clock by the platform's, which has just been asked for. @param {View} view */
+export function set({ now: at, frozen }) {
+  clock.stood = Date.parse(at);
+  clock.ahead = clock.stood - Date.now();
+  clock.frozen = frozen;
+  for (const f of listeners) f();
+}
+
+/** The platform's time in milliseconds. */
+export const now = () => clock.frozen ? clock.stood : Date.now() + clock.ahead;
+
+/** The platform's time, every second anew. */
+export function useNow() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const f = () => tick(n => n + 1);
+    const timer = setInterval(f, 1000);
+    listeners.add(f);
+    return () => { clearInterval(timer); listeners.delete(f); };
+  }, []);
+  return now();
+}
+
+const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** A time of the platform's today as a clock, another one with its day; all of it on hover. @param {string} at @param {boolean} [ms] */
+export function when(at, ms) {
+  const d = new Date(at);
+  const today = d.toDateString() === new Date(now()).toDateString();
+  const s = today ? hours.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : days.format(d);
+  return h('time', { datetime: at, title: d.toISOString() }, s);
+}
+
+/** Minutes and seconds until a moment, hours if there are any. @param {{to: string}} props */
+export function Countdown({ to }) {
+  const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  const minutes = Math.floor(s / 60) % 60, full = Math.floor(s / 3600);
+  return h('span', { class: 'num' }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ':' + two(s % 60));
+}
+
+/** How long something took. @param {number} ms */
+export const took = ms => ms < 1 ? `${Math.max(1, Math.round(ms * 1e3))} µs` : ms < 1e3 ? `${Math.round(ms)} ms` : `${(ms / 1e3).toFixed(1)} s`;
+
+/** How long it was from one moment to another. @param {string} from @param {string} to */
+export function between(from, to) {
+  const s = (Date.parse(to) - Date.parse(from)) / 1000;
+  return s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min` : `${(s / 3600).toFixed(1)} h`;
+}

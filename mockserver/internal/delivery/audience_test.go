@@ -1,0 +1,74 @@
+package delivery
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// TestAudience compares whom an event goes to with a search through all webhooks,
+// over webhooks that are archived and come back, and accounts that get others.
+func TestAudience(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	events := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
+	e := newEngine(t)
+	e.closed = true // and starts no queue
+	for id := range int64(200) {
+		h := Webhook{ID: id, AccountID: id % 2, Archived: random.IntN(4) == 0}
+		for range random.IntN(5) { // one may be named twice
+			h.Events = append(h.Events, events[random.IntN(len(events))])
+		}
+		switch {
+		case id == 100:
+			e.Replace([]Webhook{h}, State{})
+		case id%40 == 39:
+			e.ReplaceAccount(h.AccountID, []Webhook{h})
+		default:
+			e.Open(h)
+		}
+		some := e.order[random.IntN(len(e.order))].hook.ID
+		e.Archive(some, random.IntN(2) == 0)
+		for _, event := range events {
+			checkAudience(t, e, topic{id % 2, event})
+			checkAudience(t, e, topic{1 - id%2, event})
+		}
+	}
+}
+
+func checkAudience(t *testing.T, e *Engine, about topic) {
+	t.Helper()
+	var want []int64
+	for _, q := range e.order {
+		if q.hook.AccountID == about.accountID && !q.hook.Archived && slices.Contains(q.hook.Events, about.event) {
+			want = append(want, q.hook.ID)
+		}
+	}
+	var got []int64
+	for _, q := range e.audience[about] {
+		got = append(got, q.hook.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s of account %d goes to %v, want %v", about.event, about.accountID, got, want)
+	}
+}
+
+// What was forgotten with its account is in no view, and is not counted.
+func TestViewsLeaveOutTheForgotten(t *testing.T) {
+	e := newEngine(t)
+	for i := range 3 * step {
+		e.journal.add(&delivery{Delivery: record.Delivery{AccountID: int64(i % 2), State: record.DeliveryFailed}})
+	}
+	e.ReplaceAccount(1, nil)
+	n, newest := e.NewestDeliveries()
+	seen := 0
+	for x := range newest {
+		if seen++; x.AccountID != 0 {
+			t.Fatalf("%s of account %d is listed", x.ID, x.AccountID)
+		}
+	}
+	if all := len(e.Deliveries()); n != 3*step/2 || seen != n || all != n {
+		t.Errorf("%d deliveries are told of, %d listed, %d copied; want %d", n, seen, all, 3*step/2)
+	}
+}

@@ -1,0 +1,216 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// TestIndexes makes random changes, and compares each index of the account with a
+// search through all of its records: after the changes, and after restorations.
+func TestIndexes(t *testing.T) {
+	p := restored(t, `{"version":2,"last_id":0}`)
+	r := rand.New(rand.NewPCG(1, 2))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	a := func() *account { p.mu.Lock(); defer p.mu.Unlock(); return p.accountLocked(1) }
+	must(t)(p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "first"}}))
+	for range 3000 {
+		randomChange(ctx, p, a(), r)
+	}
+	checkIndexes(t, a())
+	saved := written(t, p)
+	if err := p.Restore(strings.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	checkIndexes(t, a())
+	for range 100 {
+		randomChange(ctx, p, a(), r)
+	}
+	if err := p.RestoreAccount(1, strings.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	checkIndexes(t, a())
+	again := written(t, p)
+	if again, saved = resources(again), resources(saved); again != saved {
+		t.Errorf("the account that was put back is not as it was:\n%s\nwant\n%s", again, saved)
+	}
+}
+
+// resources are those of a state: an account that is put back has no messages, and
+// the last id only grows.
+func resources(state string) string {
+	return state[strings.Index(state, `"accounts"`):strings.Index(state, `"messages"`)]
+}
+
+func written(t *testing.T, p *Platform) string {
+	t.Helper()
+	var out strings.Builder
+	now := p.Take()
+	defer now.Release()
+	if err := now.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func must(t *testing.T) func(any, error) {
+	return func(_ any, err error) {
+		if t.Helper(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// randomChange changes something. Much of it is refused: an address is on the
+// list already, a template is gone.
+func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
+	lists, email := a.Lists.all, fmt.Sprintf("U%d@example.org", r.IntN(40))
+	l := lists[r.IntN(len(lists))]
+	about := r.Int64N(p.lastID + 1) // of whatever kind
+	switch r.IntN(14) {
+	case 0:
+		if len(lists) == 5 {
+			return // so few that addresses leave lists and come back
+		}
+		_, _ = p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "L"}})
+	case 1, 2, 3:
+		_, _ = p.CreateContact(ctx, api.CreateContactRequestObject{ListID: l.ID, Body: &api.ContactCreate{Email: email}})
+	case 4:
+		entry := fmt.Appendf(nil, `{"email":%q}`, strings.ToLower(email))
+		_, _ = p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: l.ID, Body: &api.ContactImport{Contacts: []json.RawMessage{entry}, Resubscribe: true}})
+	case 5:
+		if all := l.contacts.all; len(all) > 0 {
+			_, _ = p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: all[r.IntN(len(all))].ID})
+		}
+	case 6:
+		_, _ = p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "T"}})
+	case 7:
+		_, _ = p.DeleteTemplate(ctx, api.DeleteTemplateRequestObject{TemplateID: randomTemplate(a, r)})
+	case 8:
+		_, _ = p.CreateCampaign(ctx, api.CreateCampaignRequestObject{Body: &api.CampaignCreate{Name: "C", Content: api.MessageContent{TemplateID: randomTemplate(a, r)}}})
+	case 9:
+		content := api.MessageContentUpdate{TemplateID: new(randomTemplate(a, r))}
+		if r.IntN(3) == 0 {
+			content = api.MessageContentUpdate{HTML: new("<p>")}
+		}
+		if all := a.Campaigns.all; len(all) > 0 {
+			_, _ = p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: all[r.IntN(len(all))].ID, Body: &api.CampaignUpdate{Content: &content}})
+		}
+	case 10:
+		in := api.WorkflowCreate{Name: "W", ListID: l.ID, Trigger: api.WorkflowTriggerSubscribed, Sender: api.Sender{Email: "s@example.org"}}
+		in.Content.TemplateID = randomTemplate(a, r)
+		l.PolicyAccepted = true
+		_, _ = p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &in})
+	case 11:
+		if all := a.Workflows.all; len(all) > 0 {
+			id := all[r.IntN(len(all))].ID
+			_, _ = p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: id})
+			if about%2 == 0 {
+				_, _ = p.DeactivateWorkflow(ctx, api.DeactivateWorkflowRequestObject{WorkflowID: id})
+			}
+		}
+	case 12:
+		_, _ = p.AddSuppressedEmail(ctx, api.AddSuppressedEmailRequestObject{Body: &api.SuppressedEmailCreate{Email: email}})
+		_, _ = p.RemoveSuppressedEmail(ctx, api.RemoveSuppressedEmailRequestObject{Email: fmt.Sprintf("u%d@example.org", r.IntN(40))})
+	case 13:
+		in := api.WebhookCreate{URL: "http://receiver.example/", Events: []api.EventName{api.EventNameEmailOpened}}
+		if r.IntN(2) == 0 {
+			in.Events = append(in.Events, api.EventNameEmailClicked)
+		}
+		_, _ = p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &in})
+		name := a.Webhooks.all[r.IntN(len(a.Webhooks.all))].Name()
+		_, _ = p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: name})
+		if r.IntN(3) == 0 {
+			_, _ = p.UnarchiveWebhook(ctx, api.UnarchiveWebhookRequestObject{WebhookID: name})
+		}
+	}
+}
+
+func randomTemplate(a *account, r *rand.Rand) int64 {
+	for tpl := range a.Templates.inOrder.From(r.IntN(a.Templates.inOrder.Len()+1), nil) {
+		return tpl.ID
+	}
+	return 0
+}
+
+func checkIndexes(t *testing.T, a *account) {
+	t.Helper()
+	latest := map[string]*contact{}
+	for _, l := range a.Lists.all {
+		for _, c := range l.contacts.all {
+			if last := latest[strings.ToLower(c.Email)]; last == nil || last.Added < c.Added {
+				latest[strings.ToLower(c.Email)] = c
+			}
+		}
+	}
+	for address, want := range latest {
+		if l, c := a.addressees.find(address); c != want || l.contacts.find(c.ID) != want {
+			t.Errorf("%s means %+v, want %+v", address, c, want)
+		}
+	}
+	for _, event := range []string{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
+		want := slices.ContainsFunc(a.Webhooks.all, func(h *hook) bool { return !h.Archived && slices.Contains(h.Events, event) })
+		if a.wants(event) != want {
+			t.Errorf("somebody wants %s: %v", event, !want)
+		}
+	}
+	for _, l := range a.Lists.all {
+		greets := slices.DeleteFunc(slices.Clone(a.Workflows.all), func(w *workflow) bool { return !w.Active || w.ListID != l.ID })
+		if !slices.Equal(a.greetings[l.ID], greets) {
+			t.Errorf("list %d is greeted by %v, want %v", l.ID, a.greetings[l.ID], greets)
+		}
+	}
+	checkCatalogue(t, a)
+	if n := a.Suppression.inOrder.Len(); n != len(a.Suppression.byAddress) || n == 0 {
+		t.Errorf("%d suppressed in their order, %d by address", n, len(a.Suppression.byAddress))
+	}
+	for e := range a.Suppression.inOrder.All {
+		if a.Suppression.find(e.Email) != e {
+			t.Errorf("%s is not found", e.Email)
+		}
+	}
+	if len(latest) < 30 || len(a.greetings) == 0 || len(a.heard) < 2 {
+		t.Errorf("so little proves nothing: %d addresses", len(latest))
+	}
+}
+
+func checkCatalogue(t *testing.T, a *account) {
+	t.Helper()
+	users := map[int64]map[*content]bool{}
+	use := func(c *content) {
+		if a.Templates.byID[c.TemplateID] != nil {
+			if users[c.TemplateID] == nil {
+				users[c.TemplateID] = map[*content]bool{}
+			}
+			users[c.TemplateID][c] = true
+		}
+	}
+	for _, c := range a.Campaigns.all {
+		use(&c.Content)
+	}
+	for _, w := range a.Workflows.all {
+		use(&w.Content)
+	}
+	used := 0
+	for id := range a.Templates.byID {
+		used += len(users[id])
+		if got := a.Templates.users[id]; len(got) != len(users[id]) {
+			t.Errorf("template %d has %d users, want %d", id, len(got), len(users[id]))
+		}
+		for user := range users[id] {
+			if !a.Templates.users[id][user] {
+				t.Errorf("template %d: a user is missing", id)
+			}
+		}
+	}
+	if used == 0 || a.Templates.inOrder.Len() != len(a.Templates.byID) {
+		t.Errorf("%d users; %d templates in their order, %d by id", used, a.Templates.inOrder.Len(), len(a.Templates.byID))
+	}
+}

@@ -1,0 +1,51 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/api"
+)
+
+// Whoever looks at the outbox does not hold the platform up: it can be asked, and
+// goes on, while a list is read or rendered. Each message comes once, in order.
+func TestPlatformGoesOnMeanwhile(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	const more = 3*step - 1 // and the one that was there
+	for i := range more {
+		must(t)(p.SubmitEmail(ctx, submission(fmt.Sprintf("u%d@example.org", i%5))))
+	}
+	n, newest := p.NewestSent()
+	var ids []string
+	for m := range newest {
+		ids = append(ids, m.Summary().ID)
+		if err := p.Open(m.ID); err != nil { // takes the lock
+			t.Fatal(err)
+		}
+		if len(ids)%100 == 0 {
+			must(t)(p.SubmitEmail(ctx, submission("later@example.org")))
+		}
+	}
+	slices.Reverse(ids)
+	all := p.Outbox()
+	if n != more+1 || len(ids) != n || len(all) != n+n/100 {
+		t.Fatalf("%d of %d messages came, and %d are there in the end", len(ids), n, len(all))
+	}
+	for i, id := range ids {
+		if all[i].ID != id || all[i].Opens != 1 {
+			t.Fatalf("message %d is %s, opened %d times, and came as %s", i, all[i].ID, all[i].Opens, id)
+		}
+	}
+	if to := p.OutboxTo("U3@example.ORG"); len(to) != more/5 {
+		t.Errorf("%d messages to one of five", len(to))
+	}
+}
+
+func submission(to string) api.SubmitEmailRequestObject {
+	return api.SubmitEmailRequestObject{Body: &api.EmailSubmission{
+		Email: to, Sender: api.Sender{Email: "s@example.org"}, Content: api.EmailContent{Subject: "S", Text: "T"},
+	}}
+}

@@ -1,0 +1,63 @@
+package mockserver_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// pipes is a listener that accepts what it is handed.
+type pipes struct {
+	incoming chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.incoming:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (*pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (p *pipes) dial() net.Conn {
+	near, far := net.Pipe()
+	p.incoming <- far
+	return near
+}
+
+// A connection that a client opened ahead holds no shutdown up.
+func TestShutdownUnusedConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
+		srv := mockserver.StartOn(l, mockserver.Config{})
+		defer srv.Close()
+		conn := l.dial()
+		synctest.Wait()
+		began := time.Now()
+		if err := srv.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took >= time.Second { // net/http looks again within milliseconds
+			t.Errorf("it took %v", took)
+		}
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("the connection: %v, want its end", err)
+		}
+	})
+}
