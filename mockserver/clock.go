@@ -42,7 +42,7 @@ func (s *Server) AdvanceToNext(ctx context.Context) error { return s.world.Advan
 // become due happens now, late and in no order. It may go back, and then what has
 // happened stays happened, and what is scheduled stays scheduled for its time.
 func (s *Server) SetNow(t time.Time) error {
-	if err := s.world.Clock.Set(t); err != nil {
+	if err := s.world.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
 	}
 	return nil

@@ -206,6 +206,30 @@ func TestSetBackRateLimit(t *testing.T) {
 	}
 }
 
+// What waits for a rate limit when the clock is set back goes at once, and a drain
+// does not wait for it.
+func TestSetBackWhileRateLimited(t *testing.T) {
+	h := &hookServer{}
+	p := newProbe(t, mockserver.Config{Targets: h.targets()})
+	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := p.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := len(h.bodies); n != 2 {
+		t.Errorf("%d deliveries, want 2", n)
+	}
+}
+
 func TestAdvanceToNext(t *testing.T) {
 	h := &hookServer{answer: func(int) int { return 500 }}
 	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
@@ -344,6 +368,36 @@ func TestResetClock(t *testing.T) {
 				p.must("DELETE", "/_mock/state", nil)
 				if after := p.Clock(); after != before {
 					t.Errorf("after DELETE state: %+v, want %+v", after, before)
+				}
+			})
+		})
+	}
+}
+
+// A reset to a start shows the time of the start, however long the test took.
+func TestResetClockToTheStart(t *testing.T) {
+	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		cfg  mockserver.Config
+		want time.Duration // after the time at the start
+	}{
+		"zero":   {want: time.Hour},
+		"set":    {cfg: mockserver.Config{Now: day}},
+		"frozen": {cfg: mockserver.Config{Now: day, FreezeClock: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProbe(t, tt.cfg)
+				time.Sleep(time.Minute)
+				start := p.Now()
+				if err := p.SetStart(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour)
+				p.advance(200 * time.Hour)
+				p.Reset()
+				if got := p.Now().Sub(start); got != tt.want {
+					t.Errorf("after a reset the clock shows %v after the start, want %v", got, tt.want)
 				}
 			})
 		})

@@ -137,6 +137,7 @@ func TestWaitRouteForNothing(t *testing.T) {
 func TestWaitRouteMistakes(t *testing.T) {
 	tests := []struct{ name, body, loc, want string }{
 		{name: "an unknown kind", body: `{"for":"mesage"}`, loc: "[body for]", want: "did you mean message?"},
+		{name: "an empty kind", body: `{"for":""}`, loc: "[body for]", want: "want a value"},
 		{name: "an unknown member", body: `{"for":"message","limit":2}`, loc: "[body limit]", want: "no such member"},
 		{name: "a filter of another kind", body: `{"for":"message","state":"failed"}`, loc: "[body state]", want: "no such filter"},
 		{name: "an unknown value", body: `{"for":"delivery","state":"faild"}`, loc: "[body state]", want: "did you mean failed?"},

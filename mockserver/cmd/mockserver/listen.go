@@ -26,7 +26,8 @@ func hold(ctx context.Context, address string, defaultToken bool) (held, error) 
 		return held{}, err
 	}
 	if defaultToken && !to.IP.IsLoopback() {
-		return held{}, fmt.Errorf("%s can be reached from other machines: give a -token of your own, because everybody knows %s", address, mockserver.DefaultToken)
+		return held{}, fmt.Errorf("%s can be reached from other machines: give a -token of your own, because everybody knows %s",
+			address, mockserver.DefaultToken)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())
 	if err != nil {

@@ -50,13 +50,14 @@ type jsonLog struct {
 
 func (l jsonLog) welcome(r ready) {
 	defer l.held.release()
-	slog.New(slog.NewJSONHandler(l.held.out, nil)).Info("ready", "base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
+	slog.New(slog.NewJSONHandler(l.held.out, nil)).Info("ready",
+		"base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
 }
 
 func (l jsonLog) request(r mockserver.Request) {
 	l.Info("request", "id", r.ID, "method", r.Method, "path", r.Path, "query", r.Query, "operation", r.Operation,
-		"account_id", r.AccountID, "status", r.Status, "duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault,
-		"answer", string(r.Answer))
+		"account_id", r.AccountID, "status", r.Status,
+		"duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault, "answer", string(r.Answer))
 }
 
 // heldBack keeps what is said before it is released, such as of a state that is

@@ -84,11 +84,11 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	now := readyNow(srv, listener.Addr())
-	log.welcome(now)
 	if err := now.write(o.readyFile); err != nil {
 		return err
 	}
 	defer func() { _ = forget(o.readyFile) }()
+	log.welcome(now)   // after all that may fail: who is told so, may ask
 	listener.release() // last: who has read where it is, is answered
 	<-ctx.Done()
 	return stop(srv)
@@ -139,26 +139,38 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.SetOutput(out)
 	flags.Usage = func() { _, _ = io.WriteString(out, serveUsage); flags.PrintDefaults() }
 	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback wants a -token")
-	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
-	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated", o.addReadOnlyToken)
-	flags.StringVar(&o.seed, "seed", "", "`file` of what there is at the start, and after a reset; the file of -state goes before it")
-	flags.StringVar(&o.state, "state", "", "`file` of the state: loaded at the start, saved within a second of each change; of one process at a time")
-	flags.Func("retry-schedule", "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
-		var err error
-		o.config.RetrySchedule, err = parseSchedule(text)
-		return err
-	})
-	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback alone")
-	flags.Func("allow-target", "`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
-	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap, "`how` one lookup a second is counted: gap, bucket or calendar")
+	flags.Func("token",
+		"access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")", o.addToken)
+	flags.Func("read-only-token",
+		"`token[:user-email[:account-id]]` that may only read; may be repeated", o.addReadOnlyToken)
+	flags.StringVar(&o.seed, "seed", "",
+		"`file` of what there is at the start, and after a reset; the file of -state goes before it")
+	flags.StringVar(&o.state, "state", "",
+		"`file` of the state: loaded at the start, saved within a second of each change; of one process at a time")
+	flags.Func("retry-schedule",
+		"`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
+			var err error
+			o.config.RetrySchedule, err = parseSchedule(text)
+			return err
+		})
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false,
+		"deliver to public addresses too, not to loopback alone")
+	flags.Func("allow-target",
+		"`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
+	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap,
+		"`how` one lookup a second is counted: gap, bucket or calendar")
 	deliveryFlags(flags, &o.config)
 	clockFlags(flags, &o.config)
-	flags.Func("hash-function", "`function` that signs the deliveries of webhooks, sha256 or sha512 (default sha256)", o.hashFunction)
-	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "refuse requests with members or parameters that the API does not know")
+	flags.Func("hash-function",
+		"`function` that signs the deliveries of webhooks, sha256 or sha512 (default sha256)", o.hashFunction)
+	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false,
+		"refuse requests with members or parameters that the API does not know")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the fault plan's probabilities; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
-	flags.Func("log", "`form` of the log, text or json, a line each; json begins with where the platform is (default text)", o.logForm)
-	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write where the platform is and its token to, as JSON, once it can be asked")
+	flags.Func("log",
+		"`form` of the log, text or json, a line each; json begins with where the platform is (default text)", o.logForm)
+	flags.StringVar(&o.readyFile, "ready-file", "",
+		"`file` to write where the platform is and its token to, as JSON, once it can be asked")
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := flags.Parse(args); err != nil {
 		return o, err

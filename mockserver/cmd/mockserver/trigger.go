@@ -185,7 +185,8 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "POST %s\n%s: %s\n\n%s\n\n", target.Redacted(), webhook.DefaultSignatureHeader, req.Header.Get(webhook.DefaultSignatureHeader), body)
+	_, _ = fmt.Fprintf(out, "POST %s\n%s: %s\n\n%s\n\n", target.Redacted(),
+		webhook.DefaultSignatureHeader, req.Header.Get(webhook.DefaultSignatureHeader), body)
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	start := time.Now()
 	res, err := once.Do(req) //nolint:gosec // where to is for the caller to say

@@ -196,6 +196,8 @@ func (s *Set) Add(t Token) error {
 		return errors.New("token: want visible ASCII characters, as a header field has them")
 	case t.UserID < 1:
 		return errors.New("user_id: want 1 or more")
+	case t.AccountID < 1:
+		return errors.New("account_id: want 1 or more")
 	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
 		return fmt.Errorf("expires_in_ms: want 0 to %d, which is ten years", MaxExpiry.Milliseconds())
 	}

@@ -98,13 +98,14 @@ func TestAddMistakes(t *testing.T) {
 		name, want string
 		token      Token
 	}{
-		{name: "known", token: Token{Token: "usual", UserID: 1}, want: "token: there is such a token already"},
+		{name: "known", token: Token{Token: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
 		{name: "with a space", token: Token{Token: "a b", UserID: 1}, want: "token: want visible ASCII"},
 		{name: "with a line", token: Token{Token: "a\n", UserID: 1}, want: "token: want visible ASCII"},
 		{name: "not ASCII", token: Token{Token: "ä", UserID: 1}, want: "token: want visible ASCII"},
 		{name: "a user below 1", token: Token{Token: "a", UserID: -1}, want: "user_id: want 1 or more"},
-		{name: "a time below 0", token: Token{Token: "a", UserID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
-		{name: "too long", token: Token{Token: "a", UserID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+		{name: "an account below 1", token: Token{Token: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
+		{name: "a time below 0", token: Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
+		{name: "too long", token: Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
 	}
 	for _, tt := range tests {
 		s := New(Complete(nil, "usual"), time.Now)

@@ -185,8 +185,11 @@ func TestYears(t *testing.T) {
 		if err := c.Set(to); !errors.Is(err, ErrTime) || !strings.Contains(err.Error(), "1970 to 2199") {
 			t.Errorf("set to %v: %v, want ErrTime", to, err)
 		}
-		if err := (State{FrozenAt: to.Add(1)}).Check(); !errors.Is(err, ErrTime) {
-			t.Errorf("restored at %v: %v, want ErrTime", to, err)
+	}
+	for year, good := range map[int]bool{1: false, 1969: false, 1970: true, 2209: true, 2210: false} { // it may have run on
+		at := time.Date(year, 12, 31, 23, 59, 59, 0, time.UTC)
+		if err := (State{FrozenAt: at}).Check(); (err == nil) != good || err != nil && !errors.Is(err, ErrTime) {
+			t.Errorf("restored at %v: %v", at, err)
 		}
 	}
 	if err := (State{Ahead: record.Milliseconds(200 * 365 * 24 * time.Hour)}).Check(); !errors.Is(err, ErrTime) {

@@ -27,8 +27,10 @@ func bodyOf[T any](r *http.Request, declared *schema) (T, error) {
 	}
 	if len(body) == 0 {
 		body = []byte("{}")
-	} else if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
-		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json", "header", "content-type")
+	} else if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(
+		strings.TrimSpace(media), "application/json") {
+		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json",
+			"header", "content-type")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -19,27 +19,27 @@ const maxAdvance = time.Minute
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
-		about: "Records, events and journals are dated by this clock; retries, rate limits, delayed deliveries, campaigns and the limit " +
-			"of lookups follow it. Durations, time-outs and delayed answers are real. A clock that is frozen never gets past a " +
-			"`Retry-After`.",
+		about: "Records, events and journals are dated by this clock; retries, rate limits, delayed deliveries, " +
+			"campaigns and the limit of lookups follow it. Durations, time-outs and delayed answers are real. A clock " +
+			"that is frozen never gets past a `Retry-After`.",
 		routes: []route{
 			{
 				pattern: "GET clock",
-				does: "The platform's time, how far it is ahead of the real one, and what happens next by itself (`null` if nothing " +
-					"will).",
+				does: "The platform's time, how far it is ahead of the real one, and what happens next by itself (`null` if " +
+					"nothing will).",
 				handler: answering(c.showClock),
 			},
 			{
 				pattern: "PUT clock",
-				does: "`frozen` stops it or lets it run on, `now` sets it, also back: what has become due happens then, late and in no " +
-					"order. Answers the clock.",
+				does: "`frozen` stops it or lets it run on, `now` sets it, also back: what has become due happens then, late " +
+					"and in no order. Answers the clock.",
 				handler: taking(c.setClock),
 				example: example{body: `{"frozen":true}`},
 			},
 			{
 				pattern: "POST clock/advance",
-				does: "Lets time pass, by `ms` milliseconds or `to` a time or `\"next\"`. Answers the clock when everything that became " +
-					"due is done, each at its own time and in order; 409 if there is no next, 504 after a minute.",
+				does: "Lets time pass, by `ms` milliseconds or `to` a time or `\"next\"`. Answers the clock when everything " +
+					"that became due is done, each at its own time and in order; 409 if there is no next, 504 after a minute.",
 				handler: taking(c.advance),
 				example: example{body: `{"ms":3600000}`},
 			},
@@ -71,7 +71,7 @@ func (c *Control) setClock(_ *request, in clockBody) (clock.View, error) {
 		c.Clock.Freeze(*in.Frozen)
 	}
 	if in.Now != nil {
-		_ = c.Clock.Set(now) // it was checked
+		_ = c.SetNow(now) // it was checked
 	}
 	return c.Clock.View(), nil
 }

@@ -20,7 +20,8 @@ func (c *Control) eventRoutes() section {
 		routes: []route{
 			{
 				pattern: "GET events",
-				does:    "Events that fired, with their deliveries' ids; those that no webhook hears only with `Config.RecordEvents`.",
+				does: "Events that fired, with their deliveries' ids; those that no webhook hears only with " +
+					"`Config.RecordEvents`.",
 				query: listed(
 					ofAccount("the account in which they fired"),
 					param{name: "event", means: "the event's name", values: eventNames},
@@ -32,8 +33,8 @@ func (c *Control) eventRoutes() section {
 			{pattern: "GET events/{id}", does: "An event with its body.", handler: answering(c.event)},
 			{
 				pattern: "POST events",
-				does: "Sends an event of your own, signed, and answers the delivery: to a webhook, or to a `url`, signed with a " +
-					"`secret` and attempted once.",
+				does: "Sends an event of your own, signed, and answers the delivery: to a webhook, or to a `url`, signed " +
+					"with a `secret` and attempted once.",
 				handler: taking(c.sendEvent),
 				example: example{
 					body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`,
@@ -46,8 +47,8 @@ func (c *Control) eventRoutes() section {
 			},
 			{
 				pattern: "POST verify",
-				does: "Judges a signature: `reason` is empty for a right one, or else the mistake that gives this signature, if it " +
-					"is a usual one.",
+				does: "Judges a signature: `reason` is empty for a right one, or else the mistake that gives this signature, " +
+					"if it is a usual one.",
 				handler: taking(verify),
 				example: example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`},
 			},

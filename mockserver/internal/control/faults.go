@@ -16,9 +16,10 @@ import (
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
-		about: "A rule says what it is about (`operation`, `method` and `path` of requests, `event` and `webhook_id` of deliveries), " +
-			"which of those it hits (`nth`, `every`, `probability`, `times`; all if nothing is said), and by its `action` what " +
-			"happens to them. The [documentation of `mockserver.Fault`](../mockserver/faults.go) says what each means.",
+		about: "A rule says what it is about (`operation`, `method` and `path` of requests, `event` and `webhook_id` " +
+			"of deliveries), which of those it hits (`nth`, `every`, `probability`, `times`; all if nothing is said), and " +
+			"by its `action` what happens to them. The [documentation of `mockserver.Fault`](../mockserver/faults.go) " +
+			"says what each means.",
 		routes: []route{
 			{
 				pattern: "GET faults",

@@ -23,9 +23,9 @@ func (c *Control) serverRoutes() section {
 		}, c.waitRoutes(), c.tokenRoutes(), []route{
 			{
 				pattern: "* accounts/{account_id}/api/{path...}",
-				does: "The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: " +
-					"lists, contacts, suppressed addresses, webhooks, templates … Whatever the API takes and answers stands at " +
-					"the same path behind `/api`.",
+				does: "The API as a user of the account, without a token, faults, the limit of lookups and the log of " +
+					"requests: lists, contacts, suppressed addresses, webhooks, templates … Whatever the API takes and answers " +
+					"stands at the same path behind `/api`, and nothing else is taken.",
 				query: []param{{
 					name: "user_id", means: "the user; the first who may write if left out", integer: true, min: 1, max: 1<<63 - 1,
 				}},

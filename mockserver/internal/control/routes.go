@@ -75,7 +75,7 @@ func (c *Control) noRoute(r *http.Request) string {
 			known = append(known, spelling.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
 		}
 	}
-	if right := spelling.Closest(path, known); right != "" {
+	if right := spelling.Closest(path, known); right != "" && right != path {
 		return "no such route: did you mean " + Prefix + right + "?"
 	}
 	return "no such route: " + Prefix + "openapi.json lists them"

@@ -162,6 +162,7 @@ func TestUnrouted(t *testing.T) {
 		{name: "reads only", method: "POST", path: "outbox", status: 405, header: "Allow: GET, HEAD", want: "POST is not allowed"},
 		{name: "unknown", method: "GET", path: "outbx", status: 404, want: "did you mean /_mock/outbox?"},
 		{name: "unknown below an id", method: "POST", path: "outbox/7/bonce", status: 404, want: "did you mean /_mock/outbox/7/bounce?"},
+		{name: "without the id", method: "GET", path: "outbox/", status: 404, want: "no such route: /_mock/openapi.json lists them"},
 		{name: "like nothing", method: "GET", path: "a", status: 404, want: "no such route: /_mock/openapi.json lists them"},
 		{name: "a file", method: "GET", path: "app.js", accept: "*/*", status: 200, header: "X-Console: yes", want: "the console"},
 		{name: "the page", method: "GET", path: "", status: 200, want: "the console"},

@@ -66,7 +66,7 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 		reflect.TypeFor[fault.Action]():          named(fault.Actions()),
 		reflect.TypeFor[webhook.Hash]():          {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
-		reflect.TypeFor[waitKind]():              {string(waitMessage), string(waitDelivery), string(waitRequest), string(waitEvent)},
+		reflect.TypeFor[waitKind]():              named(waitables()),
 	}
 })
 

@@ -24,31 +24,35 @@ func (c *Control) stateRoutes() section {
 		routes: []route{
 			{
 				pattern: "GET state",
-				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. Rules of faults and " +
-					"the log of requests are no part of it. It is the state at one moment, and holds up nobody while it is sent.",
+				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. " +
+					"Rules of faults and the log of requests are no part of it. It is the state at one moment, and holds up " +
+					"nobody while it is sent.",
 				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
-				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its first object. One " +
-					"with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of faults, tokens and the log of requests stay.",
+				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its " +
+					"first object. One with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of " +
+					"faults, tokens and the log of requests stay.",
 				handler: reading(c.restore),
 				example: example{body: "@snapshot.json"},
 			},
 			{
 				pattern: "DELETE state",
-				does: "Forgets everything: state, journals, faults, and the tokens of seeds; the clock is as configured. Of one account " +
-					"alone with `account_id`: then what all share stays, which are faults, the clock, and the sequence of ids.",
+				does: "Forgets everything: state, journals, faults, and the tokens of seeds; the clock is as configured. Of " +
+					"one account alone with `account_id`: then what all share stays, which are faults, the clock, and the " +
+					"sequence of ids.",
 				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.clear),
 				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "POST reset",
-				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or nothing: the " +
-					"same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of the configuration and " +
-					"the start. With one account alone with `account_id`, for tests that run side by side: its journals are empty then, " +
-					"and what all share stays. 409 if another account has an id of the start by now.",
+				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or " +
+					"nothing: the same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of " +
+					"the configuration and the start. With one account alone with `account_id`, for tests that run side by " +
+					"side: its journals are empty then, and what all share stays. 409 if another account has an id of the start " +
+					"by now.",
 				query:   []param{ofAccount("the account; all if left out")},
 				handler: answering(c.reset),
 				example: example{query: "account_id=1"},
@@ -60,8 +64,8 @@ func (c *Control) stateRoutes() section {
 			},
 			{
 				pattern: "POST seed",
-				does: "Adds what one or more objects describe, as the [documentation of `Server.Seed`](../mockserver/state.go) has " +
-					"them. The first mistake ends it: what was added before it stays.",
+				does: "Adds what one or more objects describe, as the [documentation of " +
+					"`Server.Seed`](../mockserver/state.go) has them. The first mistake ends it: what was added before it stays.",
 				handler: reading(c.seed),
 				example: example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`},
 			},

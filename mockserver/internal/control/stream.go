@@ -16,10 +16,12 @@ func (c *Control) streamRoutes() section {
 			does:    "Changes as server-sent events.",
 			handler: serving("text/event-stream", c.serveStream),
 		}},
-		after: "It begins with `event: hello` and then sends `event: change` with `{\"seq\":n,\"kind\":k,\"record\":…}`: kind `message`, " +
-			"`delivery`, `event`, `request` or `fault` with the summary that the list would show, or `clock` with the clock when it " +
-			"was set, stopped or let pass; without one, `fault` when rules came, went or began anew, `records` when lists, contacts, webhooks or the like may have changed, and `state` when " +
-			"everything may have. A reader that is too slow is disconnected and should load anew.",
+		after: "It begins with `event: hello` and then sends `event: change` with " +
+			"`{\"seq\":n,\"kind\":k,\"record\":…}`: kind `message`, `delivery`, `event`, `request` or `fault` with the " +
+			"summary that the list would show, or `clock` with the clock when it was set, stopped or let pass; without " +
+			"one, `fault` when rules came, went or began anew, `records` when lists, contacts, webhooks or the like may " +
+			"have changed, and `state` when everything may have. A reader that is too slow is disconnected and should " +
+			"load anew.",
 	}
 }
 

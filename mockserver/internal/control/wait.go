@@ -21,11 +21,11 @@ import (
 func (c *Control) waitRoutes() []route {
 	return []route{{
 		pattern: "POST wait",
-		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, requests or " +
-			"events that pass the filters, which are those of the lists. It answers them, the latest first, with `total`, which " +
-			"may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when all is delivered or given " +
-			"up. 504 when the time is up. What the body says goes before the parameters. Whoever wants to wait for more than " +
-			"a minute asks again.",
+		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
+			"requests or events that pass the filters, which are those of the lists. It answers them, the latest first, " +
+			"with `total`, which may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when " +
+			"all is delivered or given up. 504 when the time is up. What the body says goes before the parameters. " +
+			"Whoever wants to wait for more than a minute asks again.",
 		query: []param{
 			choice("drain", "whether retries and rate limits are waited for", "true", "false"),
 			number("timeout_ms", "how long, in milliseconds", 1, maxWait, 10_000),
@@ -40,10 +40,10 @@ const maxWait = 60_000
 
 // waitBody is what is waited for. A filter that is not of its kind is a mistake.
 type waitBody struct {
-	For       waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
-	Count     *int64   `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
-	TimeoutMS *int64   `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
-	Drain     *bool    `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
+	For       *waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
+	Count     *int64    `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
+	TimeoutMS *int64    `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
+	Drain     *bool     `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
 	waitFilters
 }
 
@@ -100,7 +100,7 @@ func (c *Control) wait(r *request, in waitBody) (*waitAnswer, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
-	if in.For != "" {
+	if in.For != nil {
 		return c.waitFor(ctx, r, in)
 	}
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
@@ -135,7 +135,10 @@ func late(err error) error {
 
 // waitFor waits for records.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waitAnswer, error) {
-	kind := c.waitKinds()[in.For]
+	kind, known := c.waitKinds()[*in.For]
+	if !known { // "", which is not left out
+		return nil, problem.Invalid("want a value: leave the member out for every queue", "body", "for")
+	}
 	asked, err := c.asked(kind.pattern, r, in)
 	if err != nil {
 		return nil, err
@@ -200,6 +203,8 @@ const (
 	waitRequest  waitKind = "request"
 	waitEvent    waitKind = "event"
 )
+
+func waitables() []waitKind { return []waitKind{waitMessage, waitDelivery, waitRequest, waitEvent} }
 
 // waitable is a kind of records.
 type waitable struct {

@@ -327,6 +327,16 @@ func (d *Engine) Next() (wait time.Duration, what string) {
 	return wait, what
 }
 
+// ClockSet begins what may begin by the clock, which was set. Alarms ring when
+// it is set on; back, they would be late for what waits for a rate limit.
+func (d *Engine) ClockSet() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.order {
+		d.startLocked(q)
+	}
+}
+
 // SetTarget gives a host a receiver in process, or with nil takes it away.
 func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 

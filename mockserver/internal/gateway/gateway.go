@@ -117,20 +117,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ServeAs answers as the API would answer the owner of a token, undisturbed and
-// unlogged.
+// unlogged. What the contract does not know is refused: nothing would note it.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller access.Token) {
-	g.serveAPI(undisturbed(w, caller), r)
-}
-
-// ServeStrictlyAs is ServeAs that refuses what the contract does not know.
-func (g *Gateway) ServeStrictlyAs(w http.ResponseWriter, r *http.Request, caller access.Token) {
-	c := undisturbed(w, caller)
-	c.strict = true
-	g.serveAPI(c, r)
-}
-
-func undisturbed(w http.ResponseWriter, caller access.Token) *call {
-	return &call{ResponseWriter: w, Request: record.Request{AccountID: caller.AccountID}, caller: caller, undisturbed: true}
+	g.serveAPI(&call{
+		ResponseWriter: w,
+		Request:        record.Request{AccountID: caller.AccountID},
+		caller:         caller,
+		undisturbed:    true,
+		strict:         true,
+	}, r)
 }
 
 // serveAPI answers a request of a known caller.

@@ -82,7 +82,10 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 		if member.Status != statusActive || t.account.Suppression.matches(member.Email) {
 			continue
 		}
-		m := &message{ID: random.UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts, CampaignID: c.ID, SubmittedOn: t.unix()}
+		m := &message{
+			ID: random.UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts,
+			CampaignID: c.ID, SubmittedOn: t.unix(),
+		}
 		m.to(l.ID, member)
 		t.send(m)
 	}

@@ -16,7 +16,9 @@ func (t *tx) campaign(id int64) (*campaign, error) {
 }
 
 // CreateCampaign implements POST /campaigns.
-func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignRequestObject) (api.CreateCampaignResponseObject, error) {
+func (p *Platform) CreateCampaign(
+	ctx context.Context, r api.CreateCampaignRequestObject,
+) (api.CreateCampaignResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateCampaignResponseObject, error) {
 		if err := requireName(r.Body.Name); err != nil {
 			return nil, err
@@ -51,7 +53,9 @@ func (p *Platform) CreateCampaign(ctx context.Context, r api.CreateCampaignReque
 }
 
 // ListCampaigns implements GET /campaigns.
-func (p *Platform) ListCampaigns(ctx context.Context, r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
+func (p *Platform) ListCampaigns(
+	ctx context.Context, r api.ListCampaignsRequestObject,
+) (api.ListCampaignsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -63,7 +67,9 @@ func (p *Platform) ListCampaigns(ctx context.Context, r api.ListCampaignsRequest
 }
 
 // GetCampaign implements GET /campaigns/{campaign_id}.
-func (p *Platform) GetCampaign(ctx context.Context, r api.GetCampaignRequestObject) (api.GetCampaignResponseObject, error) {
+func (p *Platform) GetCampaign(
+	ctx context.Context, r api.GetCampaignRequestObject,
+) (api.GetCampaignResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.GetCampaignResponseObject, error) {
 		c, err := t.campaign(r.CampaignID)
 		if err != nil {
@@ -74,7 +80,9 @@ func (p *Platform) GetCampaign(ctx context.Context, r api.GetCampaignRequestObje
 }
 
 // UpdateCampaign implements PATCH /campaigns/{campaign_id}.
-func (p *Platform) UpdateCampaign(ctx context.Context, r api.UpdateCampaignRequestObject) (api.UpdateCampaignResponseObject, error) {
+func (p *Platform) UpdateCampaign(
+	ctx context.Context, r api.UpdateCampaignRequestObject,
+) (api.UpdateCampaignResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UpdateCampaignResponseObject, error) {
 		c, err := t.campaign(r.CampaignID)
 		if err != nil {
@@ -129,7 +137,9 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) (err error) {
 }
 
 // ScheduleCampaign implements POST /campaigns/{campaign_id}/schedule.
-func (p *Platform) ScheduleCampaign(ctx context.Context, r api.ScheduleCampaignRequestObject) (api.ScheduleCampaignResponseObject, error) {
+func (p *Platform) ScheduleCampaign(
+	ctx context.Context, r api.ScheduleCampaignRequestObject,
+) (api.ScheduleCampaignResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.ScheduleCampaignResponseObject, error) {
 		c, err := t.campaign(r.CampaignID)
 		if err != nil {

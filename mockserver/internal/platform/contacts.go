@@ -34,7 +34,9 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 }
 
 // CreateContact implements POST /lists/{list_id}/contacts.
-func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
+func (p *Platform) CreateContact(
+	ctx context.Context, r api.CreateContactRequestObject,
+) (api.CreateContactResponseObject, error) {
 	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
@@ -53,7 +55,9 @@ func (p *Platform) CreateContact(ctx context.Context, r api.CreateContactRequest
 }
 
 // ListContacts implements GET /lists/{list_id}/contacts.
-func (p *Platform) ListContacts(ctx context.Context, r api.ListContactsRequestObject) (api.ListContactsResponseObject, error) {
+func (p *Platform) ListContacts(
+	ctx context.Context, r api.ListContactsRequestObject,
+) (api.ListContactsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -97,7 +101,9 @@ func contactQuery(sort, filter string) (query, error) {
 }
 
 // GetContact implements GET /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) GetContact(ctx context.Context, r api.GetContactRequestObject) (api.GetContactResponseObject, error) {
+func (p *Platform) GetContact(
+	ctx context.Context, r api.GetContactRequestObject,
+) (api.GetContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.GetContactResponseObject, error) {
 		_, c, err := t.contact(r.ListID, r.ContactID)
 		if err != nil {
@@ -108,7 +114,9 @@ func (p *Platform) GetContact(ctx context.Context, r api.GetContactRequestObject
 }
 
 // UpdateContact implements PATCH /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) UpdateContact(ctx context.Context, r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
+func (p *Platform) UpdateContact(
+	ctx context.Context, r api.UpdateContactRequestObject,
+) (api.UpdateContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UpdateContactResponseObject, error) {
 		l, c, err := t.member(r.ListID, r.ContactID)
 		if err != nil {
@@ -128,7 +136,9 @@ func (p *Platform) UpdateContact(ctx context.Context, r api.UpdateContactRequest
 }
 
 // DeleteContact implements DELETE /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) DeleteContact(ctx context.Context, r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
+func (p *Platform) DeleteContact(
+	ctx context.Context, r api.DeleteContactRequestObject,
+) (api.DeleteContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.DeleteContactResponseObject, error) {
 		l, c, err := t.member(r.ListID, r.ContactID)
 		if err != nil {
@@ -141,7 +151,9 @@ func (p *Platform) DeleteContact(ctx context.Context, r api.DeleteContactRequest
 }
 
 // UnsubscribeContact implements POST /lists/{list_id}/contacts/{contact_id}/unsubscribe.
-func (p *Platform) UnsubscribeContact(ctx context.Context, r api.UnsubscribeContactRequestObject) (api.UnsubscribeContactResponseObject, error) {
+func (p *Platform) UnsubscribeContact(
+	ctx context.Context, r api.UnsubscribeContactRequestObject,
+) (api.UnsubscribeContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UnsubscribeContactResponseObject, error) {
 		l, c, err := t.member(r.ListID, r.ContactID)
 		if err != nil {

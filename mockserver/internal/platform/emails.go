@@ -14,7 +14,9 @@ import (
 
 // SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
 // the answer's status says it, and so does the event Email.Rejected.
-func (p *Platform) SubmitEmail(ctx context.Context, r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
+func (p *Platform) SubmitEmail(
+	ctx context.Context, r api.SubmitEmailRequestObject,
+) (api.SubmitEmailResponseObject, error) {
 	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
@@ -171,7 +173,9 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 
 // SendTransactionalEmail implements the deprecated POST /emails. It refuses
 // nobody: rejections are the Email API's.
-func (p *Platform) SendTransactionalEmail(ctx context.Context, r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
+func (p *Platform) SendTransactionalEmail(
+	ctx context.Context, r api.SendTransactionalEmailRequestObject,
+) (api.SendTransactionalEmailResponseObject, error) {
 	if !address.Email(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}

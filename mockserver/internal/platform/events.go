@@ -28,7 +28,8 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 	if t.seeds || !t.account.wants(name) && !t.p.options.RecordEvents {
 		return
 	}
-	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}}
+	what := events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}
+	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: what}
 	e.Recipient = e.What.Recipient()
 	if m := t.p.messages[t.about]; m != nil {
 		e.Recipient, e.Subject = m.To, m.subject()

@@ -12,7 +12,9 @@ import (
 )
 
 // ImportContacts implements POST /lists/{list_id}/contacts/import.
-func (p *Platform) ImportContacts(ctx context.Context, r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
+func (p *Platform) ImportContacts(
+	ctx context.Context, r api.ImportContactsRequestObject,
+) (api.ImportContactsResponseObject, error) {
 	if len(r.Body.Contacts) > api.MaxImport {
 		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
 			fmt.Sprintf("at most %d contacts in one import", api.MaxImport), "body", "contacts")

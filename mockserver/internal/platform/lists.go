@@ -17,7 +17,9 @@ func (t *tx) listNamed(id int64) (*list, error) {
 }
 
 // CreateList implements POST /lists.
-func (p *Platform) CreateList(ctx context.Context, r api.CreateListRequestObject) (api.CreateListResponseObject, error) {
+func (p *Platform) CreateList(
+	ctx context.Context, r api.CreateListRequestObject,
+) (api.CreateListResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateListResponseObject, error) {
 		if err := requireName(r.Body.Name); err != nil {
 			return nil, err
@@ -52,7 +54,9 @@ func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api
 }
 
 // AcceptListPolicy implements POST /lists/{list_id}/accept-policy.
-func (p *Platform) AcceptListPolicy(ctx context.Context, r api.AcceptListPolicyRequestObject) (api.AcceptListPolicyResponseObject, error) {
+func (p *Platform) AcceptListPolicy(
+	ctx context.Context, r api.AcceptListPolicyRequestObject,
+) (api.AcceptListPolicyResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.AcceptListPolicyResponseObject, error) {
 		l, err := t.list(r.ListID)
 		if err != nil {

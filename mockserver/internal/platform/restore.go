@@ -10,16 +10,21 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/address"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // Restore replaces the whole state by that of a snapshot.
-func (p *Platform) Restore(r io.Reader) error {
+func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
+
+// RestoreAt does so, but for the clock: it goes on as at says, unless that is nil.
+func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	restored, in, err := read(r)
 	if err != nil {
 		return err
 	}
+	in.Clock = cmp.Or(at, in.Clock)
 	return p.replace(restored, in)
 }
 

@@ -15,7 +15,9 @@ func (t *tx) suppress(email string) bool {
 }
 
 // AddSuppressedEmail implements POST /suppressed-emails.
-func (p *Platform) AddSuppressedEmail(ctx context.Context, r api.AddSuppressedEmailRequestObject) (api.AddSuppressedEmailResponseObject, error) {
+func (p *Platform) AddSuppressedEmail(
+	ctx context.Context, r api.AddSuppressedEmailRequestObject,
+) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
 	if !address.Pattern(email) {
 		return nil, problem.Invalid("want an address, *@domain or local@*", "body", "email")
@@ -29,7 +31,9 @@ func (p *Platform) AddSuppressedEmail(ctx context.Context, r api.AddSuppressedEm
 }
 
 // ListSuppressedEmails implements GET /suppressed-emails.
-func (p *Platform) ListSuppressedEmails(ctx context.Context, r api.ListSuppressedEmailsRequestObject) (api.ListSuppressedEmailsResponseObject, error) {
+func (p *Platform) ListSuppressedEmails(
+	ctx context.Context, r api.ListSuppressedEmailsRequestObject,
+) (api.ListSuppressedEmailsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -54,7 +58,9 @@ func (p *Platform) ListSuppressedEmails(ctx context.Context, r api.ListSuppresse
 }
 
 // RemoveSuppressedEmail implements DELETE /suppressed-emails/{email}.
-func (p *Platform) RemoveSuppressedEmail(ctx context.Context, r api.RemoveSuppressedEmailRequestObject) (api.RemoveSuppressedEmailResponseObject, error) {
+func (p *Platform) RemoveSuppressedEmail(
+	ctx context.Context, r api.RemoveSuppressedEmailRequestObject,
+) (api.RemoveSuppressedEmailResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.RemoveSuppressedEmailResponseObject, error) {
 		s := &t.account.Suppression
 		e := s.find(r.Email)

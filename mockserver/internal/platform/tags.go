@@ -10,7 +10,9 @@ import (
 )
 
 // TagContacts implements POST /lists/{list_id}/contacts/tag: all or nothing.
-func (p *Platform) TagContacts(ctx context.Context, r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
+func (p *Platform) TagContacts(
+	ctx context.Context, r api.TagContactsRequestObject,
+) (api.TagContactsResponseObject, error) {
 	for i, tag := range r.Body.Tags {
 		if tag == "" {
 			return nil, problem.Invalid("must not be empty", "body", "tags", i)

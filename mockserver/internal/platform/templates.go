@@ -11,7 +11,9 @@ import (
 )
 
 // CreateTemplate implements POST /templates.
-func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
+func (p *Platform) CreateTemplate(
+	ctx context.Context, r api.CreateTemplateRequestObject,
+) (api.CreateTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateTemplateResponseObject, error) {
 		if err := requireName(r.Body.Name); err != nil {
 			return nil, err
@@ -30,7 +32,9 @@ func (p *Platform) CreateTemplate(ctx context.Context, r api.CreateTemplateReque
 }
 
 // ListTemplates implements GET /templates.
-func (p *Platform) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
+func (p *Platform) ListTemplates(
+	ctx context.Context, r api.ListTemplatesRequestObject,
+) (api.ListTemplatesResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -42,7 +46,9 @@ func (p *Platform) ListTemplates(ctx context.Context, r api.ListTemplatesRequest
 }
 
 // GetTemplate implements GET /templates/{template_id}.
-func (p *Platform) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
+func (p *Platform) GetTemplate(
+	ctx context.Context, r api.GetTemplateRequestObject,
+) (api.GetTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.GetTemplateResponseObject, error) {
 		tpl, err := t.template(r.TemplateID)
 		if err != nil {
@@ -57,7 +63,9 @@ func (t *tx) template(id int64) (*template, error) {
 }
 
 // UpdateTemplate implements PATCH /templates/{template_id}.
-func (p *Platform) UpdateTemplate(ctx context.Context, r api.UpdateTemplateRequestObject) (api.UpdateTemplateResponseObject, error) {
+func (p *Platform) UpdateTemplate(
+	ctx context.Context, r api.UpdateTemplateRequestObject,
+) (api.UpdateTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UpdateTemplateResponseObject, error) {
 		tpl, err := t.template(r.TemplateID)
 		if err != nil {
@@ -84,7 +92,9 @@ func (p *Platform) UpdateTemplate(ctx context.Context, r api.UpdateTemplateReque
 
 // DeleteTemplate implements DELETE /templates/{template_id}. What was made from
 // the template, and campaigns and workflows that name it, keep its content.
-func (p *Platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
+func (p *Platform) DeleteTemplate(
+	ctx context.Context, r api.DeleteTemplateRequestObject,
+) (api.DeleteTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.DeleteTemplateResponseObject, error) {
 		tpl, err := t.template(r.TemplateID)
 		if err != nil {
@@ -100,7 +110,9 @@ func (p *Platform) DeleteTemplate(ctx context.Context, r api.DeleteTemplateReque
 
 // RenderTemplate implements GET /templates/{template_id}/render: the HTML part
 // with its merge tags filled with nothing.
-func (p *Platform) RenderTemplate(ctx context.Context, r api.RenderTemplateRequestObject) (api.RenderTemplateResponseObject, error) {
+func (p *Platform) RenderTemplate(
+	ctx context.Context, r api.RenderTemplateRequestObject,
+) (api.RenderTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.RenderTemplateResponseObject, error) {
 		tpl, err := t.template(r.TemplateID)
 		if err != nil {

@@ -22,7 +22,9 @@ func (t *tx) webhook(id string) (*hook, error) {
 }
 
 // CreateWebhook implements POST /webhooks.
-func (p *Platform) CreateWebhook(ctx context.Context, r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
+func (p *Platform) CreateWebhook(
+	ctx context.Context, r api.CreateWebhookRequestObject,
+) (api.CreateWebhookResponseObject, error) {
 	h, err := p.newHook(*r.Body)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,9 @@ func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
 }
 
 // ListWebhooks implements GET /webhooks, archived ones included.
-func (p *Platform) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
+func (p *Platform) ListWebhooks(
+	ctx context.Context, r api.ListWebhooksRequestObject,
+) (api.ListWebhooksResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -79,7 +83,9 @@ func (p *Platform) ListWebhooks(ctx context.Context, r api.ListWebhooksRequestOb
 }
 
 // GetWebhook implements GET /webhooks/{webhook_id}.
-func (p *Platform) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
+func (p *Platform) GetWebhook(
+	ctx context.Context, r api.GetWebhookRequestObject,
+) (api.GetWebhookResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.GetWebhookResponseObject, error) {
 		h, err := t.webhook(r.WebhookID)
 		if err != nil {
@@ -92,14 +98,18 @@ func (p *Platform) GetWebhook(ctx context.Context, r api.GetWebhookRequestObject
 }
 
 // ArchiveWebhook implements POST /webhooks/{webhook_id}/archive.
-func (p *Platform) ArchiveWebhook(ctx context.Context, r api.ArchiveWebhookRequestObject) (api.ArchiveWebhookResponseObject, error) {
+func (p *Platform) ArchiveWebhook(
+	ctx context.Context, r api.ArchiveWebhookRequestObject,
+) (api.ArchiveWebhookResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.ArchiveWebhookResponseObject, error) {
 		return api.ArchiveWebhook204Response{}, t.archive(r.WebhookID, true)
 	})
 }
 
 // UnarchiveWebhook implements POST /webhooks/{webhook_id}/unarchive.
-func (p *Platform) UnarchiveWebhook(ctx context.Context, r api.UnarchiveWebhookRequestObject) (api.UnarchiveWebhookResponseObject, error) {
+func (p *Platform) UnarchiveWebhook(
+	ctx context.Context, r api.UnarchiveWebhookRequestObject,
+) (api.UnarchiveWebhookResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UnarchiveWebhookResponseObject, error) {
 		return api.UnarchiveWebhook204Response{}, t.archive(r.WebhookID, false)
 	})

@@ -14,7 +14,9 @@ func (t *tx) workflow(id int64) (*workflow, error) {
 }
 
 // CreateWorkflow implements POST /workflows.
-func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowRequestObject) (api.CreateWorkflowResponseObject, error) {
+func (p *Platform) CreateWorkflow(
+	ctx context.Context, r api.CreateWorkflowRequestObject,
+) (api.CreateWorkflowResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateWorkflowResponseObject, error) {
 		if err := requireName(r.Body.Name); err != nil {
 			return nil, err
@@ -52,7 +54,9 @@ func (p *Platform) CreateWorkflow(ctx context.Context, r api.CreateWorkflowReque
 }
 
 // ListWorkflows implements GET /workflows.
-func (p *Platform) ListWorkflows(ctx context.Context, r api.ListWorkflowsRequestObject) (api.ListWorkflowsResponseObject, error) {
+func (p *Platform) ListWorkflows(
+	ctx context.Context, r api.ListWorkflowsRequestObject,
+) (api.ListWorkflowsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -64,7 +68,9 @@ func (p *Platform) ListWorkflows(ctx context.Context, r api.ListWorkflowsRequest
 }
 
 // GetWorkflow implements GET /workflows/{workflow_id}.
-func (p *Platform) GetWorkflow(ctx context.Context, r api.GetWorkflowRequestObject) (api.GetWorkflowResponseObject, error) {
+func (p *Platform) GetWorkflow(
+	ctx context.Context, r api.GetWorkflowRequestObject,
+) (api.GetWorkflowResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.GetWorkflowResponseObject, error) {
 		w, err := t.workflow(r.WorkflowID)
 		if err != nil {
@@ -75,7 +81,9 @@ func (p *Platform) GetWorkflow(ctx context.Context, r api.GetWorkflowRequestObje
 }
 
 // ActivateWorkflow implements POST /workflows/{workflow_id}/activate.
-func (p *Platform) ActivateWorkflow(ctx context.Context, r api.ActivateWorkflowRequestObject) (api.ActivateWorkflowResponseObject, error) {
+func (p *Platform) ActivateWorkflow(
+	ctx context.Context, r api.ActivateWorkflowRequestObject,
+) (api.ActivateWorkflowResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.ActivateWorkflowResponseObject, error) {
 		w, err := t.workflow(r.WorkflowID)
 		if err != nil {
@@ -91,7 +99,9 @@ func (p *Platform) ActivateWorkflow(ctx context.Context, r api.ActivateWorkflowR
 }
 
 // DeactivateWorkflow implements POST /workflows/{workflow_id}/deactivate.
-func (p *Platform) DeactivateWorkflow(ctx context.Context, r api.DeactivateWorkflowRequestObject) (api.DeactivateWorkflowResponseObject, error) {
+func (p *Platform) DeactivateWorkflow(
+	ctx context.Context, r api.DeactivateWorkflowRequestObject,
+) (api.DeactivateWorkflowResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.DeactivateWorkflowResponseObject, error) {
 		w, err := t.workflow(r.WorkflowID)
 		if err != nil {

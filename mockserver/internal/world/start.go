@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"example.com/emailplatform/mockserver/internal/access"
+	"example.com/emailplatform/mockserver/internal/clock"
 )
 
 // start is the state that a reset goes back to.
 type start struct {
-	state  []byte // a snapshot, compressed
+	state  []byte    // a snapshot, compressed
+	dated  time.Time // what the clock showed, if it does not follow package time
 	tokens []access.Token
 }
 
@@ -27,6 +30,9 @@ func (w *World) SetStart() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start = &start{state: state.Bytes(), tokens: w.Access.Added()}
+	if w.Clock.Dated() && !w.Clock.Frozen() {
+		w.start.dated = w.Clock.Now()
+	}
 	return nil
 }
 
@@ -40,12 +46,22 @@ func (w *World) Reset() {
 	}
 	w.leaveTest()
 	if state, err := w.start.read(); err == nil {
-		_ = w.Platform.Restore(state) // it was restorable when it was kept; a closed server has none to lose
+		// It was restorable when it was kept; a closed server has none to lose.
+		_ = w.Platform.RestoreAt(w.start.clock(), state)
 	}
 	w.Access.Reset(w.start.tokens...) // by the clock of the start
 }
 
 func (s *start) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(s.state)) }
+
+// clock is what takes the place of the snapshot's clock, which would be as far
+// ahead of package time as it was, and so later with each reset; nil if nothing does.
+func (s *start) clock() *clock.State {
+	if s.dated.IsZero() {
+		return nil
+	}
+	return new(clock.Showing(s.dated))
+}
 
 // ErrNoAccount is what nobody has.
 var ErrNoAccount = errors.New("there is no such account")
