@@ -28,10 +28,8 @@ const serveUsage = `Runs the platform in memory, with a web console at /_mock/.
 
 `
 
-// grace is how long requests and deliveries under way may take after a signal. It is
-// more than the 5 s for which net/http waits for connections that have sent nothing
-// yet, such as the spare ones of a client.
-const grace = 10 * time.Second
+// grace is how long requests and deliveries under way may take after a signal.
+const grace = 5 * time.Second
 
 // options are the flags of the server.
 type options struct {
