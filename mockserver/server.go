@@ -51,6 +51,7 @@ func New(cfg Config) *Server {
 			Console:       cfg.Console,
 			RetrySchedule: cfg.RetrySchedule,
 			NeedsToken:    s.needsToken,
+			DefaultToken:  DefaultToken,
 		})
 	})
 	return s

@@ -22,6 +22,7 @@ type Options struct {
 	Console       http.Handler // answers what is read and no route takes, if set
 	RetrySchedule []time.Duration
 	NeedsToken    func(*http.Request) bool
+	DefaultToken  string // known to everybody
 }
 
 // Control answers the control routes of a world.

@@ -46,7 +46,7 @@ func health(*request) (healthAnswer, error) { return healthAnswer{"ok"}, nil }
 type infoAnswer struct {
 	Accounts         []account            `json:"accounts" means:"those that there are tokens of"`
 	TokenNeeded      bool                 `json:"token_needed" means:"whether the control routes need a token"`
-	ExampleToken     string               `json:"example_token,omitzero" means:"an access token to try the API with; left out where the control routes need one themselves"`
+	ExampleToken     string               `json:"example_token,omitzero" means:"the access token that a server has which is given none, to try the API with; left out if it opens nothing here, or where the control routes need a token themselves: no other token is ever shown"`
 	FaultSeed        uint64               `json:"fault_seed" means:"of the probabilities of faults"`
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" means:"how lookups are counted"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" means:"the waits before a failed delivery is tried again"`
@@ -95,11 +95,12 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 	return out, nil
 }
 
-// exampleToken returns the first access token that may write, or "".
+// exampleToken returns the default access token, which everybody knows, if it may
+// write here. Others are secrets, and their owners know them.
 func (c *Control) exampleToken() string {
-	all := c.Access.All()
-	if i := slices.IndexFunc(all, func(t access.Token) bool { return !t.ReadOnly && t.ExpiresIn == 0 }); i >= 0 {
-		return all[i].Token
+	known := func(t access.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
+	if slices.ContainsFunc(c.Access.All(), known) {
+		return c.options.DefaultToken
 	}
 	return ""
 }

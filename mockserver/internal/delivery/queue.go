@@ -172,10 +172,8 @@ func (q *queue) inLine() []*delivery {
 			delete(behind, x)
 		}
 	}
-	for _, held := range behind { // what overtakes it is being attempted
-		line = slices.Insert(line, 0, held)
-	}
-	return line
+	overtaken := slices.SortedFunc(maps.Values(behind), func(a, b *delivery) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return append(overtaken, line...) // first what is overtaken by an attempt under way
 }
 
 // later queues a delivery for a time, behind those of the same time.
