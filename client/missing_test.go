@@ -135,7 +135,7 @@ func TestAnswerThatPromisesNothing(t *testing.T) {
 	for body, good := range map[string]bool{
 		``: true, `{}`: true, `[]`: true, `ok`: true, `{"error":null,"detail":[]}`: true, `{"error":""}`: true, `{"error":false}`: true,
 		`{"detail":"no details"}`: true, `{"error":"no"} and more`: true, `{"error":"no"`: true,
-		`{"error":"no","data":1}`: false, `{"data":1,"error":"no"}`: false, `{"error":["no"]}`: false, `{"error":{"code":7}}`: false,
+		`{"error":"no","more":1}`: false, `{"more":1,"error":"no"}`: false, `{"error":["no"]}`: false, `{"error":{"code":7}}`: false,
 		`{"detail":[{"msg":"no"}]}`: false,
 	} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil })

@@ -19,8 +19,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mcp"
 )
@@ -71,7 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	if err != nil {
 		return err
 	}
-	err = mcp.NewServer(c, mcp.Options{Logger: log}).Run(ctx, &sdk.IOTransport{Reader: in, Writer: keepOpen{out}})
+	err = mcp.NewServer(c, mcp.Options{Logger: log}).Run(ctx, stdio(ctx, in, out))
 	if ctx.Err() != nil { // asked to stop
 		return nil
 	}
@@ -81,9 +79,3 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 // maxAnswer bounds the answers of the platform: 100 contacts with attributes
 // are far smaller, and an assistant cannot use more.
 const maxAnswer = 1 << 20
-
-// keepOpen is a writer whose Close does nothing: standard output is not this
-// program's to close.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }

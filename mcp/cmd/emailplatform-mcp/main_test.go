@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,6 +252,46 @@ func TestAllowedHost(t *testing.T) {
 		}
 	}
 	stop()
+	if err := <-c.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMistakesOverStdio sends lines that are no messages, and ends its input at
+// once: each is answered as JSON-RPC says, and so is the request between them.
+func TestMistakesOverStdio(t *testing.T) {
+	t.Parallel()
+	c := start(t.Context(), t, nil, "-demo")
+	c.says(t, demoLine)
+	go func() {
+		_, _ = io.WriteString(c.in, strings.Join([]string{
+			`hello`,
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+			``,
+			`{"jsonrpc":"2.0","id":7`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"id":8}`,
+			strings.Repeat(" ", maxLine) + `{}` + strings.Repeat("x", maxLine),
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`,
+		}, "\r\n")) // and no end of line
+		_ = c.in.Close()
+	}()
+	var got []string
+	for lines := bufio.NewScanner(c.out); lines.Scan(); {
+		var m struct {
+			ID    any
+			Error struct{ Code int }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			t.Errorf("%s: %v", lines.Text(), err)
+		}
+		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
+	}
+	slices.Sort(got)
+	want := []string{"1 0", "2 0", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700"}
+	if !slices.Equal(got, want) {
+		t.Errorf("answers %q, want %q", got, want)
+	}
 	if err := <-c.done; err != nil {
 		t.Error(err)
 	}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine is how many bytes a message may have.
+const maxLine = 4 << 20
+
+// stdio returns a transport over lines of JSON. Unlike the SDK's own it does not
+// end at a line that is no message, but answers what JSON-RPC says; and when in
+// ends, what was asked before is answered first.
+func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
+	a := &answers{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
+	return &sdk.IOTransport{
+		Reader:        &lines{ctx: ctx, in: bufio.NewReaderSize(in, 64<<10), close: in.Close, answers: a},
+		Writer:        a,
+		MaxLineLength: maxLine + 1,
+	}
+}
+
+// lines lets through the lines that are messages.
+type lines struct {
+	ctx     context.Context // of the whole program
+	in      *bufio.Reader
+	close   func() error
+	answers *answers
+	rest    []byte // of a line
+}
+
+func (l *lines) Close() error { return l.close() }
+
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.next()
+		if err != nil {
+			l.answers.wait(l.ctx)
+			return 0, err
+		}
+		if code, mistake := l.answers.take(line); mistake != "" {
+			l.answers.refuse(code, mistake)
+			continue
+		}
+		l.rest = append(line, '\n')
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// next returns the next line that is not blank. Of one that is too long it returns
+// so much that this can be seen.
+func (l *lines) next() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(line) <= maxLine {
+			line = bytes.TrimSpace(line)
+		}
+		if len(line) > 0 {
+			return line, nil // an error comes again
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answers writes messages, and knows which requests are not answered yet.
+type answers struct {
+	mu   sync.Mutex
+	out  io.Writer
+	open map[jsonrpc.ID]bool
+	none chan struct{} // holds a value when the last one may have been answered
+}
+
+// Codes of JSON-RPC.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+)
+
+// take notes a line that came in, or says what is wrong with it. A batch is the
+// SDK's to judge: that depends on the version of the protocol.
+func (a *answers) take(line []byte) (code int, mistake string) {
+	switch {
+	case len(line) > maxLine:
+		return invalidRequest, "the message is longer than 4 MiB"
+	case !json.Valid(line):
+		return parseError, "the line is not JSON"
+	case line[0] == '[':
+		return 0, ""
+	}
+	message, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return invalidRequest, "the line is no message of JSON-RPC"
+	}
+	request, ok := message.(*jsonrpc.Request)
+	if !ok {
+		return 0, ""
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case request.ID.IsValid():
+		a.open[request.ID] = true
+	case request.Method == "notifications/cancelled":
+		var params struct {
+			RequestID any `json:"requestId"`
+		}
+		_ = json.Unmarshal(request.Params, &params)
+		if id, err := jsonrpc.MakeID(params.RequestID); err == nil {
+			a.closed(id) // it need not be answered
+		}
+	}
+	return 0, ""
+}
+
+func (a *answers) closed(id jsonrpc.ID) {
+	delete(a.open, id)
+	select {
+	case a.none <- struct{}{}:
+	default:
+	}
+}
+
+// refuse answers a line of which nobody knows which request it is.
+func (a *answers) refuse(code int, mistake string) {
+	text, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": mistake},
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, _ = a.out.Write(append(text, '\n')) // if that fails, so does the next answer
+}
+
+// Write writes a message of the SDK.
+func (a *answers) Write(message []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n, err := a.out.Write(message)
+	if m, bad := jsonrpc.DecodeMessage(bytes.TrimSpace(message)); bad == nil {
+		if response, ok := m.(*jsonrpc.Response); ok {
+			a.closed(response.ID)
+		}
+	}
+	return n, err
+}
+
+// Close leaves standard output open, which is not this program's to close.
+func (*answers) Close() error { return nil }
+
+// wait returns when all requests are answered, or the program is to end.
+func (a *answers) wait(ctx context.Context) {
+	for {
+		a.mu.Lock()
+		left := len(a.open)
+		a.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-a.none:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
