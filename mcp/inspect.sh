@@ -67,4 +67,6 @@ for _ in $(seq 100); do grep -q Serving "$work/server" && break; sleep 0.1; done
 target=("$(sed -n 's/^Serving MCP at //p' "$work/server")" --transport http --header "Authorization: Bearer dev-token")
 everything hopper@example.com
 target[4]="Authorization: Bearer unknown"
-refuse "an unknown token" 'does not accept the access token' $(call tags) --tool-arg operation=list
+! inspect $(call tags) --tool-arg operation=list || fail "an unknown token: exit status 0"
+grep -qF auth_required "$work/answer" "$work/log" || fail "an unknown token: nobody asks for another"
+echo "ok: an unknown token"

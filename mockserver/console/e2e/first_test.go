@@ -27,7 +27,7 @@ func TestFirstMinute(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, tt.command[0], append(tt.command[1:], text)...).CombinedOutput() //nolint:gosec // the console's
+		out, err := exec.CommandContext(ctx, tt.command[0], append(tt.command[1:], text)...).CombinedOutput()
 		if n := len(w.srv.Outbox()); err != nil || n != 1 {
 			t.Errorf("%d, %s: %v, %d messages, want 1: %s", i, tt.language, err, n, out)
 		}
