@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,19 +11,26 @@ import (
 	"example.com/emailplatform/client"
 )
 
-func TestProcessLimiter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes six seconds; TestSuiteCatches has the same rules in none")
+var realTime = flag.Bool("real", false, "run the tests that wait for seconds")
+
+// inRealTime skips a test that waits for seconds, unless it is asked for:
+// TestSuiteCatches holds a sound limiter against the same rules in no time.
+func inRealTime(t *testing.T) {
+	t.Helper()
+	if !*realTime {
+		t.Skip("takes six seconds: run with -real, as the gate does")
 	}
+}
+
+func TestProcessLimiter(t *testing.T) {
+	inRealTime(t)
 	t.Parallel()
 	TestLookupLimiter(t, func(*testing.T) client.LookupLimiter { return client.NewLookupLimiter() })
 }
 
 // TestShared gives every process the same limiter, as if they shared one.
 func TestShared(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes six seconds")
-	}
+	inRealTime(t)
 	t.Parallel()
 	shared := client.NewLookupLimiter()
 	TestSharedLookupLimiter(t, func(*testing.T) client.LookupLimiter { return shared })

@@ -20,7 +20,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKilled kills the command")
+var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
 
 // A process that is killed in the middle of everything loses what it acknowledged
 // within the last second at most, and leaves a file that the next one reads. What
