@@ -85,7 +85,7 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 		}
 		a.crash.raise()
 		if a.given.err != nil && rejected == nil && g != nil && !g.life.ended(time.Now()) {
-			continue // what there is will do for now
+			continue // with the token from before, which is still good
 		}
 		if a.given.err == nil || !a.left { // else it may have failed because nobody waited any more
 			return &a.given, a.given.err

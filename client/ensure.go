@@ -18,17 +18,16 @@ import (
 //
 // It is the webhook that is not archived and has this URL, these events in any
 // order and this rate limit, per any period if it says none; the last in the list
-// if several are. Archived ones
-// are left alone: their secret may be known to others. A webhook at the URL that
-// is set up otherwise and has one of the events is [ErrConflict], and nothing is
-// created, because each such event would come twice, signed differently: webhooks
-// cannot be changed, so archive that one first. One without a common event does
-// not matter.
+// if several are. Archived ones are left alone: their secret may be known to
+// others. A webhook at the URL that is set up otherwise and has one of the events
+// is [ErrConflict], and nothing is created, because each such event would come
+// twice, signed differently: webhooks cannot be changed, so archive that one
+// first. One without a common event does not matter.
 //
 // A webhook without a secret is [ErrBadAnswer]. With an error comes what is known
 // of the webhook, most often nothing. After [ErrOutcomeUnknown], or if Get fails
-// once it is created, Ensure again finds what was created. Callers that ensure the same at the same time may create
-// it more than once: let one process do it.
+// once it is created, Ensure again finds what was created. Callers that ensure the
+// same at the same time may create it more than once: let one process do it.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	id, err := s.find(ctx, webhook)
 	if err != nil {

@@ -73,12 +73,14 @@ func (s *Server) SetStart() error { return s.world.SetStart() }
 // empty one of a new server. Records have the ids, secrets and times that they had,
 // and ids go on behind them. The fault plan is empty, with the seed that it has, and
 // so is the log of requests; the clock is as it was at the start, as after a
-// Restore; the limit of lookups is as configured, and so are the tokens, with those that seeds had added to the start, each good for its whole
-// time again. What a test has set by [Server.SetTarget] stays.
+// Restore; the limit of lookups is as configured, and so are the tokens, with
+// those that seeds had added to the start, each good for its whole time again.
+// What a test has set by [Server.SetTarget] stays.
 func (s *Server) Reset() { s.world.Reset() }
 
 // Clear forgets everything: what there is then is what there was when the server
-// was made. Ids begin anew, and the clock is as [Config] says. The start itself stays, and Reset goes back to it.
+// was made. Ids begin anew, and the clock is as [Config] says. The start itself
+// stays, and Reset goes back to it.
 func (s *Server) Clear() { s.world.Clear() }
 
 // ResetAccount goes back to the start with one account, for tests that run side by

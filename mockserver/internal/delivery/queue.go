@@ -172,8 +172,9 @@ func (q *queue) inLine() []*delivery {
 			delete(behind, x)
 		}
 	}
-	overtaken := slices.SortedFunc(maps.Values(behind), func(a, b *delivery) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return append(overtaken, line...) // first what is overtaken by an attempt under way
+	earlier := func(a, b *delivery) int { return a.CreatedAt.Compare(b.CreatedAt) }
+	overtaken := slices.SortedFunc(maps.Values(behind), earlier) // by attempts under way
+	return append(overtaken, line...)
 }
 
 // later queues a delivery for a time, behind those of the same time.
