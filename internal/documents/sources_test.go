@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,7 +20,7 @@ func TestCutCode(t *testing.T) {
 			if m[1] == "" {
 				return whole
 			}
-			return strings.Replace(whole, "\n"+m[3]+"```", "\n"+cut(t, name, m[1])+"```", 1)
+			return fmt.Sprintf("<!-- from %s -->\n```%s\n%s```", m[1], m[2], cut(t, name, m[1]))
 		})
 		switch {
 		case now == text:
