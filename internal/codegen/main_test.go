@@ -54,6 +54,16 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			want: "event Email.Error: there is no webhook of this name",
 		},
 		{
+			name: "its place among all events",
+			old:  "        - $ref: '#/components/schemas/EmailErrorEvent'\n",
+			want: "event Email.Error: it is not one of the schema Event, or not mapped there",
+		},
+		{
+			name: "its name among all events",
+			old:  "          Email.Error: '#/components/schemas/EmailErrorEvent'\n",
+			want: "event Email.Error: it is not one of the schema Event, or not mapped there",
+		},
+		{
 			name: "the data",
 			old:  "data: {$ref: '#/components/schemas/EmailErrored'}", new: "data: {type: object}",
 			want: "event Email.Error: the schema of its delivery names no schema of its data",
@@ -103,6 +113,7 @@ webhooks:
 components:
   schemas:
     EventName: {enum: [A.B]}
+    Event: {oneOf: [{$ref: '#/components/schemas/E'}], discriminator: {mapping: {A.B: '#/components/schemas/E'}}}
     E: {allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
     D: {properties: {contact: {}, list_id: {}}}
 `))
