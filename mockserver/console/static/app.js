@@ -7,6 +7,7 @@ import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
+import { density, setDensity, useDensity } from './density.js';
 import { go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
@@ -121,7 +122,9 @@ function App() {
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
   useSession();
+  useDensity();
   useShared('account', accountFilter(), choose);
+  useShared('density', density(), setDensity);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
   useEffect(() => live.start(), []); // now everybody listens
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));

@@ -1,11 +1,13 @@
 // The inbox: every message that the platform would have sent, and what its
 // recipient does with it.
 import { h, useEffect, useState } from './vendor/preact.js';
-import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { call, href, text, useChanges, useRecord } from './api.js';
 import { First } from './first.js';
+import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { when } from './time.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
@@ -30,23 +32,22 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
 ]).filter(([on]) => on).map(([, sign, title]) => span({ class: 'mark', title, key: sign }, icon(sign, title)));
 
 /** @param {Message} m @param {boolean} current */
-const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
-  a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(seen(m.subject || '(no subject)')), when(m.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, seen(m.to), ` · ${kind(m)}`), marks(m), state(m))));
+const row = (m, current) => a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, strong(seen(m.subject || '(no subject)')), when(m.time)),
+  span({ class: 'line' }, span({ class: 'dim cut' }, seen(m.to), ` · ${kind(m)}`), marks(m), state(m)));
 
 /** @param {{id?: string, tab?: string}} props */
 export function Inbox({ id, tab }) {
   useSession();
   const search = useSearch();
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }));
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: rows(list, !!search.asked, m => row(m, m.id === open), h(First, {})),
-    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
+    list: h(Rows, { list, current: open, filtered: !!search.asked, row, none: h(First, {}) }),
+    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m?.id === open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
