@@ -14,6 +14,7 @@ import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
 import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
+import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
@@ -127,9 +128,10 @@ function App() {
   useShared('density', density(), setDensity);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
   useEffect(() => live.start(), []); // now everybody listens
+  const unread = useUnread().count;
+  useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
   useLayoutEffect(() => {
-    document.title = `${place.title} · mockserver`;
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const left = before.current;
     if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
