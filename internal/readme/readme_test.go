@@ -1,6 +1,6 @@
 // Package readme_test holds the README, and documents beside it, to what is in
 // the repository: their Go code compiles, their commands exist, their links lead
-// somewhere. The tables of the README are written by internal/codegen.
+// somewhere.
 package readme_test
 
 import (
