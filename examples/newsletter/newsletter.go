@@ -70,7 +70,7 @@ func (s *service) importContacts(ctx context.Context) error {
 			slog.Warn("row rejected", "line", r.Contact.Line, "reason", r.Detail.Msg)
 		},
 	})
-	s.counts.Add("contacts imported", report.Imported)
+	s.counts.Add("contacts imported", report.Imported+report.Updated+report.Accepted)
 	return err
 }
 

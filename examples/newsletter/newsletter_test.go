@@ -131,9 +131,10 @@ func TestSignUp(t *testing.T) {
 // TestImportNightly: each night the file is imported, and what failed is made up
 // for the next night. Who has unsubscribed or is suppressed stays away.
 func TestImportNightly(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		background(t, s.importNightly)
 		s.suppress("*@example.net")
+		loseAnswer(t, platform, "importContacts")
 		nights := []struct {
 			file string
 			want []string

@@ -96,7 +96,7 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 		dirs, words = []string{path.Join(dirs[0], words[1]), path.Join(dirs[len(dirs)-1], words[1])}, words[2:]
 	}
 	switch verb {
-	case "generate":
+	case "generate", "mod":
 	case "tool":
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(words[0], "-modfile=")))); err != nil {
 			t.Errorf("%s: %q: %v", file, line, err)
