@@ -27,8 +27,8 @@ func newExamplePlatform(cfg client.Config) (*client.Client, *mockserver.Server) 
 	return c, platform
 }
 
-// An email is sent once, or it is said that nobody knows: here the platform takes
-// the second one, and its answer is lost.
+// An email is sent once, or it is said that nobody knows: here the platform
+// takes the second one, and its answer is lost.
 func ExampleEmails_Send() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
@@ -59,8 +59,8 @@ func ExampleEmails_Send() {
 	// 2 emails
 }
 
-// GetAll takes ids as they come, and looks them up a second apart: a channel makes
-// it a queue for events that do not say why an email bounced.
+// GetAll takes ids as they come, and looks them up a second apart: a channel
+// makes it a queue for events that do not say why an email bounced.
 func ExampleEmails_GetAll() {
 	c, platform := newExamplePlatform(client.Config{LookupLimiter: client.NoLookupLimit{}}) // for the example not to take seconds
 	defer platform.Close()
@@ -96,8 +96,8 @@ func ExampleEmails_GetAll() {
 	// bounce+sb@mock.test false
 }
 
-// The header of a file names its columns. All but the address, tags and interests
-// are custom attributes.
+// The header of a file names its columns. All but the address, tags and
+// interests are custom attributes.
 func ExampleImportCSV() {
 	file := strings.NewReader("Email,Tags,City\nann@example.com,vip;new,Paris\n\"bob@example.com\",,\"Rome, Italy\"\n")
 	for contact, err := range client.ImportCSV(file, client.CSVOptions{}) {
@@ -111,8 +111,8 @@ func ExampleImportCSV() {
 	// 3 bob@example.com [] [{City Rome, Italy}]
 }
 
-// Double opt-in: the platform sends an email with a link, and the contact is active
-// once its recipient has followed it.
+// Double opt-in: the platform sends an email with a link, and the contact is
+// active once its recipient has followed it.
 func ExampleContacts_CreatePending() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
@@ -140,8 +140,8 @@ func ExampleContacts_CreatePending() {
 	// active <nil>
 }
 
-// Scheduling sends a campaign to whoever is active on its list at that time. What
-// became of it is asked for when the outcome is not known.
+// Scheduling sends a campaign to whoever is active on its list at that time.
+// What became of it is asked for when the outcome is not known.
 func ExampleCampaigns_Schedule() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// elsewhere are commands that are not Go's or of this repository, with what runs
-// them, or why nothing does.
+// elsewhere are commands that are not Go's or of this repository, with what
+// runs them, or why nothing does.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs those of docs/control-api.md",
@@ -121,8 +121,8 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 	}
 }
 
-// mainIn returns in which of the folders a program is, or "" if its module is not
-// looked at.
+// mainIn returns in which of the folders a program is, or "" if its module is
+// not looked at.
 func mainIn(t *testing.T, file, line string, dirs []string, name string) string {
 	t.Helper()
 	for _, dir := range dirs {
@@ -141,9 +141,10 @@ func mainIn(t *testing.T, file, line string, dirs []string, name string) string 
 
 var flagName = regexp.MustCompile(`^--?([a-z][a-z-]*)`)
 
-// checkFlags looks for the flags of the line in what a program prints with -h. To
-// build all of them takes its time, so that without -nested it looks for them in
-// their source. What follows another go is a command that the program runs.
+// checkFlags looks for the flags of the line in what a program prints with -h.
+// To build all of them takes its time, so that without -nested it looks for
+// them in their source. What follows another go is a command that the program
+// runs.
 func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	t.Helper()
 	if i := slices.Index(words, "go"); i > 0 {
@@ -166,8 +167,8 @@ func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	}
 }
 
-// help returns what a program prints with -h. One that asks for something before it
-// says what its flags are is taken by its source, in the same form.
+// help returns what a program prints with -h. One that asks for something
+// before it says what its flags are is taken by its source, in the same form.
 func help(t *testing.T, dir string, words []string, source string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"run"}, words, []string{"-h"})...)
