@@ -78,7 +78,8 @@ function Places({ place, children: feet }) {
 
 /** @type {[string[], string][]} */
 const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'from the list into what is open'], [['Esc'], 'back to the list'], [['/'], 'filter'],
-  [['1', '…', '5'], 'tabs of what is open'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['1', '…', '6'], 'tabs of what is open'],
+  [['o', 'c'], 'its recipient opens it, clicks'], [['b', 's'], 'it bounces, is reported as spam'], [['u'], 'its recipient unsubscribes'], [['Delete'], 'deletes it'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title' }, 'Keys'),
@@ -104,8 +105,10 @@ function useKeys(help, on) {
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;
       const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
+      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
       if (place) location.hash = '#/' + place.id;
       else if (tab) tab.click();
+      else if (button) button.click();
       else if (e.key === 'g') leader = Date.now();
       else if (e.key === 'j') moveTo(1);
       else if (e.key === 'k') moveTo(-1);
