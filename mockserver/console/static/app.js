@@ -8,14 +8,14 @@ import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
 import { density, setDensity, useDensity } from './density.js';
-import { go, usePlace, useShared, within } from './place.js';
+import { ask, go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
-import { Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
+import { Select, Tick, Toasts, empty, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
-const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, section, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
@@ -51,6 +51,15 @@ function Live() {
 /** Says at every width that there is no server. */
 const Banner = () => div({ class: 'banner', role: 'alert' },
   useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
+
+/** A link may be of an account that is not here. @param {{asked: string}} props */
+function NoAccount({ asked }) {
+  const { info } = useSession();
+  const all = info?.accounts ?? [];
+  return section({ class: 'page', tabindex: 0, 'aria-label': 'No such account' }, empty('people', `No account ${asked}`,
+    'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one: ' : 'these: ',
+    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])));
+}
 
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
@@ -139,12 +148,14 @@ function moveTo(step) {
 const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
 function App() {
-  const { name, id, tab } = usePlace();
+  const { name, id, tab, params } = usePlace();
   const place = places.find(p => p.id === name) ?? places[0];
   const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
-  useSession();
+  const { info } = useSession();
+  const account = params.get('account');
+  const unknown = account && info && !info.accounts.some(a => String(a.account_id) === account);
   useDensity();
   useShared('account', accountFilter(), choose);
   useShared('density', density(), setDensity);
@@ -163,7 +174,7 @@ function App() {
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
     h(Banner, {}),
     h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
-    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab })),
+    main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
 }

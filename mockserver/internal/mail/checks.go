@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -22,18 +21,15 @@ type Finding struct {
 	Text  string `json:"text" means:"what it found, in a sentence"`
 }
 
-// checks look at a message, each for one thing.
-var checks = []func(record.Message) []Finding{deadLinks, noText, noUnsubscribe, tooLarge, noAlternative}
-
 // Check returns what is probably wrong with a message: links that lead nowhere, no
 // text part, marketing that cannot be unsubscribed from by a header, HTML that will
 // be cut off, pictures without a text, merge tags that nothing was put into.
 func Check(m record.Message) []Finding {
-	found := []Finding{}
-	for _, check := range checks {
-		found = append(found, check(m)...)
-	}
-	return found
+	found := append([]Finding{}, deadLinks(m)...)
+	found = append(found, noText(m)...)
+	found = append(found, noUnsubscribe(m)...)
+	found = append(found, tooLarge(m)...)
+	return append(found, noAlternative(m)...)
 }
 
 func deadLinks(m record.Message) (found []Finding) {
@@ -89,8 +85,7 @@ func noText(m record.Message) []Finding {
 
 // noUnsubscribe holds marketing to RFC 8058, as large mailbox providers do.
 func noUnsubscribe(m record.Message) []Finding {
-	marketing := m.Type == "marketing" || m.SentBy == events.SendingTypeCampaign ||
-		m.SentBy == events.SendingTypeWorkflow && !m.Confirmation
+	marketing := m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 	if !marketing || hasHeader(m, "List-Unsubscribe") {
 		return nil
 	}
