@@ -31,7 +31,7 @@ func optionsOf(ctx context.Context) options {
 // the calls that are made with it, retries included. One of the same name that ctx
 // had is replaced; no value sends none:
 //
-//	ctx = client.WithHeader(ctx, "Traceparent", span)
+//	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
 // Calls fail with [ErrValidation], before anything is sent, if name is no name of a
 // header, if value holds anything but visible ASCII and spaces within, or if the

@@ -121,7 +121,7 @@ const page = (data, key) => ({ key, rows: data ? data.data.map(c => ({ ...c, id:
 /** @param {Contact} c @param {List} list @param {boolean} current */
 const row = (c, list, current) => a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), state(c)));
+  span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), c.status !== 'active' && state(c)));
 
 /** @param {Contact} c */
 const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attributes?.find(x => x.name === n)?.value).filter(Boolean).join(' ');

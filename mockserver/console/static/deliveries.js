@@ -51,7 +51,7 @@ export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, seen
 /** @param {Delivery} d @param {boolean} current @param {number} most */
 const row = (d, current, most) => a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, seen(d.recipient)), when(d.created_at)),
-  span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), state(d)));
+  span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), d.state === 'delivered' ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered') : state(d)));
 
 /** @type {[string, string][]} */
 const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];

@@ -6,7 +6,7 @@ import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { when } from './time.js';
-import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, seen, tags } from './ui.js';
+import { Copy, Heading, Search, Select, Split, counted, empty, icon, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
@@ -17,7 +17,7 @@ const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.tes
 /** @param {Fired} e @param {boolean} current */
 const row = (e, current) => a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
-  span({ class: 'line' }, span({ class: 'dim cut indent' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard')));
+  span({ class: 'line' }, span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'not heard')));
 
 /** @param {{id?: string}} props */
 export function Events({ id }) {

@@ -28,6 +28,7 @@ export const paths = {
   pause: 'M5.5 3.5v9M10.5 3.5v9',
   play: 'M4.5 3l8 5-8 5z',
   key: 'M5.5 13a3 3 0 1 0 0-6 3 3 0 0 0 0 6M7.6 7.9 13 2.5M10.5 5l2 2',
+  more: 'M3.5 8h.1M8 8h.1M12.5 8h.1',
   down: 'M4 6l4 4 4-4',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10M10.7 10.7 14 14',
   plus: 'M8 3v10M3 8h10',

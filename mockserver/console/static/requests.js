@@ -19,7 +19,7 @@ function outcome(r) {
 /** @param {Request} r @param {boolean} current */
 const row = (r, current) => a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
-  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r)));
+  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r)));
 
 /** @param {{id?: string, tab?: string}} props */
 export function Requests({ id, tab }) {

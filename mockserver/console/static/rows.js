@@ -13,7 +13,7 @@ const reach = 200_000;
 /**
  * The rows of a list, or why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean) => VNode, none: VNode}} props none says that there is nothing at all
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode}} props none says that there is nothing at all
  */
 export function Rows({ list, current, filtered, row, none }) {
   if (list.error) return empty('warn', 'No answer', list.error);
@@ -22,7 +22,7 @@ export function Rows({ list, current, filtered, row, none }) {
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row });
 }
 
-/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean) => VNode}} props */
+/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode}} props */
 function Windowed({ list, rows, current, row }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const last = useRef(current), focused = useRef('');
@@ -39,7 +39,7 @@ function Windowed({ list, rows, current, row }) {
     ul({ style: { height: `${count * view.each}px` } }, drawn(from, to, count, open, held).map(n => {
       const r = rows[n];
       return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
-        r ? row(r, r.id === current) : null);
+        r ? row(r, r.id === current, n) : null);
     })),
     rows.length > count && p({ class: 'dim' }, `A search finds those before the latest ${count.toLocaleString('en')}.`));
 }
@@ -72,15 +72,16 @@ function useView(box) {
 
 /** Keeps in its place what somebody looks at, while rows come above it or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {number} each */
 function useAnchor(box, rows, each) {
-  const anchor = useRef({ id: '', n: 0, each });
+  const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
     const el = /** @type {HTMLElement} */ (box.current), was = anchor.current;
-    if (el.scrollTop > 0 && was.id) {
+    const top = each === was.each ? el.scrollTop : was.top; // rows that shrink have already cut it
+    if (top > 0 && was.id) {
       const n = rows[was.n]?.id === was.id ? was.n : rows.findIndex(r => r?.id === was.id);
-      if (n >= 0 && (n !== was.n || each !== was.each)) el.scrollTop += n * each - was.n * was.each;
+      if (n >= 0 && (n !== was.n || each !== was.each)) el.scrollTop = top + n * each - was.n * was.each;
     }
     const n = Math.floor(el.scrollTop / each);
-    anchor.current = { id: rows[n]?.id ?? '', n, each };
+    anchor.current = { id: rows[n]?.id ?? '', n, each, top: el.scrollTop };
   });
 }
 

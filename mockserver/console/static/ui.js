@@ -161,7 +161,18 @@ export function Heading({ text, sign }) {
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
   return h2({ tabindex: -1, ref: el, title: text }, sign, seen(text));
 }
-export const narrow = () => matchMedia('(max-width: 860px)').matches;
+const phone = matchMedia('(max-width: 860px)');
+export const narrow = () => phone.matches;
+/** Whether one of list and detail is shown, and the places are along the bottom. */
+export function useNarrow() {
+  const [is, set] = useState(narrow());
+  useEffect(() => {
+    const f = () => set(narrow());
+    phone.addEventListener('change', f);
+    return () => phone.removeEventListener('change', f);
+  }, []);
+  return is;
+}
 
 /** @typedef {Event & {target: HTMLInputElement}} Typed */
 
