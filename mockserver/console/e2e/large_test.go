@@ -122,10 +122,13 @@ func (w *world) jump(t *testing.T) {
 	}
 	p.scroll(`box.scrollHeight`)
 	p.says(".rows li:last-of-type", "reader0@example.org")
+	eval[bool](p, `document.activeElement.blur(), true`)
 	p.scroll("500 * 80") // upwards
 	if n := eval[int](p, firstInView); n != 501 {
 		t.Errorf("row %d is the first that is seen, want 501", n)
 	}
+	p.press("j")
+	p.until(`document.querySelector('.rows a[aria-current]')?.closest('li').ariaPosInSet === '501'`)
 }
 
 // scroll scrolls the list and waits until what is seen is loaded.

@@ -132,12 +132,13 @@ function useKeys(help, on) {
   }, []);
 }
 
-/** Opens the next or previous row and gives it the focus; 0 is the row that is open. @param {number} step */
+/** Opens the next or previous row and gives it the focus; 0 is the row that is open. If none is, it is the first that is seen. @param {number} step */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
   const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
-  const row = rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  const top = document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
+  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
   if (!row) return;
   if (step) go(row.hash);
   row.focus();
