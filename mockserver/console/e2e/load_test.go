@@ -5,7 +5,7 @@ import (
 )
 
 // firstLoadBytes is the most that the first load may take over the wire.
-const firstLoadBytes = 150_000
+const firstLoadBytes = 100_000
 
 // TestFirstLoad holds the first load to its size. How long it takes depends on
 // what else the machine does, so that is logged alone: about 200 ms here.
