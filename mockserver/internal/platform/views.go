@@ -94,6 +94,8 @@ type Sent struct {
 	ID, To, Status string
 	AccountID      int64
 	SentBy         events.SendingType
+	CampaignID     int64
+	WorkflowID     int64
 
 	message *message
 }
@@ -117,7 +119,7 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 			some := p.asTheyAre(sent[max(0, n-step):n], anyMessage, copies)
 			for i := range slices.Backward(some) {
 				m := &some[i]
-				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
+				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m.CampaignID, m.WorkflowID, m}) {
 					return
 				}
 			}
