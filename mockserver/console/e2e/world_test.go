@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -144,6 +145,7 @@ func (w *world) populate() {
 	_, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: "Unused"})
 	w.check(err)
 	w.campaign(readers.ListID)
+	w.resources(readers.ListID)
 	_, err = w.sdk.Contacts.CreatePending(w.Context(), readers.ListID, reader("kai@example.org", "Kai"))
 	w.check(err)
 	w.send("billing@northwind.example", "Your invoice 2026-118", order)
@@ -256,5 +258,7 @@ func (w *world) places() map[string]string {
 	list := lists.Data[0].ListID
 	contacts, err := w.sdk.Contacts.List(w.Context(), list, client.ListContactsParams{})
 	w.check(err)
-	return placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
+	all := placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
+	maps.Copy(all, w.resourcePlaces())
+	return all
 }

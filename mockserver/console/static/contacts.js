@@ -4,6 +4,7 @@ import { call, everyPage, useAnswer } from './api.js';
 import { ask, go, link, useParam, useSearch } from './place.js';
 import { when } from './time.js';
 import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
+import { NewContact, NewList } from './lists.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -63,7 +64,7 @@ export function Contacts({ id, tab }) {
   if (!data && !error) return null;
   const why = error ? empty('warn', 'No answer', error)
     : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
-    : empty('people', 'No list yet', 'Create one with POST /lists, accept its policy, and add contacts to it.');
+    : empty('people', 'No list yet', 'Create one, and add contacts to it. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
@@ -90,7 +91,7 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: error ? empty('warn', 'No answer', error)
-      : data && !data.data.length && !ranOut ? empty('people', filtered ? 'Nobody like that' : 'Nobody on this list', filtered ? 'Part of an address will do; a tag and an interest are compared as a whole.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
+      : data && !data.data.length && !ranOut ? empty('people', filtered ? 'Nobody like that' : 'Nobody on this list', filtered ? 'Part of an address will do; a tag and an interest are compared as a whole.' : ['Add somebody. ', h(NewContact, { list: { id: String(list.list_id), name: list.name }, main: true })])
       : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });
