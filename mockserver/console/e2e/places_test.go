@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,6 +75,27 @@ func (w *world) resourcePlaces() map[string]string {
 	}
 }
 
+// morning is an hour of orders, some of which are looked at, so that a timeline
+// has something to show.
+func (w *world) morning() {
+	w.Helper()
+	for minute := range 57 {
+		for n := range []int{1, 0, 2, 3, 1, 4, 2}[minute%7] + minute/20 {
+			id := w.send(fmt.Sprintf("reader%d.%d@example.net", minute, n), fmt.Sprintf("Your order 10 %d", 400+minute), order)
+			if n%2 == 0 {
+				w.check(w.srv.Open(id))
+			}
+			if n == 1 && minute%3 == 0 {
+				w.check(w.srv.Bounce(id, mockserver.SoftBounce))
+			}
+		}
+		w.settle()
+		w.status.Store(map[bool]int64{true: http.StatusBadGateway}[minute > 30 && minute < 34])
+		w.check(w.srv.Advance(w.Context(), time.Minute))
+	}
+	w.status.Store(0)
+}
+
 // The console opens with the overview. Until something happened it says how to
 // send something; then it counts, shows when, and what waits and why.
 func TestOverview(t *testing.T) {
@@ -96,7 +118,7 @@ func TestOverview(t *testing.T) {
 	p.says(".waits", "The last attempt failed.")
 	p.says(".waits", "in 29:")
 	p.until(`document.querySelector('.series:nth-of-type(4) .bars .bad')`)
-	for name, want := range map[string]string{"Messages": "1 in the last 1 hour", "Events": "1 in the last 1 hour", "Attempts": "1 in the last 1 hour, at most 1 in a minute"} {
+	for name, want := range map[string]string{"Messages": "1 in the last hour", "Events": "1 in the last hour", "Attempts": "1 in the last hour, at most 1 in a minute"} {
 		p.until(fmt.Sprintf(`document.querySelector('[role=img][aria-label^=%q]')?.ariaLabel.includes(%q)`, name, want))
 	}
 	p.click("summary", "As a table")
@@ -154,8 +176,8 @@ func TestOverviewGoesBack(t *testing.T) {
 	w.send("ada@example.org", "Hello", order)
 	w.check(w.srv.Advance(t.Context(), 5*time.Hour))
 	p := open(t, w.srv.URL(), "#/overview", desk)
-	p.until(`document.querySelector('[aria-label^="Messages: 0 in the last 1 hour"]')`)
-	p.click(".timeline label", "6 hours")
+	p.until(`document.querySelector('[aria-label^="Messages: 0 in the last hour"]')`)
+	p.click(".timeline label", "6 h")
 	p.until(`document.querySelector('[aria-label^="Messages: 1 in the last 6 hours, at most 1 in 6 minutes"]')`)
 	p.reload()
 	p.until(`document.querySelector('[aria-label^="Messages: 1 in the last 6 hours"]')`)
@@ -489,4 +511,38 @@ func TestPlacesOfAnAccount(t *testing.T) {
 	}
 	p.goTo("#/overview?account=2")
 	p.says(".tiles", "on 2 lists")
+}
+
+// The forms keep nobody out either: as they open, with what is refused, and with
+// what is shown at the end.
+func TestAxeOfForms(t *testing.T) {
+	axe := axeScript(t)
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	w.resources(list.ListID)
+	w.subscribe("/hook", "Email.Opened")
+	for _, width := range []int64{1280, 400, 320} {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, form := range []struct{ name, hash, button, ok string }{
+				{"list", "#/lists", "New list", "Create the list"},
+				{"contact", "#/lists", "Add a contact", "Add"},
+				{"template", "#/templates", "New", "Create the template"},
+				{"campaign", "#/campaigns", "New", "Create the campaign"},
+				{"workflow", "#/workflows", "New", "Create the workflow"},
+				{"webhook", "#/deliveries/webhooks", "New webhook", "Create the webhook"},
+				{"rotation", "#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
+			} {
+				t.Run(fmt.Sprintf("%s-%d-%s", form.name, width, scheme), func(t *testing.T) {
+					p := open(t, w.srv.URL(), form.hash, view{width, scheme})
+					p.click("main button", form.button)
+					p.until(`document.querySelector('dialog.create[open]')`)
+					p.keepsNobodyOut(axe)
+					p.click("dialog button.main", form.ok)
+					p.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
+					p.keepsNobodyOut(axe)
+					p.picture("form-" + filepath.Base(t.Name()))
+				})
+			}
+		}
+	}
 }

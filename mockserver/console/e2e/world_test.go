@@ -131,12 +131,23 @@ h1 { font-size: 25px; margin: 0 0 18px } td { padding: 10px 0; border-bottom: 1p
 <a class="go" href="https://harbour.example/track/10482">Track your parcel</a></div>
 <p class="foot">Harbour Books, 4 Quay Street, Lyon<br><a href="https://harbour.example/unsubscribe">Unsubscribe</a> · <a href="https://harbour.example/help">Help</a></p></body></html>`
 
-// populate lets a shop's morning happen.
+// populate lets a shop's day happen.
 func (w *world) populate() {
+	w.Helper()
+	w.day(w.hooks())
+}
+
+// hooks makes the shop's webhooks, and returns the second one.
+func (w *world) hooks() client.Webhook {
 	w.Helper()
 	w.hook = w.subscribe("/hooks/email", "Email.Bounced", "Email.Opened", "Email.Clicked", "Email.ReportedAsSpam",
 		"Contact.Added", "Email.Unsubscribed", "Contact.Removed")
-	crm := w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+	return w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+}
+
+// day is all that happens after that.
+func (w *world) day(crm client.Webhook) {
+	w.Helper()
 	readers := w.list("Readers", reader("ada@example.org", "Ada", "vip", "customer"),
 		reader("grace@example.org", "Grace", "customer"), reader("omar@example.com", "Omar"),
 		reader("lena@example.org", "Léna", "press"), reader("ines@example.net", "Inês", "customer"),

@@ -87,7 +87,7 @@ function Opened({ kind, id }) {
 
 /** @param {{o: import('./overview.js').Outcome}} props */
 const CameOf = ({ o }) => section({ class: 'part' }, h3('What came of it'),
-  h(Shares, { label: 'What came of it', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'worse'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
+  h(Shares, { label: 'What came of it', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
 
 /** What a recipient did, in words. @param {Message} m @returns {[string, string, string][]} */
 const acts = m => /** @type {[unknown, string, string, string][]} */ ([

@@ -16,7 +16,7 @@ export function Bars({ label, bars }) {
 }
 
 /** How much of a whole, in percent. @param {number} n @param {number} of */
-export const percent = (n, of) => of ? `${+(n / of * 100).toFixed(n && n / of < 0.1 ? 1 : 0)} %` : '';
+export const percent = (n, of) => of ? `${+(n / of * 100).toFixed(n && n / of < 0.01 ? 1 : 0)} %` : '';
 
 /** A bar from the left. @param {number} n @param {number} of @param {string} kind */
 const share = (n, of, kind) => svg({ class: 'share', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },

@@ -17,8 +17,8 @@ import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
  */
 const { a, button, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } = tags;
 
-/** @type {[string, string, number][]} how far back, in words, and how many minutes */
-const spans = [['', '1 hour', 60], ['6h', '6 hours', 360], ['24h', '24 hours', 1440]];
+/** @type {[string, string, number, string][]} how far back, in words, in minutes, and in short */
+const spans = [['', 'hour', 60, '1 h'], ['6h', '6 hours', 360, '6 h'], ['24h', '24 hours', 1440, '24 h']];
 /** How many bars a chart has. */
 const columns = 60;
 
@@ -30,7 +30,7 @@ export function Overview() {
   const { data: view, error } = /** @type {ReturnType<typeof useAnswer<View>>} */ (useAnswer('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
   const shown = error ? empty('warn', 'No answer', error)
     : !view ? div({ class: 'loading', 'aria-busy': 'true' })
-    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'How far back', value: span, onChange: setSpan, options: spans.map(([v, text]) => [v, text]) }) }), h(WaitingList, { all: view.waiting })];
+    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'How far back', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
   return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
 }
 
@@ -41,14 +41,14 @@ const untouched = v => !v.messages.sent && !v.events && !v.attempts && !Object.v
 function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r, events, attempts, failed } }) {
   const waiting = d.queued + d.retrying + d.delivering;
   return ul({ class: 'tiles', 'aria-label': 'What there is' },
-    tile('inbox', 'inbox', 'Messages sent', m.sent, [m.opened && `${percent(m.opened, m.sent)} opened`, m.bounced && `${m.bounced.toLocaleString('en')} bounced`, m.reported_as_spam && `${m.reported_as_spam.toLocaleString('en')} spam`]),
+    tile('inbox', 'inbox', 'Messages sent', m.sent, [m.opened && `${percent(m.opened, m.sent)} opened`, m.bounced && `${m.bounced.toLocaleString('en')} bounced`]),
     tile('events', 'pulse', 'Events', events, []),
     tile('deliveries', 'hook', 'Delivered', d.delivered, [waiting && `${waiting.toLocaleString('en')} on their way`, d.failed && `${d.failed.toLocaleString('en')} given up`, d.dropped && `${d.dropped.toLocaleString('en')} dropped`]),
     tile('deliveries', 'retry', 'Attempts', attempts, [failed && `${failed.toLocaleString('en')} failed`]),
     tile('contacts', 'people', 'Active contacts', c.active, [c.pending && `${c.pending.toLocaleString('en')} pending`, `on ${counted(r.lists, 'list')}`]),
     tile('templates', 'page', 'Templates', r.templates, []),
     tile('campaigns', 'horn', 'Campaigns', r.campaigns, [r.workflows && counted(r.workflows, 'workflow')]),
-    tile('suppressed', 'block', 'Suppressed', r.suppressed, []));
+    tile('suppressed', 'block', 'Suppressed', r.suppressed, [m.reported_as_spam && `${m.reported_as_spam.toLocaleString('en')} reported spam`]));
 }
 
 /** @param {string} place @param {string} sign @param {string} name @param {number} n @param {(string|number)[]} notes */
@@ -69,26 +69,27 @@ function parts(minutes, now, back) {
 /** @param {{view: View, minutes: number, words: string, pick: import('./ui.js').Child}} props */
 function Timeline({ view, minutes, words, pick }) {
   const all = parts(view.minutes, useNow(), minutes), each = minutes / columns;
-  const time = (/** @type {number} */ at) => when(new Date(at).toISOString());
   const happened = all.filter(x => x.messages || x.events || x.attempts);
   return section({ class: 'card timeline', 'aria-labelledby': 'timeline' },
     div({ class: 'title' }, h2({ id: 'timeline' }, 'The last ' + words), pick),
     series('Messages', 'messages', all, each, words), series('Events', 'events', all, each, words), series('Attempts', 'attempts', all, each, words),
-    div({ class: 'axis' }, time(all[0].from), time(all[columns / 2].from), span({ class: 'dim' }, 'now')),
+    div({ class: 'axis dim num' }, span(clock(all[0].from)), span(clock(all[columns / 2].from)), span('now')),
     div({ class: 'foot-note' }, each === 1 ? 'A bar is a minute of the platform’s clock.' : `A bar is ${each} minutes of the platform’s clock.`, ' ', legend('bad', 'failed attempts')),
     details(summary('As a table'), happened.length ? div({ class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What happened, as a table' }, table({ class: 'table' }, caption({ class: 'hidden' }, `What happened in the last ${words}`),
       thead(tr(['Time', 'Messages', 'Events', 'Attempts', 'Failed'].map(name => th({ scope: 'col', key: name }, name)))),
-      tbody(happened.toReversed().map(x => tr({ key: x.from }, th({ scope: 'row' }, time(x.from)), td({ class: 'num' }, x.messages), td({ class: 'num' }, x.events), td({ class: 'num' }, x.attempts), td({ class: 'num' }, x.failed)))))) : p({ class: 'dim' }, 'Nothing happened in this time.')));
+      tbody(happened.toReversed().map(x => tr({ key: x.from }, th({ scope: 'row' }, when(new Date(x.from).toISOString())), td({ class: 'num' }, x.messages), td({ class: 'num' }, x.events), td({ class: 'num' }, x.attempts), td({ class: 'num' }, x.failed)))))) : p({ class: 'dim' }, 'Nothing happened in this time.')));
 }
+
+/** @param {number} at */
+const clock = at => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 /** @param {string} title @param {'messages'|'events'|'attempts'} name @param {ReturnType<typeof parts>} all @param {number} each @param {string} words */
 function series(title, name, all, each, words) {
   const sum = all.reduce((n, x) => n + x[name], 0), most = Math.max(...all.map(x => x[name]));
-  const at = (/** @type {number} */ from) => new Date(from).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
   const failed = (/** @type {typeof all[0]} */ x) => name === 'attempts' ? x.failed : 0;
   return div({ class: 'series', key: name },
     span({ class: 'name' }, strong(title), span({ class: 'dim num' }, sum.toLocaleString('en'))),
-    h(Bars, { label: `${title}: ${sum} in the last ${words}, at most ${most} in ${each === 1 ? 'a minute' : each + ' minutes'}`, bars: all.map(x => ({ n: x[name], bad: failed(x), title: `${at(x.from)}: ${x[name]} ${name}${failed(x) ? `, ${failed(x)} failed` : ''}` })) }),
+    h(Bars, { label: `${title}: ${sum} in the last ${words}, at most ${most} in ${each === 1 ? 'a minute' : each + ' minutes'}`, bars: all.map(x => ({ n: x[name], bad: failed(x), title: `${clock(x.from)}: ${x[name]} ${name}${failed(x) ? `, ${failed(x)} failed` : ''}` })) }),
     span({ class: 'dim num most' }, most || ''));
 }
 
