@@ -8,6 +8,7 @@ import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
+import { density, setDensity, useDensity } from './density.js';
 import { Lists } from './lists.js';
 import { Overview } from './overview.js';
 import { go, usePlace, useShared, within } from './place.js';
@@ -15,8 +16,9 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
+import { Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
+import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
@@ -35,6 +37,9 @@ const places = [
   { id: 'faults', title: 'Faults', sign: 'bolt', key: 'f', view: Faults },
   { id: 'trigger', title: 'Send event', sign: 'send', key: 't', view: Trigger },
 ];
+
+/** What fits along the bottom of a phone. */
+const near = ['overview', 'inbox', 'deliveries', 'events'];
 
 const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
 function Theme() {
@@ -62,6 +67,22 @@ function Accounts({ place }) {
   if (!info || info.accounts.length < 2) return null;
   const change = (/** @type {string} */ v) => go(`#/${place}?account=${v}`); // what is open is of the other account
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
+}
+
+/** The ways to all places: on a phone four, and the others with all else behind a button. @param {{place: typeof places[0], children: any}} props */
+function Places({ place, children: feet }) {
+  const more = useRef(/** @type {HTMLElement|null} */ (null));
+  const link = (/** @type {typeof place} */ p) => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined, onClick: () => more.current?.hidePopover() }, icon(p.sign), span(p.title)));
+  if (!useNarrow()) {
+    return nav({ 'aria-label': 'Places' },
+      div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
+      ul(places.map(link)), div({ class: 'feet' }, feet));
+  }
+  const far = places.filter(p => !near.includes(p.id));
+  return nav({ 'aria-label': 'Places' },
+    ul(near.map(id => link(/** @type {typeof place} */ (places.find(p => p.id === id)))),
+      li(button({ type: 'button', class: 'foot', popovertarget: 'more', 'aria-current': far.includes(place) ? 'true' : undefined }, icon('more'), span('More')))),
+    div({ popover: 'auto', id: 'more', class: 'menu', ref: more }, ul(far.map(link)), div({ class: 'feet' }, feet)));
 }
 
 /** @type {[string[], string][]} */
@@ -130,12 +151,15 @@ function App() {
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
   useSession();
+  useDensity();
   useShared('account', accountFilter(), choose);
+  useShared('density', density(), setDensity);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
   useEffect(() => live.start(), []); // now everybody listens
+  const unread = useUnread().count;
+  useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
   useLayoutEffect(() => {
-    document.title = `${place.title} · mockserver`;
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const left = before.current;
     if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
@@ -144,10 +168,7 @@ function App() {
   return div({ class: 'app' },
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
     h(Banner, {}),
-    nav({ 'aria-label': 'Places' },
-      div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
-      ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
-      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
+    h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
     main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));

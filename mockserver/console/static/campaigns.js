@@ -3,8 +3,9 @@ import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
-import { Picks } from './picks.js';
+import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
 import { Countdown, now, when } from './time.js';
 import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, seen, tags } from './ui.js';
@@ -37,13 +38,12 @@ function Sendings({ kind, id }) {
   const { title, sign, states, none } = kinds[kind];
   const search = useSearch();
   const [only, setOnly] = useParam('state');
-  const query = new URLSearchParams({ limit: '1000', ...(search.asked && { search: search.asked }), ...(only && { status: only }), ...(accountFilter() && { account_id: accountFilter() }) });
-  const { data, error } = /** @type {ReturnType<typeof useAnswer<{data: Sending[], total: number, more: boolean}>>} */ (useAnswer(`/${kind}s?${query}`, ['records', 'message', 'clock', 'event']));
   const place = `${kind}s`;
+  const list = /** @type {ReturnType<typeof useList<Sending>>} */ (useList('/' + place, '', { search: search.asked, status: only, account_id: accountFilter() }, { open: id, also: ['records', 'message', 'clock', 'event'] }));
   return h(Split, {
-    title, count: data?.total, open: !!id, home: link(place), side: h(New, { kind }),
+    title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
-    list: h(Picks, { rows: data?.data, error, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s) => row(s, place, s.id === id) }),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
     detail: id ? h(Opened, { key: id, kind, id }) : empty(sign, `No ${kind} open`, 'Choose one to see who got it, and what came of it.'),
   });
 }

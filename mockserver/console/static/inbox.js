@@ -1,12 +1,15 @@
 // The inbox: every message that the platform would have sent, and what its
 // recipient does with it.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { h, useEffect, useMemo, useState } from './vendor/preact.js';
+import { call, href, text, useChanges, useRecord } from './api.js';
 import { First } from './first.js';
+import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { when } from './time.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
+import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
 
@@ -29,24 +32,37 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
   [m.opens, 'eye', `opened ${m.opens} ×`], [m.clicks, 'hand', `clicked ${m.clicks} ×`], [m.unsubscribed || m.global_unsubscribed, 'exit', m.global_unsubscribed ? 'unsubscribed from all' : 'unsubscribed'],
 ]).filter(([on]) => on).map(([, sign, title]) => span({ class: 'mark', title, key: sign }, icon(sign, title)));
 
-/** @param {Message} m @param {boolean} current */
-const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
-  a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(seen(m.subject || '(no subject)')), when(m.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, seen(m.to), ` · ${kind(m)}`), marks(m), state(m))));
+/** @param {Message} m @param {boolean} current @param {boolean} unread */
+const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined, class: unread ? 'unread' : '' },
+  span({ class: 'line' }, strong(unread && span({ class: 'hidden' }, 'Unread: '), seen(m.subject || '(no subject)')), when(m.time)),
+  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam) && state(m)),
+  span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
+
+/** What is unread, and says how much that is; a search does not see all of it. @param {(Message|undefined)[]|null} rows @param {boolean} all */
+function useMarks(rows, all) {
+  const { version } = useUnread();
+  const unread = useMemo(() => unreadOf(rows), [rows, version]);
+  useEffect(() => { if (rows && all) setUnread(unread.count); }, [rows, all, unread]);
+  const newest = rows?.[0];
+  return { ...unread, markAll: all && unread.count > 0 && newest && button({ type: 'button', class: 'bare', title: 'Mark all as read', 'aria-label': 'Mark all as read', onClick: () => markAllRead(newest) }, icon('check')) };
+}
 
 /** @param {{id?: string, tab?: string}} props */
 export function Inbox({ id, tab }) {
   useSession();
   const search = useSearch();
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }));
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
+  const opened = list.rows?.find(m => m?.id === open);
+  const unread = useMarks(list.rows, !search.asked);
+  useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
-    side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
+    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: rows(list, !!search.asked, m => row(m, m.id === open), h(First, {})),
-    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
+    list: h(Rows, { list, current: open, filtered: !!search.asked, none: h(First, {}),
+      row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
+    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }

@@ -3,7 +3,7 @@ import { h, useState } from './vendor/preact.js';
 import { call, href, text, useAnswer, useRested } from './api.js';
 import { Create } from './create.js';
 import { go, link } from './place.js';
-import { Picks } from './picks.js';
+import { Rows } from './rows.js';
 import { ofAccount, useSession } from './session.js';
 import { when } from './time.js';
 import { Choice, Copy, Field, Heading, Pager, Split, Tabs, code, empty, seen, tags, usePages, useRanOut } from './ui.js';
@@ -27,13 +27,16 @@ export function Templates({ id, tab }) {
   const ranOut = useRanOut(pages, data);
   return h(Split, {
     title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
-    list: [h(Picks, { rows: ranOut ? undefined : data?.data, error, none: empty('page', 'No template yet', 'Create one: emails and campaigns can be made of it.'), row: row(id) }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
+    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create one: emails and campaigns can be made of it.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
     detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose one to see how its recipients get it.'),
   });
 }
 
-/** @param {string} [open] @returns {(t: Template) => import('./ui.js').VNode} */
-const row = open => t => a({ href: link(`templates/${t.template_id}`), 'aria-current': String(t.template_id) === open ? 'true' : undefined },
+/** A page of templates, as lists are drawn. @param {Answer|undefined} data @param {string|undefined} error @param {number} page */
+const shown = (data, error, page) => ({ key: String(page), rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null, total: 0, error: error ?? '', look: () => {} });
+
+/** @param {Template} t @param {boolean} current */
+const row = (t, current) => a({ href: link(`templates/${t.template_id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
   span({ class: 'line' }, span({ class: 'dim cut' }, [t.content.html && 'HTML', t.content.text && 'text'].filter(Boolean).join(' and ') || 'empty', tagsOf(t).length ? ` · ${tagsOf(t).join(', ')}` : '')));
 

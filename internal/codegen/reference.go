@@ -1,24 +1,22 @@
 package main
 
 import (
-	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
-// readmeFile returns README.md with its tables as the document has them.
-func readmeFile(root string, doc *document) (map[string][]byte, error) {
+//go:embed reference.head.md
+var referenceHead string
+
+// referenceFile returns docs/reference.md.
+func referenceFile(root string, doc *document) (map[string][]byte, error) {
 	methods, err := clientMethods(filepath.Join(root, "client"))
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		return nil, err
 	}
@@ -26,23 +24,9 @@ func readmeFile(root string, doc *document) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, rows := range map[string]string{"endpoints": endpoints, "events": eventTable(doc.events)} {
-		if text, err = between(text, name, rows); err != nil {
-			return nil, err
-		}
-	}
-	return map[string][]byte{"README.md": text}, nil
-}
-
-// between replaces what is between the markers called name.
-func between(text []byte, name, rows string) ([]byte, error) {
-	begin, end := "<!-- "+name+": written by go generate -->\n", "<!-- end of "+name+" -->\n"
-	before, rest, found := bytes.Cut(text, []byte(begin))
-	_, after, closed := bytes.Cut(rest, []byte(end))
-	if !found || !closed {
-		return nil, fmt.Errorf("README.md: no markers %q and %q", begin, end)
-	}
-	return []byte(string(before) + begin + rows + end + string(after)), nil
+	text := referenceHead + "\n## Endpoints\n\n" + endpoints + "\n`All` iterates over all pages of `List`.\n" +
+		"\n## Events\n\n" + eventTable(doc.events)
+	return map[string][]byte{"docs/reference.md": []byte(text)}, nil
 }
 
 func endpointTable(operations []operation, methods map[string][]string) (string, error) {
