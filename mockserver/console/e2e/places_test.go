@@ -546,3 +546,27 @@ func TestAxeOfForms(t *testing.T) {
 		}
 	}
 }
+
+// On a phone what a form has can be hit with a thumb.
+func TestTouchTargetsOfForms(t *testing.T) {
+	w := newWorld(t)
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	w.subscribe("/hook", "Email.Opened")
+	p := open(t, w.srv.URL(), "#/overview", view{400, "light"})
+	for _, form := range []struct{ hash, button string }{
+		{"#/lists", "Add a contact"}, {"#/templates", "New"}, {"#/campaigns", "New"}, {"#/deliveries/webhooks", "New webhook"}, {"#/deliveries/webhooks", "Rotate"},
+	} {
+		p.goTo("#/overview")
+		p.says("h1", "Overview")
+		p.goTo(form.hash)
+		p.click("main button", form.button)
+		p.until(`document.querySelector('dialog.create[open]')`)
+		for _, bad := range eval[[]string](p, `[...document.querySelectorAll('dialog.create :is(button, select, textarea, label:has(input), input:not([type=checkbox]))')]
+			.map(e => [e, e.getBoundingClientRect()]).filter(([, r]) => r.height < 43.9 || r.width < 43.9)
+			.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`) {
+			t.Errorf("%s %s: %s", form.hash, form.button, bad)
+		}
+		p.press(kb.Escape)
+		p.until(`!document.querySelector('dialog.create')`)
+	}
+}
