@@ -101,8 +101,8 @@ function Members({ list, lists, contact, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: list.policy_accepted ? chip('ok', 'check', 'policy accepted')
-      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
+    side: [list.policy_accepted ? chip('ok', 'check', 'policy accepted')
+      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')), h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),

@@ -67,9 +67,9 @@ const attributes = text => text.split('\n').filter(line => line.trim()).map(line
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
 });
 
-/** @param {{list: {id: string, name: string}, main?: boolean}} props */
-export const NewContact = ({ list, main }) => h(Create, {
-  label: 'Add a contact', title: `Add a contact to ${list.name}`, main, ok: 'Add',
+/** @param {{list: {id: string, name: string}, main?: boolean, label?: string}} props */
+export const NewContact = ({ list, main, label = 'Add a contact' }) => h(Create, {
+  label, title: `Add a contact to ${list.name}`, main, ok: 'Add',
   parts: [
     { name: 'email', label: 'Email', hint: 'ada@example.org' },
     { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Between commas.' },
