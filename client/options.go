@@ -28,18 +28,18 @@ func optionsOf(ctx context.Context) options {
 }
 
 // WithHeader returns a context with which a header is sent with each request of
-// the calls that are made with it, retries included. One of the same name that ctx
-// had is replaced; no value sends none:
+// the calls that are made with it, retries included. One of the same name that
+// ctx had is replaced; no value sends none:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
-// Calls fail with [ErrValidation], before anything is sent, if name is no name of a
-// header, if value holds anything but visible ASCII and spaces within, or if the
-// header is not the caller's to set: those that the client sets itself, such as
-// Authorization and User-Agent, those of the connection, such as Host and
-// Content-Length, and those that change how often net/http sends a request or what
-// an answer is, such as Idempotency-Key and Range. The error does not show the
-// value. Headers do not reach a [TokenSource].
+// Calls fail with [ErrValidation], before anything is sent, if name is no name
+// of a header, if value holds anything but visible ASCII and spaces within, or
+// if the header is not the caller's to set: those that the client sets itself,
+// such as Authorization and User-Agent, those of the connection, such as Host
+// and Content-Length, and those that change how often net/http sends a request,
+// what it asks for or what an answer is, such as Idempotency-Key and Range. The
+// error does not show the value. Headers do not reach a [TokenSource].
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -49,11 +49,11 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a context whose calls send each request n times at most,
-// in place of [RetryConfig].MaxAttempts: 1 turns retries off, and so does a negative
-// n; 0 is what the Config says. What may have been done is not sent again, whatever
-// n is. To bound the time of a call use [context.WithTimeout]. A [TokenSource] is
-// asked without it.
+// WithMaxAttempts returns a context whose calls send each request n times at
+// most, in place of [RetryConfig].MaxAttempts: 1 turns retries off, and so does
+// a negative n; 0 is what the Config says. What may have been done is not sent
+// again, whatever n is. To bound the time of a call use [context.WithTimeout].
+// A [TokenSource] is asked without it.
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
@@ -113,6 +113,8 @@ func ownedHeaders() []string {
 		"Transfer-Encoding", "Upgrade",
 		// With one of these net/http sends a POST again by itself.
 		"Idempotency-Key", "X-Idempotency-Key",
+		// With these a request may be taken for another operation than is judged.
+		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 		// With these the answer is another one: compressed, a part, or none yet.
 		"Accept-Encoding", "Expect", "Range",
 	}

@@ -12,8 +12,9 @@ import (
 	"testing/synctest"
 )
 
-// TestWithHeader: the header is on every request of the calls that are made with
-// the context, retries included, and of no other, over both versions of HTTP.
+// TestWithHeader: the header is on every request of the calls that are made
+// with the context, retries included, and of no other, over both versions of
+// HTTP.
 func TestWithHeader(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		var got []string
@@ -52,8 +53,8 @@ func TestWithHeader(t *testing.T) {
 	}
 }
 
-// TestWithHeaderRefuses: what the client answers for is not the caller's to set.
-// Nothing is sent, and the value, which may be a secret, is not shown.
+// TestWithHeaderRefuses: what the client answers for is not the caller's to
+// set. Nothing is sent, and the value, which may be a secret, is not shown.
 func TestWithHeaderRefuses(t *testing.T) {
 	requests := 0
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { requests++ })
@@ -107,8 +108,8 @@ func TestWithHeaderByObserver(t *testing.T) {
 	}
 }
 
-// TestOptionsEndAtTokenSource: what one call is given is no concern of the token,
-// which all share, nor of a client that the source uses.
+// TestOptionsEndAtTokenSource: what one call is given is no concern of the
+// token, which all share, nor of a client that the source uses.
 func TestOptionsEndAtTokenSource(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
 		cfg.Token = ""
@@ -124,8 +125,8 @@ func TestOptionsEndAtTokenSource(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttempts: the number counts for each operation, but what may have been
-// done is sent once whatever it is.
+// TestWithMaxAttempts: the number counts for each operation, but what may have
+// been done is sent once whatever it is.
 func TestWithMaxAttempts(t *testing.T) {
 	for _, status := range []int{429, 503, 0} { // 0 loses the answer
 		requests := 0
@@ -157,8 +158,8 @@ func TestWithMaxAttempts(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttemptsOfLookup: a lookup that may be tried once is not waited for
-// after a refusal.
+// TestWithMaxAttemptsOfLookup: a lookup that may be tried once is not waited
+// for after a refusal.
 func TestWithMaxAttemptsOfLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0

@@ -1,12 +1,12 @@
-// Command newsletter is a newsletter service: sign-up with double opt-in, a nightly
-// import, campaigns and their results, confirmations of orders, a receiver with a
-// suppression table and lookups in the background, an export, metrics.
+// Command newsletter is a newsletter service: sign-up with double opt-in, nightly
+// import, campaigns and their results, order confirmations, a receiver with a
+// suppression table and lookups in the background, export, metrics.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook \
 //	go run ./examples/newsletter -contacts contacts.csv
 //
-// Ctrl-C or SIGTERM ends it when what has begun is done. Without the variables it
-// sends one issue on the platform in memory.
+// Ctrl-C or SIGTERM ends it when what has begun is done. Without the variables
+// it sends one issue on the platform in memory.
 package main
 
 import (

@@ -70,11 +70,11 @@ func (s *service) importContacts(ctx context.Context) error {
 			slog.Warn("row rejected", "line", r.Contact.Line, "reason", r.Detail.Msg)
 		},
 	})
-	s.counts.Add("contacts imported", report.Imported)
+	s.counts.Add("contacts imported", report.Imported+report.Updated+report.Accepted)
 	return err
 }
 
-// export writes all who are active, as CSV. An error means that some are missing.
+// export writes who is active, as CSV. An error means that some are missing.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	params := client.ListContactsParams{Filter: "status:active", PerPage: 100}
@@ -90,8 +90,8 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 
 var errSuppressed = errors.New("the address does not want email, or does not exist")
 
-// confirm sends the confirmation of an order, once. After an ErrOutcomeUnknown it
-// is not sent again: examples/lost-answers finds out, or says when to ask a person.
+// confirm sends the confirmation of an order, once. After an ErrOutcomeUnknown
+// it is not sent again: examples/lost-answers finds out what became of it.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	if s.isSuppressed(address) {
 		return errSuppressed
@@ -116,8 +116,8 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	return err
 }
 
-// publish sends an issue to all active contacts, now. An issue goes by its name:
-// publishing it again, as after an error, goes on where that came to.
+// publish sends an issue to all active contacts, now. An issue goes by its
+// name: publishing it again, as after an error, goes on where that came to.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	for c, err = range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{PerPage: 100}) {
 		if err != nil || c.Name == issue.Name {
@@ -134,8 +134,8 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	return s.platform.Campaigns.Schedule(ctx, c.CampaignID, client.CampaignSchedule{})
 }
 
-// result waits until a campaign is sent, and returns how many events of each name
-// there were so far. They go on coming for days.
+// result waits until a campaign is sent, and returns how many events of each
+// name there were so far. They go on coming for days.
 func (s *service) result(ctx context.Context, campaignID int64) (map[string]string, error) {
 	if _, err := s.platform.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled); err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (s *service) result(ctx context.Context, campaignID int64) (map[string]stri
 	return result, nil
 }
 
-// handle is called once for each event. It answers at once: what takes a lookup is
-// noted for later.
+// handle is called once for each event. It answers at once: what takes a lookup
+// is noted for later.
 func (s *service) handle(_ context.Context, ev *events.Event) error {
 	if id := ev.CampaignID(); !id.IsZero() {
 		s.counts.Add(fmt.Sprintf("campaign %s %s", id, ev.Name), 1)
@@ -182,8 +182,7 @@ func (s *service) isSuppressed(address string) bool {
 	})
 }
 
-// lookUp looks emails up until ctx ends, one a second, which is what the platform
-// allows.
+// lookUp looks emails up until ctx ends, one a second, as the platform allows.
 func (s *service) lookUp(ctx context.Context) error {
 	for email, err := range s.platform.Emails.GetAll(ctx, s.queue(ctx)) {
 		switch {
@@ -199,8 +198,8 @@ func (s *service) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// queue yields the ids that are to be looked up. What could not be found out comes
-// again after a minute.
+// queue yields the ids that are to be looked up. What could not be found out
+// comes again after a minute.
 func (s *service) queue(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

@@ -24,16 +24,16 @@ type service struct {
 	counts   expvar.Map   // metrics: calls, deliveries, events of campaigns
 
 	// What must not be forgotten. Make these tables of a database, and have handle
-	// write them in the transaction of contrib/pgstore: then each event counts exactly
-	// once, whatever is killed.
+	// write them in the transaction of contrib/pgstore: then each event counts
+	// exactly once, whatever is killed.
 	suppressed sync.Map      // addresses, and patterns as *@example.com
 	orders     sync.Map      // the id of the email about an order, "" while it is not known
 	lookups    sync.Map      // ids of emails that are to be looked up
 	more       chan struct{} // holds a value after lookups has grown
 }
 
-// open finds the list, and the webhook that the platform reaches at hookURL. The
-// first time it creates them.
+// open finds the list, and the webhook that the platform reaches at hookURL.
+// The first time it creates them.
 func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *service, err error) {
 	s = &service{sender: client.Sender{Email: "shop@example.com"}, contacts: contacts, more: make(chan struct{}, 1)}
 	cfg.Observe = s.countCall
@@ -113,8 +113,8 @@ func (s *service) internal() http.Handler {
 	return mux
 }
 
-// run serves until ctx ends or a part fails. Then requests and events are answered
-// to the end, and imports and lookups stop where they can go on later.
+// run serves until ctx ends or a part fails. Then requests and events are
+// answered to the end, and imports and lookups stop where they can go on later.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

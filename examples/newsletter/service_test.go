@@ -32,8 +32,8 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	return body, err == nil && resp.StatusCode == http.StatusOK
 }
 
-// TestExportIsWhole: of a list that could not be read to its end there is no export
-// that looks whole.
+// TestExportIsWhole: of a list that could not be read to its end there is no
+// export that looks whole.
 func TestExportIsWhole(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -59,7 +59,8 @@ func TestExportIsWhole(t *testing.T) {
 	}
 }
 
-// TestMetrics: calls, retries and deliveries are counted by what became of them.
+// TestMetrics: calls, retries and deliveries are counted by what became of
+// them.
 func TestMetrics(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -127,8 +128,8 @@ func listen(t *testing.T, closed func()) net.Listener {
 	return closing{l, sync.OnceFunc(closed)}
 }
 
-// TestShutdown: a request that has begun is answered although the service is told
-// to end meanwhile, and everything ends.
+// TestShutdown: a request that has begun is answered although the service is
+// told to end meanwhile, and everything ends.
 func TestShutdown(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()

@@ -26,8 +26,8 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// withTokens runs f in a bubble, where hours pass in no time, with a client whose
-// source make makes of the credentials.
+// withTokens runs f in a bubble, where hours pass in no time, with a client
+// whose source make makes of the credentials.
 func withTokens(t *testing.T, secret string, source func(*clientcredentials.Config) client.TokenSource, f func(t *testing.T, c *client.Client, e *endpoint)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,8 @@ func withTokens(t *testing.T, secret string, source func(*clientcredentials.Conf
 	})
 }
 
-// through has x/oauth2 ask the endpoint e, as it does everywhere: by the context.
+// through has x/oauth2 ask the endpoint e, as it does everywhere: by the
+// context.
 func through(t *testing.T, e *endpoint) context.Context {
 	return context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: served{e}})
 }
@@ -122,8 +123,8 @@ func TestCachingSourceNeverRecovers(t *testing.T) {
 	})
 }
 
-// TestWrongCredentials: the endpoint's refusal reaches the caller, in one line and
-// without the secret.
+// TestWrongCredentials: the endpoint's refusal reaches the caller, in one line
+// and without the secret.
 func TestWrongCredentials(t *testing.T) {
 	withTokens(t, "wrong-s3cret", tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		err := tags(through(t, e), c)

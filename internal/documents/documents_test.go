@@ -38,8 +38,8 @@ func (b block) first() string {
 	return strings.TrimSpace(line)
 }
 
-// files returns the files whose name ends in ext, of this module or with -nested
-// of all.
+// files returns the files whose name ends in ext, of this module or with
+// -nested of all.
 func files(t *testing.T, ext string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -75,8 +75,8 @@ func moduleOf(file string) string {
 	}
 }
 
-// documents returns the names of all documents but the specification, which is not
-// this project's.
+// documents returns the names of all documents but the specification, which is
+// not this project's.
 func documents(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(files(t, ".md"), func(name string) bool { return name == "docs/specification.md" })
@@ -112,8 +112,8 @@ func blocks(t *testing.T) (all []block) {
 	return append(all, commentBlocks(t)...)
 }
 
-// commentBlocks returns the code in the documentation of packages, and of what they
-// export.
+// commentBlocks returns the code in the documentation of packages, and of what
+// they export.
 func commentBlocks(t *testing.T) (all []block) {
 	t.Helper()
 	for _, name := range files(t, ".go") {
@@ -135,8 +135,8 @@ func commentBlocks(t *testing.T) (all []block) {
 	return all
 }
 
-// comments returns the documentation of a package, and unless it is internal what
-// it says of its declarations.
+// comments returns the documentation of a package, and unless it is internal
+// what it says of its declarations.
 func comments(f *ast.File, internal bool) (texts []string) {
 	texts = append(texts, f.Doc.Text())
 	if internal {

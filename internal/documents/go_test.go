@@ -100,7 +100,8 @@ var (
 	topLevel   = regexp.MustCompile(`(?m)^(?:func [\w(]|type )`)
 )
 
-// parseGo parses a file, declarations or statements, of which … leaves some out.
+// parseGo parses a file, declarations or statements, of which … leaves some
+// out.
 func parseGo(code string) (*ast.File, error) {
 	code = strings.ReplaceAll(elidedLine.ReplaceAllString(code, ""), "{…}", "{}")
 	switch {
@@ -136,8 +137,8 @@ func withImports(code string) string {
 	return b.String() + code
 }
 
-// loader returns what imports packages, and those that they depend on, from what
-// go list has compiled in a module.
+// loader returns what imports packages, and those that they depend on, from
+// what go list has compiled in a module.
 func loader(t *testing.T, module string, paths []string) types.Importer {
 	t.Helper()
 	slices.Sort(paths)

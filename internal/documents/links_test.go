@@ -20,9 +20,9 @@ var (
 	heading    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 )
 
-// TestLinks holds each link to a file or folder, and its anchor to a heading there.
-// Links to other sites are only parsed: whether they lead somewhere is for no test
-// without a network.
+// TestLinks holds each link to a file or folder, and its anchor to a heading
+// there. Links to other sites are only parsed: whether they lead somewhere is
+// for no test without a network.
 func TestLinks(t *testing.T) {
 	links := 0
 	for _, name := range documents(t) {

@@ -77,7 +77,8 @@ func has(o types.Object, name string) bool {
 	return found != nil
 }
 
-// isEvent reports whether a text is the name of an event, which looks like a member.
+// isEvent reports whether a text is the name of an event, which looks like a
+// member.
 func isEvent(p *types.Package, text string) bool {
 	for _, name := range p.Scope().Names() {
 		if c, ok := p.Scope().Lookup(name).(*types.Const); ok && c.Val().Kind() == constant.String && constant.StringVal(c.Val()) == text {

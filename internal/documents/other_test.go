@@ -9,8 +9,8 @@ import (
 
 const printed = "what internal/peers has printed"
 
-// drawings are the blocks that no test can judge, by their first lines, with what
-// they are.
+// drawings are the blocks that no test can judge, by their first lines, with
+// what they are.
 func drawings() map[string]string {
 	return map[string]string{
 		"ARCHITECTURE.md: openapi.yaml":                                                      "a drawing; internal/architecture tests the arrows",
@@ -41,8 +41,8 @@ func drawings() map[string]string {
 	}
 }
 
-// TestOtherBlocks: JSON is JSON; what is neither that nor Go nor shell stands on the
-// list, which holds nothing else.
+// TestOtherBlocks: JSON is JSON; what is neither that nor Go nor shell stands
+// on the list, which holds nothing else.
 func TestOtherBlocks(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range blocks(t) {

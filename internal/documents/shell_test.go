@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// elsewhere are commands that are not Go's or of this repository, with what runs
-// them, or why nothing does.
+// elsewhere are commands that are not Go's or of this repository, with what
+// runs them, or why nothing does.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"curl":           "mockserver's TestManual runs those of docs/control-api.md",
@@ -96,7 +96,7 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 		dirs, words = []string{path.Join(dirs[0], words[1]), path.Join(dirs[len(dirs)-1], words[1])}, words[2:]
 	}
 	switch verb {
-	case "generate":
+	case "generate", "mod":
 	case "tool":
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(words[0], "-modfile=")))); err != nil {
 			t.Errorf("%s: %q: %v", file, line, err)
@@ -121,8 +121,8 @@ func checkGo(t *testing.T, file, line string, dirs, words []string) {
 	}
 }
 
-// mainIn returns in which of the folders a program is, or "" if its module is not
-// looked at.
+// mainIn returns in which of the folders a program is, or "" if its module is
+// not looked at.
 func mainIn(t *testing.T, file, line string, dirs []string, name string) string {
 	t.Helper()
 	for _, dir := range dirs {
@@ -141,8 +141,10 @@ func mainIn(t *testing.T, file, line string, dirs []string, name string) string 
 
 var flagName = regexp.MustCompile(`^--?([a-z][a-z-]*)`)
 
-// checkFlags runs a program with -h, and looks for the flags of the line in what it
-// prints. What follows another go is a command that the program runs.
+// checkFlags looks for the flags of the line in what a program prints with -h.
+// To build all of them takes its time, so that without -nested it looks for
+// them in their source. What follows another go is a command that the program
+// runs.
 func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	t.Helper()
 	if i := slices.Index(words, "go"); i > 0 {
@@ -153,39 +155,55 @@ func checkFlags(t *testing.T, file, line, dir string, words []string) {
 	if i < 0 {
 		return
 	}
-	args := append(append([]string{"run"}, words[:i]...), "-h")
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
-	help, _ := cmd.CombinedOutput() // -h is an error of some
+	pattern, known := `[( ]"%s",`, source(path.Join(dir, words[0]), "*.go")
+	if *nested {
+		pattern, known = `(?m)^\s+--?%s\b`, help(t, dir, words[:i], known)
+	}
 	for _, w := range words[i:] {
 		m := flagName.FindStringSubmatch(w)
-		if m != nil && !regexp.MustCompile(`(?m)^\s+--?`+m[1]+`\b`).Match(help) && !needs(help) {
-			t.Errorf("%s: %q: go %s shows no flag -%s:\n%s", file, line, strings.Join(args, " "), m[1], help)
+		if m != nil && !regexp.MustCompile(strings.Replace(pattern, "%s", m[1], 1)).MatchString(known) {
+			t.Errorf("%s: %q: there is no flag -%s", file, line, m[1])
 		}
 	}
 }
 
-// needs reports whether a program asks for something before it says what its flags
-// are.
-func needs(help []byte) bool { return strings.Contains(string(help), "POSTGRES_URL is not set") }
+// help returns what a program prints with -h. One that asks for something
+// before it says what its flags are is taken by its source, in the same form.
+func help(t *testing.T, dir string, words []string, source string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"run"}, words, []string{"-h"})...)
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
+	out, _ := cmd.CombinedOutput() // -h is an error of some
+	if strings.Contains(string(out), "POSTGRES_URL is not set") {
+		return regexp.MustCompile(`[( ]"([a-z-]+)",`).ReplaceAllString(source, "\n -$1 ")
+	}
+	return string(out)
+}
+
+// source returns the text of the files of a folder.
+func source(dir, pattern string) string {
+	var all strings.Builder
+	matches, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), pattern))
+	for _, name := range matches {
+		b, _ := os.ReadFile(name)
+		all.Write(b)
+	}
+	return all.String()
+}
 
 // checkTest holds the flags of go test to its own, and to those of the tests.
 func checkTest(t *testing.T, file, line string, dirs, words []string) {
 	t.Helper()
 	own := []string{"race", "tags", "run", "parallel", "count", "v", "short"}
-	source := ""
+	tests := ""
 	for _, dir := range dirs {
 		for _, w := range append(slices.Clone(words), ".") {
-			matches, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(path.Join(dir, w)), "*_test.go"))
-			for _, name := range matches {
-				b, _ := os.ReadFile(name)
-				source += string(b)
-			}
+			tests += source(path.Join(dir, w), "*_test.go")
 		}
 	}
 	for _, w := range words {
 		m := flagName.FindStringSubmatch(w)
-		if m != nil && !slices.Contains(own, m[1]) && !regexp.MustCompile(`flag\.\w+\("`+m[1]+`"`).MatchString(source) {
+		if m != nil && !slices.Contains(own, m[1]) && !regexp.MustCompile(`flag\.\w+\("`+m[1]+`"`).MatchString(tests) {
 			t.Errorf("%s: %q: no test has a flag -%s", file, line, m[1])
 		}
 	}

@@ -34,8 +34,8 @@ func TestCutCode(t *testing.T) {
 	}
 }
 
-// cut returns the declarations that "file: name, name" names, with what is said of
-// them, in that order.
+// cut returns the declarations that "file: name, name" names, with what is said
+// of them, in that order.
 func cut(t *testing.T, document, from string) string {
 	t.Helper()
 	file, names, _ := strings.Cut(from, ": ")

@@ -11,15 +11,15 @@ import { Inbox } from './inbox.js';
 import { density, setDensity, useDensity } from './density.js';
 import { Lists } from './lists.js';
 import { Overview } from './overview.js';
-import { go, usePlace, useShared, within } from './place.js';
+import { ask, go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
+import { Select, Tick, Toasts, empty, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
-const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, section, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
@@ -61,6 +61,15 @@ function Live() {
 const Banner = () => div({ class: 'banner', role: 'alert' },
   useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
 
+/** A link may be of an account that is not here. @param {{asked: string}} props */
+function NoAccount({ asked }) {
+  const { info } = useSession();
+  const all = info?.accounts ?? [];
+  return section({ class: 'page', tabindex: 0, 'aria-label': 'No such account' }, empty('people', `No account ${asked}`,
+    'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one: ' : 'these: ',
+    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])));
+}
+
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
   const { info, account } = useSession();
@@ -87,7 +96,8 @@ function Places({ place, children: feet }) {
 
 /** @type {[string[], string][]} */
 const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'from the list into what is open'], [['Esc'], 'back to the list'], [['/'], 'filter'],
-  [['1', '…', '5'], 'tabs of what is open'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['1', '…', '6'], 'tabs of what is open'],
+  [['o', 'c'], 'its recipient opens it, clicks'], [['b', 's'], 'it bounces, is reported as spam'], [['u'], 'its recipient unsubscribes'], [['Delete'], 'deletes it'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title' }, 'Keys'),
@@ -113,8 +123,10 @@ function useKeys(help, on) {
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;
       const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
+      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
       if (place) location.hash = '#/' + place.id;
       else if (tab) tab.click();
+      else if (button) button.click();
       else if (e.key === 'g') leader = Date.now();
       else if (e.key === 'j') moveTo(1);
       else if (e.key === 'k') moveTo(-1);
@@ -145,12 +157,14 @@ function moveTo(step) {
 const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
 function App() {
-  const { name, id, tab } = usePlace();
+  const { name, id, tab, params } = usePlace();
   const place = places.find(p => p.id === name) ?? places[0];
   const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
-  useSession();
+  const { info } = useSession();
+  const account = params.get('account');
+  const unknown = account && info && !info.accounts.some(a => String(a.account_id) === account);
   useDensity();
   useShared('account', accountFilter(), choose);
   useShared('density', density(), setDensity);
@@ -169,7 +183,7 @@ function App() {
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
     h(Banner, {}),
     h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
-    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab })),
+    main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
 }

@@ -92,11 +92,14 @@ export function Choice({ label: name, options, value, onChange }) {
     options.map(([v, text]) => label({ key: v }, input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }), span(text))));
 }
 
+/** Lets a key press a button of what is open: see useKeys. @param {string} [name] */
+export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name, title: `Key: ${name}` };
+
 /**
  * A button that opens a list of things to do. The browser closes it on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
+ * @param {{label: string, sign: string, keyed?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
  */
-export function Menu({ label, sign, items, onPick }) {
+export function Menu({ label, sign, keyed, items, onPick }) {
   const id = useId();
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const buttons = () => [...(box.current?.querySelectorAll('button') ?? [])];
@@ -110,7 +113,7 @@ export function Menu({ label, sign, items, onPick }) {
   const onToggle = (/** @type {ToggleEvent} */ e) => { if (e.newState === 'open') buttons()[0]?.focus(); };
   const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
   return [
-    button({ type: 'button', class: 'button', popovertarget: id }, icon(sign), label, icon('down')),
+    button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
     div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
       items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
   ];

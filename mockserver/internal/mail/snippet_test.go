@@ -7,7 +7,9 @@ import (
 )
 
 func TestSnippet(t *testing.T) {
-	value := func(name string) string { return map[string]string{"name": "Ada", "long": strings.Repeat("x", 300)}[name] }
+	value := func(name string) string {
+		return map[string]string{"name": "Ada", "long": strings.Repeat("x", 300)}[name]
+	}
 	for _, row := range []struct{ name, text, html, want string }{
 		{"nothing", "", "", ""},
 		{"text", "Hello,\r\n\r\n  your order ", "<p>no</p>", "Hello, your order"},
