@@ -54,8 +54,12 @@ func (o *outcomes) sent(m *message) {
 	o.minutes.Add(time.Unix(m.SubmittedOn, 0))
 }
 
-// count counts a message, by 1, or takes it out before it changes, by -1.
+// count counts a message, by 1, or takes it out before it changes, by -1. One that
+// is deleted has been taken out.
 func (o *outcomes) count(m *message, by int64) {
+	if m.Deleted {
+		return
+	}
 	o.all.count(m, by)
 	origin := m.CampaignID + m.WorkflowID // one of them at the most
 	if origin == 0 {

@@ -56,6 +56,7 @@ func (p *Platform) DeleteMessage(id string) error {
 			return struct{}{}, noEmail(id)
 		}
 		t.p.changing.Changing(m)
+		t.account.outcomes.count(m, -1)
 		m.Deleted = true
 		outbox := slices.Clone(t.p.outbox) // somebody may be reading the other one
 		t.p.outbox = slices.DeleteFunc(outbox, func(other *message) bool { return other == m })
