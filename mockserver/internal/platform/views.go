@@ -58,8 +58,6 @@ func (p *Platform) DeleteMessage(id string) error {
 		t.p.changing.Changing(m)
 		t.account.outcomes.count(m, -1)
 		m.Deleted = true
-		outbox := slices.Clone(t.p.outbox) // somebody may be reading the other one
-		t.p.outbox = slices.DeleteFunc(outbox, func(other *message) bool { return other == m })
 		return struct{}{}, nil
 	})
 	p.changes.Tell(feed.State, nil)
@@ -70,12 +68,15 @@ func (p *Platform) DeleteMessage(id string) error {
 // between two steps, and while what was copied is looked at.
 const step = 256
 
-// sent returns what is in the outbox. The slice only grows, until another one takes
-// its place.
-func (p *Platform) sent() []*message {
+// sent returns what is in the outbox, deleted or not, and how many messages are not.
+// The slice only grows, until another one takes its place.
+func (p *Platform) sent() (messages []*message, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.outbox
+	for _, a := range p.accounts {
+		n += int(a.outcomes.all.Sent)
+	}
+	return p.outbox, n
 }
 
 // asTheyAre puts copies of those messages into a slice that are wanted.
@@ -90,20 +91,19 @@ func (p *Platform) asTheyAre(messages []*message, wanted func(*message) bool, in
 	return into
 }
 
-func anyMessage(*message) bool { return true }
-
 // Outbox returns the messages that were sent, the oldest first, each as it is when
 // its turn comes: the platform goes on meanwhile.
-func (p *Platform) Outbox() []record.Message { return p.outboxOf(anyMessage) }
+func (p *Platform) Outbox() []record.Message { return p.outboxOf((*message).sent) }
 
 // OutboxTo returns those of them that went to an address, compared without case.
 func (p *Platform) OutboxTo(address string) []record.Message {
-	return p.outboxOf(func(m *message) bool { return strings.EqualFold(m.To, address) })
+	return p.outboxOf(func(m *message) bool { return m.sent() && strings.EqualFold(m.To, address) })
 }
 
 func (p *Platform) outboxOf(wanted func(*message) bool) []record.Message {
 	out, copies := []record.Message{}, make([]message, 0, step)
-	for some := range slices.Chunk(p.sent(), step) {
+	sent, _ := p.sent()
+	for some := range slices.Chunk(sent, step) {
 		found := p.asTheyAre(some, wanted, copies)
 		for i := range found {
 			out = append(out, p.rendered(&found[i]))
@@ -136,11 +136,11 @@ func (s Sent) Summary() Summary { return s.message.summary() }
 // NewestSent returns how many messages were sent, and iterates over them, the latest
 // first, each as it is when its turn comes: the platform goes on meanwhile.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
-	sent := p.sent()
-	return len(sent), func(yield func(Sent) bool) {
+	sent, n := p.sent()
+	return n, func(yield func(Sent) bool) {
 		copies := make([]message, 0, min(step, len(sent)))
-		for n := len(sent); n > 0; n -= step {
-			some := p.asTheyAre(sent[max(0, n-step):n], anyMessage, copies)
+		for end := len(sent); end > 0; end -= step {
+			some := p.asTheyAre(sent[max(0, end-step):end], (*message).sent, copies)
 			for i := range slices.Backward(some) {
 				m := &some[i]
 				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m.CampaignID, m.WorkflowID, m}) {

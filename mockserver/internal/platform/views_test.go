@@ -49,3 +49,38 @@ func submission(to string) api.SubmitEmailRequestObject {
 		Email: to, Sender: api.Sender{Email: "s@example.org"}, Content: api.EmailContent{Subject: "S", Text: "T"},
 	}}
 }
+
+// Deleting a message takes as long among any number: it is left out from then on, and
+// whoever reads the outbox meanwhile gets all others.
+func TestDeletedMeanwhile(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
+	for range 2 * step {
+		must(t)(p.SubmitEmail(ctx, submission("a@example.org")))
+	}
+	before, newest := p.NewestSent()
+	all := p.Outbox()
+	outbox := &p.outbox[0]
+	seen := 0
+	for range newest {
+		if seen == 0 {
+			for _, m := range all[:10] {
+				if err := p.DeleteMessage(m.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		seen++
+	}
+	if &p.outbox[0] != outbox {
+		t.Error("the outbox was copied: that takes 10 ms of a million messages")
+	}
+	after, again := p.NewestSent()
+	left := 0
+	for range again {
+		left++
+	}
+	if seen != before-10 || after != before-10 || left != after || len(p.Outbox()) != after || len(p.OutboxTo("A@example.org")) != after {
+		t.Errorf("of %d messages %d came, %d are left and %d come, 10 were deleted", before, seen, after, left)
+	}
+}
