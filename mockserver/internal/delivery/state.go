@@ -108,6 +108,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	for _, saved := range from.Deliveries {
 		d.journal.add(saved.delivery())
 	}
+	d.journal.countAttempts()
 	slices.SortStableFunc(from.Deliveries, func(a, b Saved) int { return cmp.Compare(a.Place, b.Place) })
 	for _, saved := range from.Deliveries {
 		if saved.Forgotten {

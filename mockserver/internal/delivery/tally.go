@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/minutes"
@@ -36,7 +37,7 @@ func (x *delivery) become(state record.DeliveryState) {
 	x.State = state
 }
 
-// count begins to count a delivery, and what was attempted of it before.
+// count begins to count a delivery.
 func (j *journal) count(x *delivery) {
 	x.tally = j.tallies[x.webhookID]
 	if x.tally == nil {
@@ -44,8 +45,24 @@ func (j *journal) count(x *delivery) {
 		j.tallies[x.webhookID] = x.tally
 	}
 	x.tally.states[x.State]++
-	for _, a := range x.Attempts {
-		x.tally.attempted(a)
+}
+
+// countAttempts counts what was attempted before, in the order of time: then the
+// minutes that are kept are the same as when it happened.
+func (j *journal) countAttempts() {
+	type made struct {
+		*tally
+		record.Attempt
+	}
+	var all []made
+	for _, x := range j.deliveries {
+		for _, a := range x.Attempts {
+			all = append(all, made{x.tally, a})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b made) int { return a.Time.Compare(b.Time) })
+	for _, m := range all {
+		m.attempted(m.Attempt)
 	}
 }
 

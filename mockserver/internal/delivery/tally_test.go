@@ -163,3 +163,26 @@ func TestWaitingForATurn(t *testing.T) {
 		waits(t, e, 1, "")
 	})
 }
+
+// What was attempted long ago of a later delivery does not take the minutes with it
+// in which earlier ones were attempted last.
+func TestMinutesOfARestoredDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
+		const many = 3 * minutes.Kept / 2
+		var before State
+		start := e.clock.Now().Add(-100 * time.Hour)
+		for i := range many {
+			first := start.Add(time.Duration(i) * time.Minute)
+			before.Deliveries = append(before.Deliveries, Saved{
+				Delivery: &record.Delivery{ID: ID(i), AccountID: 1, State: record.DeliveryDelivered},
+				Attempts: onWire([]record.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
+			})
+		}
+		e.Replace([]Webhook{hook}, before)
+		last := minutes.Of(start.Add(50*time.Hour)) + many - 1
+		if got := len(e.Standing(1, last-minutes.Kept+1, last).Minutes); got != minutes.Kept {
+			t.Errorf("of the last day %d minutes are there, want %d", got, minutes.Kept)
+		}
+	})
+}
