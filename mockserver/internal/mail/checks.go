@@ -23,7 +23,7 @@ type Finding struct {
 
 // Check returns what is probably wrong with a message: links that lead nowhere, no
 // text part, marketing that cannot be unsubscribed from by a header, HTML that will
-// be cut off, pictures without a text, merge tags that nothing was put into.
+// be cut off, pictures without a text.
 func Check(m record.Message) []Finding {
 	found := append([]Finding{}, deadLinks(m)...)
 	found = append(found, noText(m)...)

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"html"
-	"regexp"
 	"strings"
 )
 
@@ -11,9 +10,8 @@ const (
 	snippetSource = 1000 // bytes of text that are looked at
 )
 
-// unread is what a mail program shows nothing of: comments, and elements that are
-// not text. One that does not end is as long as the HTML.
-var unread = regexp.MustCompile(`(?is)^(?:<!--.*?(?:-->|\z)|<(?:style|script|head|title)\b.*?(?:</(?:style|script|head|title)\s*>|\z))`)
+// unread are the elements that a mail program shows nothing of.
+var unread = [...]string{"style", "script", "title"}
 
 // Snippet is how a message begins, as lists of mail programs show it: on one line, up
 // to 140 characters of its text, or else of what its HTML shows, with merge tags
@@ -47,20 +45,50 @@ func shown(markup string) string {
 		if !more {
 			break
 		}
-		rest = "<" + rest
-		if found := unread.FindString(rest); found != "" {
-			markup = rest[len(found):]
+		if !letter(rest) { // a sign that is no tag
+			out.WriteByte('<')
+			markup = rest
 			continue
 		}
-		if !letter(rest[1:]) { // a sign that is no tag
-			out.WriteByte('<')
-			markup = rest[1:]
+		if after, found := passOver(rest); found {
+			markup = after
 			continue
 		}
 		_, markup, _ = strings.Cut(rest, ">")
 		out.WriteByte(' ')
 	}
 	return out.String()
+}
+
+// passOver returns what follows a comment, or an element that is not text. One that
+// does not end is as long as the HTML.
+func passOver(tag string) (after string, found bool) {
+	if comment, found := strings.CutPrefix(tag, "!--"); found {
+		_, after, _ = strings.Cut(comment, "-->")
+		return after, true
+	}
+	for _, name := range unread {
+		if !named(tag, name) {
+			continue
+		}
+		for {
+			_, end, more := strings.Cut(tag, "</")
+			if !more {
+				return "", true
+			}
+			if tag = end; named(tag, name) {
+				_, after, _ = strings.Cut(tag, ">")
+				return after, true
+			}
+		}
+	}
+	return "", false
+}
+
+// named reports whether a tag, behind its sign, has a name.
+func named(tag, name string) bool {
+	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
+		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)
 }
 
 // letter reports whether a tag begins: a name, the end of an element, a declaration.

@@ -26,6 +26,9 @@ func TestSnippet(t *testing.T) {
 		{"what does not end", "", "Hello<style>p {", "Hello"},
 		{"a comment that does not end", "", "Hello<!-- p", "Hello"},
 		{"a tag that does not end", "", "Hello<p class", "Hello"},
+		{"a head that does not end", "", "<head><meta charset=utf-8>Hello", "Hello"},
+		{"the end of another element", "", "<STYLE>p {}</title>q {}</Style >Hello<script", "Hello"},
+		{"elements with longer names", "", "<header>Hello</header><title-x>Ada</title-x>", "Hello Ada"},
 		{"signs", "", "1 < 2 <3", "1 < 2 <3"},
 		{"letters of many bytes", strings.Repeat("é", 141), "", strings.Repeat("é", 140) + "…"},
 		{"cut within a letter", "x" + strings.Repeat("é", 999), "", "x" + strings.Repeat("é", 139) + "…"},
@@ -46,4 +49,14 @@ func FuzzSnippet(f *testing.F) {
 			t.Errorf("%d characters: %q", n, got)
 		}
 	})
+}
+
+// BenchmarkSnippet reads what mails are made of: a long style sheet, and many tags
+// before the first word.
+func BenchmarkSnippet(b *testing.B) {
+	markup := "<html><head><style>" + strings.Repeat("td { padding: 0 }\n", 2000) + "</style></head><body>" +
+		strings.Repeat("<table><tr><td>\n<!-- column -->", 150) + "Hello"
+	for b.Loop() {
+		Snippet("", markup, func(string) string { return "" })
+	}
 }
