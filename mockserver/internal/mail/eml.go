@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
+	"net/mail"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -20,16 +21,26 @@ const (
 	boundary   = "=_between-the-parts"
 	lineLength = 76  // of header fields, where there is a space to fold at
 	wordLength = 900 // more letters without a space would not fit into a line
+	nameLength = 76  // of a header field
 )
 
-// EML is the message as mail programs open it: RFC 5322 and MIME in nothing but
-// ASCII, lines that end in CRLF, a text and an HTML part as alternatives. Header
-// fields of the request that no message could have are left out.
+// once are the header fields that a message has once at the most (RFC 5322, 3.6).
+var once = [...]string{
+	"Date", "From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Message-Id", "In-Reply-To", "References", "Subject",
+}
+
+// EML is the message as mail programs open it: RFC 5322 and MIME in ASCII, but for
+// addresses that are not (RFC 6532), lines that end in CRLF, a text and an HTML part
+// as alternatives. Header fields of the request that no message could have are left
+// out, and so are those that it has already and can have once.
 func EML(m record.Message) []byte {
 	var out bytes.Buffer
+	seen := map[string]bool{}
 	for _, h := range m.Headers {
-		if name := textproto.CanonicalMIMEHeaderKey(h.Name); fieldName(name) {
-			fold(&out, h.Name, foldable(h))
+		name, value := textproto.CanonicalMIMEHeaderKey(h.Name), foldable(h)
+		if fieldName(name) && !(seen[name] && slices.Contains(once[:], name)) && !slices.ContainsFunc(strings.Fields(value), long) {
+			fold(&out, h.Name, value)
+			seen[name] = true
 		}
 	}
 	fold(&out, "MIME-Version", "1.0")
@@ -86,22 +97,39 @@ func fieldName(name string) bool {
 			return false
 		}
 	}
-	return name != "" && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
+	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
 // foldable is a value in words that fit into lines. Addresses and URLs stay whole.
 func foldable(h record.Header) string {
-	value := encoded(h)
-	switch name := textproto.CanonicalMIMEHeaderKey(h.Name); name {
-	case "From", "Sender", "Reply-To", "To", "Cc", "Message-Id", "In-Reply-To", "References":
+	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
+	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // for an encoded word
+	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {
 		return value
-	default:
-		long := func(word string) bool { return len(word) > wordLength }
-		if strings.HasPrefix(name, "List-") || !slices.ContainsFunc(strings.Fields(value), long) {
-			return value
-		}
-		return inWords(oneLine(h.Value))
 	}
+	switch {
+	case slices.Contains(addressed[:], name):
+		return namesInWords(value)
+	case strings.HasPrefix(name, "List-"), name == "Message-Id", name == "In-Reply-To", name == "References":
+		return value
+	}
+	return inWords(oneLine(h.Value))
+}
+
+// long reports whether a word does not fit into a line.
+func long(word string) bool { return len(word) > wordLength }
+
+// namesInWords is a list of addresses, each name in encoded words.
+func namesInWords(value string) string {
+	addresses, err := mail.ParseAddressList(value)
+	if err != nil {
+		return value
+	}
+	parts := make([]string, len(addresses))
+	for i, address := range addresses {
+		parts[i] = strings.TrimSpace(inWords(address.Name) + " " + (&mail.Address{Address: address.Address}).String())
+	}
+	return strings.Join(parts, ", ")
 }
 
 // inWords is a text in encoded words (RFC 2047).

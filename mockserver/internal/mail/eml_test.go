@@ -108,6 +108,46 @@ func TestEML(t *testing.T) {
 	}
 }
 
+// What a message may have once it has once, and no text is read for a header's code.
+func TestEMLOfHostileHeaders(t *testing.T) {
+	name, coded := strings.Repeat("a", 1200), "=?utf-8?q?=0D=0ABcc:_x?="
+	got := openEML(t, EML(record.Message{Headers: []record.Header{
+		{Name: "From", Value: `"` + name + `" <shop@example.com>`},
+		{Name: "To", Value: "ada@example.org"},
+		{Name: "Subject", Value: coded},
+		{Name: "X-Twice", Value: "1"},
+		{Name: "from", Value: "eve@example.com"},
+		{Name: "SUBJECT", Value: "Another"},
+		{Name: "Bcc", Value: "Jürgen <bcc@example.com>"},
+		{Name: "X-Twice", Value: coded},
+		{Name: "Reply-To", Value: "no-address-" + name},
+		{Name: "List-Help", Value: "<https://example.com/" + name + ">"},
+		{Name: "X-" + name, Value: "1"},
+	}}))
+	for field, n := range map[string]int{"From": 1, "To": 1, "Subject": 1, "X-Twice": 2, "Bcc": 1, "Reply-To": 0, "List-Help": 0} {
+		if len(got.Header[field]) != n {
+			t.Errorf("%s: %.100q, want %d", field, got.Header[field], n)
+		}
+	}
+	if subject, err := new(mime.WordDecoder).DecodeHeader(got.Header.Get("Subject")); err != nil || subject != coded {
+		t.Errorf("the subject is %q, %v", subject, err)
+	}
+	for field, want := range map[string]mail.Address{
+		"From": {Name: name, Address: "shop@example.com"}, "Bcc": {Name: "Jürgen", Address: "bcc@example.com"},
+	} {
+		if all, err := got.Header.AddressList(field); err != nil || len(all) != 1 || *all[0] != want {
+			t.Errorf("%s: %v, %v", field, all, err)
+		}
+	}
+	if value := got.Header["X-Twice"][1]; value != coded {
+		t.Errorf("a field of the request is %q, want it as it was", value)
+	}
+	from := openEML(t, EML(record.Message{Headers: []record.Header{{Name: "From", Value: `"` + coded + `" <a@example.com>`}}}))
+	if all, err := from.Header.AddressList("From"); err != nil || all[0].Name != coded {
+		t.Errorf("from %v, %v", all, err)
+	}
+}
+
 func TestEMLOfOnePart(t *testing.T) {
 	for kind, m := range map[string]record.Message{
 		"text/plain": {Text: "Hello"}, "text/html": {HTML: "<p>Hello</p>"},
@@ -125,6 +165,7 @@ func crlf(s string) string {
 // Whatever a message says, it is read as it was written.
 func FuzzEML(f *testing.F) {
 	f.Add("Hello", "Subject", "a@example.org", "text", "<p>html</p>")
+	f.Add("=?utf-8?q?hi?=", "Subject", "=?", "", "")
 	f.Add("ü \r\n x", "X-Ü", "\x00", "a\r\n.\r\n=", "--=_between-the-parts--")
 	f.Add(strings.Repeat("é", 2000), ":", strings.Repeat("<", 990), " \t\n", "")
 	f.Fuzz(func(t *testing.T, subject, name, value, text, html string) {

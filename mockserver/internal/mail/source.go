@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -39,13 +40,15 @@ func Source(m record.Message) string {
 	return b.String()
 }
 
+// addressed are the header fields that have addresses.
+var addressed = [...]string{"From", "Sender", "Reply-To", "To", "Cc", "Bcc"}
+
 // encoded is the value in ASCII. Of an address it encodes the name alone: within
 // an encoded word it would be no address any more (RFC 2047, section 5).
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
-	switch textproto.CanonicalMIMEHeaderKey(h.Name) {
-	case "From", "Sender", "Reply-To", "To", "Cc":
+	if slices.Contains(addressed[:], textproto.CanonicalMIMEHeaderKey(h.Name)) {
 		addresses, err := mail.ParseAddressList(value)
 		if err != nil || encoded == value {
 			return encoded
