@@ -104,16 +104,18 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	return out
 }
 
-// offset is how many records a list passes over: so many that the one it is to be
-// around stands in its middle.
+// offset is how many records a list passes over, of those that are old enough: so
+// many that the one it is to be around stands in its middle.
 func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
-	around, newer := q.query["around"], 0
+	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {
 		return q.number("offset")
 	}
+	older := before == ""
 	for r := range rows {
 		switch {
-		case !r.wanted || !q.finds(r.text):
+		case !older || !r.wanted || !q.finds(r.text):
+			older = older || r.id == before
 		case r.id == around:
 			return max(0, newer-q.number("limit")/2)
 		default:

@@ -83,6 +83,9 @@ func TestListPages(t *testing.T) {
 		"around=5&limit=2":          {"5 4", 4, 0, true},
 		"around=1&limit=1":          {"1", 4, 3, false},
 		"around=3&limit=2":          {"5 4", 4, 0, true}, // one that the filters leave out
+		"around=1&limit=1&before=4": {"1", 4, 3, false},
+		"around=2&limit=2&before=3": {"2 1", 4, 2, false},
+		"around=5&limit=2&before=4": {"2 1", 4, 2, false}, // one that is not older
 		"around=x&offset=3":         {"5 4 2 1", 4, 0, false},
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
