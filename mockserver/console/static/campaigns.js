@@ -63,7 +63,7 @@ const found = (path, id) => async () => {
 
 /** @param {{kind: Kind, id: string}} props */
 function Opened({ kind, id }) {
-  const path = `/${kind}s?search=${encodeURIComponent(id)}&limit=1000`;
+  const path = `/${kind}s?around=${encodeURIComponent(id)}&limit=1`;
   const { data: s, error, reload } = /** @type {ReturnType<typeof useAnswer<Sending>>} */ (useAnswer(path, ['records', 'message', 'clock', 'event'], found(path, id)));
   if (error) return empty('warn', 'Not here', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });

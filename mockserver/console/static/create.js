@@ -2,7 +2,7 @@
 // request would. What the platform refuses stands beside the field that it names.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { Refused } from './api.js';
-import { Doing, icon, tags, toast } from './ui.js';
+import { Doing, icon, seen, tags, toast } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').Mistake} Mistake */
 const { button, dialog, div, fieldset, form, h2, input, label, legend, li, option, p, select, span, textarea, ul } = tags;
 
@@ -38,7 +38,7 @@ function Box(props) {
     else close();
   };
   return dialog({ ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
-    h2({ id }, props.title ?? props.label),
+    h2({ id }, seen(props.title ?? props.label)),
     answer === undefined ? h(Form, { ...props, sent, cancel: close }) : h(After, { show: () => props.after?.(answer, close), close }));
 }
 

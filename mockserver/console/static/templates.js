@@ -59,13 +59,13 @@ function Opened({ id, tab }) {
       h(Heading, { text: t.name }),
       p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy the template id' })), t.updated_on && span('changed ', date(t.updated_on))),
       div({ class: 'actions' }, h(Edit, { key: t.updated_on, t, reload }))),
-    h(Filled, { key: `${t.updated_on}`, t, tab }));
+    h(Filled, { key: JSON.stringify(t.content), t, tab }));
 }
 
 /** A template and what its merge tags stand for. @param {{t: Template, tab?: string}} props */
 function Filled({ t, tab }) {
   const names = tagsOf(t);
-  const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, samples[n] ?? n])));
+  const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, Object.hasOwn(samples, n) ? samples[n] : n])));
   const rested = useRested(JSON.stringify(values));
   const part = (/** @type {string} */ name) => `/templates/${t.template_id}/${name}?attributes=${encodeURIComponent(rested)}`;
   return [

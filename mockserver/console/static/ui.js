@@ -229,7 +229,7 @@ export function Toasts() {
     const x = setTimeout(() => set(null), 6000);
     return () => clearTimeout(x);
   }, [t]);
-  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(t.text), t.link && a({ href: t.link[1] }, t.link[0])));
+  return div({ class: 'toasts', role: 'status' }, t && div({ class: 'toast', key: t.key }, span(typeof t.text === 'string' ? seen(t.text) : t.text), t.link && a({ href: t.link[1] }, t.link[0])));
 }
 
 /** How many pages a list has. @param {number} count @param {number} perPage */

@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"example.com/emailplatform/client"
+)
+
+// A preview shows the template as it is, also if it changed within a second or while
+// the clock stands still.
+func TestPreviewIsRenewed(t *testing.T) {
+	w := newWorld(t)
+	w.srv.FreezeClock()
+	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>First</p>", Text: "First"}})
+	w.check(err)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made.TemplateID), desk)
+	p.says(".plain", "First")
+	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value("Second {{city}}")}})
+	w.check(err)
+	p.says(".plain", "Second London")
+}
+
+// A merge tag may have any name, also one that every object of JavaScript knows.
+func TestTagsWithOddNames(t *testing.T) {
+	w := newWorld(t)
+	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Odd", Content: client.TemplateContent{
+		HTML: "<p>x</p>", Text: "a {{constructor}} b {{__proto__}} c {{toString}}",
+	}})
+	w.check(err)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made.TemplateID), desk)
+	p.says(".plain", "a constructor b __proto__ c toString")
+}
+
+// A campaign is found by its id among any number whose name or subject has the same
+// digits.
+func TestCampaignAmongMany(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers")
+	create := func(name string) client.Campaign {
+		made, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{
+			ListID: list.ListID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: "S", Text: "T"},
+		})
+		w.check(err)
+		return made
+	}
+	first := create("The first")
+	id := strconv.FormatInt(first.CampaignID, 10)
+	for range 1000 {
+		create("Copy of " + id)
+	}
+	p := open(t, w.srv.URL(), "#/campaigns/"+id, desk)
+	p.says(".detail h2", "The first")
+}
+
+// What somebody else named hides nothing where it is said, either.
+func TestHostileNamesAreSaid(t *testing.T) {
+	w := newWorld(t)
+	const name = "pay\u202egpj<img src=x onerror=document.title=1>"
+	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: name, Content: client.TemplateContent{HTML: "<p>x</p>"}})
+	w.check(err)
+	list := w.list(name)
+	_, err = w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{
+		ListID: list.ListID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: name, TemplateID: made.TemplateID},
+	})
+	w.check(err)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.TemplateID), desk)
+	p.click("button", "Edit")
+	p.until(`document.querySelector('dialog.create[open]')`)
+	p.says("dialog h2", "U+202E")
+	p.click("dialog button", "Save")
+	p.says(".toast", "U+202E")
+	for _, place := range []string{"templates", "campaigns", "lists", "overview"} {
+		p.goTo("#/" + place)
+		p.says("h1", "")
+		if n := eval[int](p, `document.querySelectorAll('main img').length`); n > 0 {
+			t.Errorf("%s: %d pictures", place, n)
+		}
+	}
+	p.goTo("#/lists")
+	p.says(".cards", "U+202E")
+}
