@@ -52,17 +52,17 @@ func (j *journal) count(x *delivery) {
 func (j *journal) countAttempts() {
 	type made struct {
 		*tally
-		record.Attempt
+		*record.Attempt
 	}
 	var all []made
 	for _, x := range j.deliveries {
-		for _, a := range x.Attempts {
-			all = append(all, made{x.tally, a})
+		for i := range x.Attempts {
+			all = append(all, made{x.tally, &x.Attempts[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b made) int { return a.Time.Compare(b.Time) })
+	slices.SortFunc(all, func(a, b made) int { return a.Time.Compare(b.Time) })
 	for _, m := range all {
-		m.attempted(m.Attempt)
+		m.attempted(*m.Attempt)
 	}
 }
 
