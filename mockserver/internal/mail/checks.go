@@ -52,7 +52,7 @@ func leadsNowhere(target, markup string) string {
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
-		if !hasPlace(markup, to.Fragment) {
+		if !hasPlace(markup, to.Fragment) && !strings.EqualFold(to.Fragment, "top") { // which is always there
 			return "names no place in the message"
 		}
 	case to.Scheme == "":
@@ -61,10 +61,19 @@ func leadsNowhere(target, markup string) string {
 		return "is a script, which mail programs do not run"
 	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
 		return "has no host"
-	case to.Scheme == "mailto" && !strings.Contains(to.Opaque, "@") && !strings.Contains(to.RawQuery, "to="):
+	case to.Scheme == "mailto" && !strings.Contains(plain(to.Opaque), "@") && !strings.Contains(to.RawQuery, "to="):
 		return "has no address"
 	}
 	return ""
+}
+
+// plain is a part of a URL without its escapes.
+func plain(part string) string {
+	out, err := url.PathUnescape(part)
+	if err != nil {
+		return part
+	}
+	return out
 }
 
 // place is an attribute that names a place which a link can lead to.

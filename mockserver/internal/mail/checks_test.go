@@ -21,6 +21,8 @@ func TestCheck(t *testing.T) {
 		"a good link":              {link("https://shop.example/?a=1&amp;b=2#c"), ""},
 		"an address":               {link("mailto:ada@example.org?subject=x"), ""},
 		"an address in the query":  {link("mailto:?to=ada@example.org"), ""},
+		"an address, escaped":      {link("mailto:ada%40example.org"), ""},
+		"the top":                  {link("#Top"), ""},
 		"a telephone":              {link("tel:+33123"), ""},
 		"a place":                  {link("#there"), ""},
 		"a link without a target":  {record.Message{Text: "x", HTML: `<a name="top">x</a>`}, ""},
