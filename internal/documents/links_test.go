@@ -24,13 +24,13 @@ var (
 // there. Links to other sites are only parsed: whether they lead somewhere is
 // for no test without a network.
 func TestLinks(t *testing.T) {
-	links := 0
+	links, known := 0, map[string]map[string]bool{} // the anchors of each document
 	for _, name := range documents(t) {
 		text := codeSpan.ReplaceAllString(fence.ReplaceAllString(read(t, name), ""), "")
 		for _, pattern := range []*regexp.Regexp{inlineLink, reference, attribute} {
 			for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 				links++
-				if err := checkLink(t, name, m[1]); err != nil {
+				if err := checkLink(t, known, name, m[1]); err != nil {
 					t.Errorf("%s: link %q: %v", name, m[1], err)
 				}
 			}
@@ -41,7 +41,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func checkLink(t *testing.T, document, link string) error {
+func checkLink(t *testing.T, known map[string]map[string]bool, document, link string) error {
 	t.Helper()
 	u, err := url.Parse(link)
 	switch {
@@ -63,7 +63,10 @@ func checkLink(t *testing.T, document, link string) error {
 	if info.IsDir() {
 		target = path.Join(target, "README.md")
 	}
-	if !anchors(read(t, target))[u.Fragment] {
+	if known[target] == nil {
+		known[target] = anchors(read(t, target))
+	}
+	if !known[target][u.Fragment] {
 		return fmt.Errorf("no heading of %s makes the anchor", target)
 	}
 	return nil

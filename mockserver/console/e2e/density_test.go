@@ -16,6 +16,9 @@ const rowsInView = `(() => {
 	return [...document.querySelectorAll('.rows a')].filter(a => { const r = a.getBoundingClientRect(); return r.top >= box.top && r.bottom <= box.bottom }).length;
 })()`
 
+// firstInView is the place of the first row that is seen whole, from 1.
+const firstInView = `(() => { const top = document.querySelector('.rows').getBoundingClientRect().top; return Number([...document.querySelectorAll('.rows li')].find(l => l.getBoundingClientRect().top >= top).ariaPosInSet) })()`
+
 // Compact rows are one line each; that is remembered, and in the address.
 func TestDensity(t *testing.T) {
 	w := newWorld(t)
@@ -64,8 +67,7 @@ func TestDensityKeepsTheRow(t *testing.T) {
 	p.scroll("60 * 80")
 	p.click("[aria-label='Compact rows']", "")
 	p.until(rowsInView + ` >= 20`)
-	const first = `(() => { const top = document.querySelector('.rows').getBoundingClientRect().top; return Number([...document.querySelectorAll('.rows li')].find(l => l.getBoundingClientRect().top >= top).ariaPosInSet) })()`
-	if n := eval[int](p, first); n != 61 {
+	if n := eval[int](p, firstInView); n != 61 {
 		t.Errorf("row %d is the first that is seen, want 61", n)
 	}
 }

@@ -65,6 +65,7 @@ func TestLarge(t *testing.T) {
 	many := w.enlarge()
 	t.Run("the first row", w.firstRow)
 	t.Run("all rows loaded", w.allRows)
+	t.Run("a jump", w.jump)
 	t.Run("a link to a delivery", w.deepLink)
 	t.Run("a link to a contact", func(t *testing.T) { w.linkedContact(t, many) })
 	t.Run("a list that changes", w.changing)
@@ -105,6 +106,29 @@ func (w *world) allRows(t *testing.T) {
 	if n := eval[int](p, `document.querySelectorAll('.rows a').length`); n < 10 || n > 100 {
 		t.Errorf("%d rows are drawn", n)
 	}
+}
+
+// jump goes where nothing is loaded yet, and finds what is there.
+func (w *world) jump(t *testing.T) {
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.says(".count", "2,000")
+	p.do(focus(".rows li:nth-child(3) a"))
+	p.scroll("1000 * 80")
+	if !eval[bool](p, `document.activeElement.closest('li')?.ariaPosInSet === '3'`) {
+		t.Error("what had the focus is gone")
+	}
+	if n := eval[int](p, firstInView); n != 1001 {
+		t.Errorf("row %d is the first that is seen, want 1001", n)
+	}
+	p.scroll(`box.scrollHeight`)
+	p.says(".rows li:last-of-type", "reader0@example.org")
+	eval[bool](p, `document.activeElement.blur(), true`)
+	p.scroll("500 * 80") // upwards
+	if n := eval[int](p, firstInView); n != 501 {
+		t.Errorf("row %d is the first that is seen, want 501", n)
+	}
+	p.press("j")
+	p.until(`document.querySelector('.rows a[aria-current]')?.closest('li').ariaPosInSet === '501'`)
 }
 
 // scroll scrolls the list and waits until what is seen is loaded.

@@ -16,10 +16,10 @@ import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
-import { Select, Tick, Toasts, empty, icon, narrow, tags, useNarrow } from './ui.js';
+import { Page, Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
 import { useUnread } from './unread.js';
-const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, section, span, ul } = tags;
+const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
@@ -65,9 +65,9 @@ const Banner = () => div({ class: 'banner', role: 'alert' },
 function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
-  return section({ class: 'page', tabindex: 0, 'aria-label': 'No such account' }, empty('people', `No account ${asked}`,
+  return h(Page, { title: `No account ${asked}`, children: p({ class: 'lead' },
     'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one: ' : 'these: ',
-    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])));
+    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])) });
 }
 
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
@@ -141,12 +141,13 @@ function useKeys(help, on) {
   }, []);
 }
 
-/** Opens the next or previous row and gives it the focus; 0 is the row that is open. @param {number} step */
+/** Opens the next or previous row and gives it the focus; 0 is the row that is open. If none is, it is the first that is seen. @param {number} step */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
   const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
-  const row = rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  const top = document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
+  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
   if (!row) return;
   if (step) go(row.hash);
   row.focus();

@@ -79,8 +79,8 @@ export function Contacts({ id, tab }) {
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
-  if (!data && !error) return null;
   const why = error ? empty('warn', 'No answer', error)
+    : !data ? div({ class: 'loading', 'aria-busy': 'true' })
     : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
     : empty('people', 'No list yet', 'Create one, and add contacts to it. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });

@@ -10,6 +10,7 @@ export const density = () => root.dataset.density ?? '';
 
 /** @param {string} value */
 export function setDensity(value) {
+  if (value !== 'compact' && value !== 'comfortable') return; // somebody typed it into the address
   root.dataset.density = value;
   localStorage.setItem('density', value);
   for (const f of listeners) f();

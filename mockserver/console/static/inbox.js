@@ -61,7 +61,7 @@ export function Inbox({ id, tab }) {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
     side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: h(Rows, { list, current: open, filtered: !!search.asked, none: h(First, {}),
+    list: h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
     detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),

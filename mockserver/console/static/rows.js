@@ -13,17 +13,17 @@ const reach = 200_000;
 /**
  * The rows of a list, or why there are none.
  * @template {Row} T
- * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode}} props none says that there is nothing at all
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean}} props none says that there is nothing at all
  */
-export function Rows({ list, current, filtered, row, none }) {
+export function Rows({ list, current, filtered, row, none, tall }) {
   if (list.error) return empty('warn', 'No answer', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
   if (!list.rows.length) return filtered ? empty('search', 'Nothing like that', 'Try fewer words, or another filter.') : none;
-  return h(Windowed, { key: list.key, list, rows: list.rows, current, row });
+  return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall });
 }
 
-/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode}} props */
-function Windowed({ list, rows, current, row }) {
+/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean}} props */
+function Windowed({ list, rows, current, row, tall }) {
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const last = useRef(current), focused = useRef('');
   last.current = current ?? last.current; // a narrow page comes back from it
@@ -35,7 +35,7 @@ function Windowed({ list, rows, current, row }) {
   useAnchor(box, rows, view.each);
   useReveal(box, open, last.current ?? '', view);
   useEffect(() => list.look(from, to));
-  return div({ class: 'rows', ref: box },
+  return div({ class: tall ? 'rows tall' : 'rows', ref: box },
     ul({ style: { height: `${count * view.each}px` } }, drawn(from, to, count, open, held).map(n => {
       const r = rows[n];
       return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
