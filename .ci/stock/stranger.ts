@@ -30,7 +30,7 @@ assert.deepEqual(refused.error?.detail[0]?.loc, ['body', 'tags', 1])
 const nobody = await createClient<paths>({ baseUrl }).GET('/tags')
 assert.equal(nobody.error?.detail[0]?.type, 'unauthorized')
 
-// The event's name tells the types of its data apart, as far as it is typed.
+// The event's name tells the types of its data apart.
 function about(event: Event): string | number {
 	switch (event.event) {
 		case 'Email.Bounced':
@@ -45,6 +45,14 @@ function about(event: Event): string | number {
 			return event.event
 	}
 }
+
+// One that a program makes itself, as its tests do.
+const made: Event = {
+	event: 'Contact.Added',
+	timestamp: '2026-01-01T00:00:00Z',
+	data: { contact_id: '7', list_id: '8', email_address: 'ada@example.org', added_at: '2026-01-01T00:00:00Z' },
+}
+assert.equal(about(made), 'ada@example.org')
 
 const files = readdirSync(deliveries).filter((name) => name.endsWith('.json'))
 assert.ok(files.length >= 14, `one of each event at least, not ${files.length}`)

@@ -31,9 +31,10 @@ func (c *Cursor) own(s string) string {
 }
 
 // copied returns a copy of s. Short strings that come again, such as tags, share
-// their memory with the last equal one.
+// their memory with the last equal one, if the text is as long as the table of them.
 func (c *Cursor) copied(s string) string {
-	if len(s) == 0 || len(s) > 16 {
+	const table = 1 << 10 // bytes
+	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
 		return strings.Clone(s)
 	}
 	if c.recent == nil {
