@@ -86,10 +86,8 @@ func readIntID(c *jsonscan.Cursor) Null[int64] {
 
 // readInt reads an integer; what is none is a mismatch, and null.
 func readInt(c *jsonscan.Cursor) Null[int64] {
-	start := c.Offset()
-	n := c.Int() // 0 also if it is null, or does not fit
-	text := c.Since(start)
-	return Null[int64]{V: n, Valid: n != 0 || text == "0" || text == "-0"}
+	n, ok := c.NullInt()
+	return Null[int64]{V: n, Valid: ok}
 }
 
 // Null is a value that may be null, as in [database/sql.Null].

@@ -73,53 +73,63 @@ func (c *Cursor) space() byte {
 }
 
 // Null reads null if that comes next, and reports whether it did.
-func (c *Cursor) Null() bool { return c.Peek() == 'n' && c.word("null") }
-
-func (c *Cursor) word(w string) bool {
-	if !strings.HasPrefix(c.text[c.i:], w) {
-		c.fail(c.i, "a value")
+func (c *Cursor) Null() bool {
+	if c.Peek() != 'n' {
 		return false
 	}
-	c.i += len(w)
-	return true
+	if strings.HasPrefix(c.text[c.i:], "null") {
+		c.i += 4
+		return true
+	}
+	c.fail(c.i, "a value")
+	return false
 }
 
 // Bool reads true or false.
 func (c *Cursor) Bool() bool {
-	switch c.Peek() {
-	case 't':
-		return c.word("true")
-	case 'f':
-		c.word("false")
-	case 'n':
-		c.word("null")
-	default:
+	switch b := c.Peek(); {
+	case b == 'n':
+		c.Null()
+	case b != 't' && b != 'f':
 		c.Mismatch("true or false")
+	case strings.HasPrefix(c.text[c.i:], "true"):
+		c.i += 4
+		return true
+	case strings.HasPrefix(c.text[c.i:], "false"):
+		c.i += 5
+	default:
+		c.fail(c.i, "a value")
 	}
 	return false
 }
 
 // Int reads a number without fraction and exponent.
 func (c *Cursor) Int() int64 {
+	n, _ := c.NullInt()
+	return n
+}
+
+// NullInt is Int, and tells null and what is no such number from 0.
+func (c *Cursor) NullInt() (n int64, ok bool) {
 	if c.Null() {
-		return 0
+		return 0, false
 	}
 	if n, ok := c.shortInt(); ok {
-		return n
+		return n, true
 	}
 	start := c.i
 	var digits string
 	if c.QuotedInts && c.text[start:] != "" && c.text[start] == '"' {
 		digits = c.quoted()
 	} else if digits = c.number(); digits == "" {
-		return 0
+		return 0, false
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		c.report(start, "a 64-bit integer", false)
-		return 0
+		return 0, false
 	}
-	return n
+	return n, true
 }
 
 // shortInt reads a positive integer that fits for certain, as most do, and reports
@@ -128,8 +138,12 @@ func (c *Cursor) shortInt() (n int64, ok bool) {
 	const most = 18 // digits
 	s := c.text[c.i:]
 	i := 0
-	for ; i < len(s) && i <= most && '0' <= s[i] && s[i] <= '9'; i++ {
-		n = 10*n + int64(s[i]-'0')
+	for ; i < len(s); i++ {
+		digit := s[i] - '0'
+		if digit > 9 {
+			break
+		}
+		n = 10*n + int64(digit)
 	}
 	switch {
 	case i == 0, i > most, i > 1 && s[0] == '0', i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e'):
@@ -206,22 +220,43 @@ func digits(s string) int {
 // and must not end early unless the cursor is a copy that looks ahead.
 func (c *Cursor) Object() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for more := c.open('{', '}', "an object"); more; more = c.next('}') {
-			if c.Peek() != '"' {
-				c.fail(c.i, "a name")
-				return
-			}
-			name := c.quoted()
-			if c.Peek() != ':' {
-				c.fail(c.i, "a colon")
-				return
-			}
-			c.i++
-			if !yield(name) {
-				return
-			}
+		for name, more := c.member('{'); more && yield(name); name, more = c.member(',') {
 		}
 	}
+}
+
+// member reads what is before the value of a member, from the brace or the comma
+// on, and reports whether there is one.
+func (c *Cursor) member(begin byte) (name string, ok bool) {
+	if s := c.text[c.i:]; len(s) > 2 && s[0] == begin && s[1] == '"' && c.depth < maxDepth { // as most are written
+		s = s[2:]
+		if n := plain(s); n+2 <= len(s) && s[n:n+2] == `":` {
+			c.i += n + len(`,"":`)
+			if begin == '{' {
+				c.depth++
+			}
+			return s[:n], true
+		}
+	}
+	if begin == '{' && !c.open('{', '}', "an object") || begin == ',' && !c.next('}') {
+		return "", false
+	}
+	return c.name()
+}
+
+// name reads the name of a member and the colon behind it.
+func (c *Cursor) name() (name string, ok bool) {
+	if c.Peek() != '"' {
+		c.fail(c.i, "a name")
+		return "", false
+	}
+	name = c.quoted()
+	if c.Peek() != ':' {
+		c.fail(c.i, "a colon")
+		return "", false
+	}
+	c.i++
+	return name, true
 }
 
 // Array iterates over an array. The loop must read the elements, and must not
@@ -243,7 +278,7 @@ func (c *Cursor) open(begin, end byte, kind string) bool {
 	case b == begin:
 		c.fail(c.i, "no deeper nesting")
 	case b == 'n':
-		c.word("null")
+		c.Null()
 	default:
 		c.Mismatch(kind)
 	}

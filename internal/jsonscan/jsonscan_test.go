@@ -233,21 +233,25 @@ func TestClone(t *testing.T) {
 }
 
 // Of copies, short strings that come again share their memory, whatever bytes
-// they begin and end with.
+// they begin and end with, but not in a text that is shorter than what that takes.
 func TestCloneShares(t *testing.T) {
+	const table = 1 << 10
 	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
 		one, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := jsonscan.New(fmt.Sprintf("[%s, \"between\", %[1]s]", one))
-		c.Clone = true
-		got := jsonscan.Slice(c, (*jsonscan.Cursor).String)
-		if err := c.End(); err != nil || !slices.Equal(got, []string{s, "between", s}) {
-			t.Fatalf("%q: %q, %v", s, got, err)
-		}
-		if shared := unsafe.StringData(got[0]) == unsafe.StringData(got[2]); s != "" && shared != (len(s) <= 16) {
-			t.Errorf("%q: shared is %v", s, shared)
+		text := fmt.Sprintf("[%s, \"between\", %[1]s]", one)
+		for length, shares := range map[int]bool{table - 1: false, table: true} {
+			c := jsonscan.New(text + strings.Repeat(" ", length-len(text)))
+			c.Clone = true
+			got := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			if err := c.End(); err != nil || !slices.Equal(got, []string{s, "between", s}) {
+				t.Fatalf("%q: %q, %v", s, got, err)
+			}
+			if shared := unsafe.StringData(got[0]) == unsafe.StringData(got[2]); s != "" && shared != (shares && len(s) <= 16) {
+				t.Errorf("%q in %d bytes: shared is %v", s, length, shared)
+			}
 		}
 	}
 }

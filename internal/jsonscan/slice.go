@@ -19,7 +19,7 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	var few [16]T // so that most slices are allocated once, in their size
 	n := 0
 	var many []T // not few, which would leave the stack for it
-	for range c.Array() {
+	for more := c.open('[', ']', "an array"); more; more = c.next(']') {
 		v := read(c)
 		switch {
 		case n < len(few):

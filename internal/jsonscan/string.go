@@ -15,7 +15,7 @@ func (c *Cursor) String() string {
 	case '"':
 		return c.own(c.quoted())
 	case 'n':
-		c.word("null")
+		c.Null()
 	default:
 		c.Mismatch("a string")
 	}
@@ -31,15 +31,16 @@ func (c *Cursor) own(s string) string {
 }
 
 // copied returns a copy of s. Short strings that come again, such as tags, share
-// their memory with the last equal one.
+// their memory with the last equal one, if the text is as long as the table of them.
 func (c *Cursor) copied(s string) string {
-	if len(s) == 0 || len(s) > 16 {
+	const table = 1 << 10 // bytes
+	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
 		return strings.Clone(s)
 	}
 	if c.recent == nil {
 		c.recent = new([64]string)
 	}
-	last := &c.recent[(len(s)+7*int(s[0])+31*int(s[len(s)-1]))%len(c.recent)]
+	last := &c.recent[(uint(len(s))+7*uint(s[0])+31*uint(s[len(s)-1]))%uint(len(c.recent))]
 	if *last != s {
 		*last = strings.Clone(s)
 	}
@@ -52,31 +53,39 @@ const (
 )
 
 // special marks the bytes of w that end a run of a string, a quote, a backslash
-// or a control character, by their top bits. Marks on what is not ASCII mean
+// or a control character, by their top bits: what is less than 0x21 with a bit
+// turned over, so that quotes are, and spaces not. Marks on what is not ASCII mean
 // nothing, and above the lowest right one they may be wrong: a subtraction borrows
 // from there.
 func special(w uint64) uint64 {
-	quote, backslash, control := (w^ones*'"')-ones, (w^ones*'\\')-ones, w-ones*' '
-	return quote | backslash | control
+	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
+	return quoteOrControl | backslash
 }
+
+// plain returns how many bytes s begins with that are ASCII and neither quotes nor
+// backslashes nor control characters, or 0 if they reach to its last few bytes.
+func plain(s string) int {
+	for i := 0; i <= len(s)-8; i += 8 {
+		w := word(s, i)
+		if m := (special(w) | w) & tops; m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	return 0
+}
+
+// word returns eight bytes of s from i on, the first one lowest.
+func word(s string, i int) uint64 { return binary.LittleEndian.Uint64([]byte(s[i : i+8])) }
 
 // quoted reads a string whose opening quote comes next.
 func (c *Cursor) quoted() string {
-	s, start := c.text, c.i+1
-	for i := start; i+8 <= len(s); i += 8 {
-		w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
-		m := (special(w) | w) & tops
-		if m == 0 {
-			continue
-		}
-		bit := bits.TrailingZeros64(m) &^ 7 // of the first byte that is not plain
-		if i += bit / 8; byte(w>>bit) == '"' {
-			c.i = i + 1
-			return s[start:i]
-		}
-		return c.notPlain(i)
+	s := c.text[c.i+1:]
+	n := plain(s)
+	if n < len(s) && s[n] == '"' {
+		c.i += n + 2
+		return s[:n]
 	}
-	return c.notPlain(start)
+	return c.notPlain(c.i + 1 + n)
 }
 
 // notPlain is quoted for a string that is not ASCII without escapes, but plain
@@ -85,7 +94,7 @@ func (c *Cursor) notPlain(i int) string {
 	s, plain := c.text, true
 	for {
 		for i+8 <= len(s) {
-			w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+			w := word(s, i)
 			plain = plain && w&tops == 0
 			if m := special(w) &^ w & tops; m != 0 {
 				i += bits.TrailingZeros64(m) / 8

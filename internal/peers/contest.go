@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	"text/tabwriter"
 	"time"
@@ -19,6 +20,13 @@ type contest struct {
 	// allocations are the contender's own.
 	local bool
 
+	// decodes tells that encoding/json decides, so that each release of Go has
+	// figures of its own.
+	decodes bool
+
+	// slice is what a slice takes at the least; 0 is sliceTime.
+	slice time.Duration
+
 	// setup returns the contenders, ours first.
 	setup func(*arena) ([]contender, error)
 }
@@ -30,12 +38,23 @@ type contender struct {
 
 	// want is the target: at least so many times our time; 0 is none.
 	want float64
+
+	// most is a target of ours alone: at most so much time; 0 is none.
+	most time.Duration
+
+	// spent returns what is measured, as a sum since any moment; nil is the time.
+	spent func() (time.Duration, error)
 }
 
 // arena is what the contenders of one contest run in.
 type arena struct {
 	ctx     context.Context
+	client  *http.Client // keeps a connection for each of those that call at once
 	cleanup []func()
+}
+
+func newArena(ctx context.Context) *arena {
+	return &arena{ctx: ctx, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}}
 }
 
 func (a *arena) close() {
@@ -54,6 +73,7 @@ type entered struct {
 type runner struct {
 	contender
 	perSlice      int // operations
+	least         time.Duration
 	best          time.Duration
 	allocs, bytes uint64 // of one operation
 }
@@ -65,14 +85,15 @@ const (
 
 // enter sets the contest up and finds how many operations make a slice.
 func enter(ctx context.Context, c contest) (*entered, error) {
-	e := &entered{contest: c, arena: arena{ctx: ctx}}
+	e := &entered{contest: c, arena: *newArena(ctx)}
 	contenders, err := c.setup(&e.arena)
 	if err != nil {
 		e.close()
 		return nil, err
 	}
+	least := max(sliceTime, c.slice)
 	for _, c := range contenders {
-		r := &runner{contender: c, perSlice: 1, best: time.Hour}
+		r := &runner{contender: c, perSlice: 1, least: least, best: time.Hour}
 		e.runners = append(e.runners, r)
 		for {
 			took, err := r.slice()
@@ -81,7 +102,7 @@ func enter(ctx context.Context, c contest) (*entered, error) {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
 			r.best = min(r.best, took/time.Duration(r.perSlice))
-			if took >= sliceTime/2 || r.perSlice >= 1<<20 {
+			if took >= least/2 || r.perSlice >= 1<<20 {
 				break
 			}
 			r.perSlice *= 2
@@ -92,13 +113,22 @@ func enter(ctx context.Context, c contest) (*entered, error) {
 
 // slice returns what the operations of one slice took.
 func (r *runner) slice() (time.Duration, error) {
-	start := time.Now()
+	begin := time.Now()
+	spent := r.spent
+	if spent == nil {
+		spent = func() (time.Duration, error) { return time.Since(begin), nil }
+	}
+	before, err := spent()
+	if err != nil {
+		return 0, err
+	}
 	for range r.perSlice {
 		if err := r.op(); err != nil {
 			return 0, err
 		}
 	}
-	return time.Since(start), nil
+	after, err := spent()
+	return after - before, err
 }
 
 // round gives each contender a turn, another one first in each round.
@@ -124,7 +154,7 @@ func (r *runner) turn() error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	ops := uint64(0)
-	for start := time.Now(); ops == 0 || time.Since(start) < turnTime; {
+	for start := time.Now(); ops == 0 || time.Since(start) < max(turnTime, r.least); {
 		took, err := r.slice()
 		if err != nil {
 			return err
@@ -163,14 +193,38 @@ func ratio(other, ours time.Duration) float64 { return float64(other) / float64(
 
 // verdict says whether the target is met.
 func (r *runner) verdict(i int, ours time.Duration) string {
+	t, ok := r.target(i, ours)
 	switch {
-	case i == 0 || r.want == 0:
+	case !ok:
 		return ""
-	case ratio(r.best, ours) >= r.want:
-		return fmt.Sprintf("≥ %.2f met", r.want)
+	case t.Met:
+		return t.Want + " met"
 	default:
-		return fmt.Sprintf("≥ %.2f MISSED", r.want)
+		return t.Want + " MISSED"
 	}
+}
+
+// target returns what the contender in place i has to reach, if anything.
+func (r *runner) target(i int, ours time.Duration) (t target, ok bool) {
+	switch {
+	case i == 0 && r.most > 0:
+		return target{Got: short(r.best), Want: "≤ " + short(r.most), Met: r.best <= r.most}, true
+	case i > 0 && r.want > 0:
+		got := ratio(r.best, ours)
+		return target{Got: fmt.Sprintf("%.2f", got), Want: fmt.Sprintf("≥ %.2f", r.want), Met: got >= r.want}, true
+	}
+	return target{}, false
+}
+
+// targets returns those of all contenders.
+func (e *entered) targets() (all []target) {
+	for i, r := range e.runners {
+		if t, ok := r.target(i, e.runners[0].best); ok {
+			t.What = e.name + ": " + r.name
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // short rounds to three or four digits.

@@ -1,17 +1,23 @@
 // Command peers measures this SDK beside others, beside plain net/http and
-// beside what a program without an SDK would do, and prints one table:
+// beside what a program without an SDK would do, with both releases of Go that are
+// supported, and prints all figures and a table of the targets:
 //
-//	go run -C internal/peers .              # everything, about five minutes
+//	go run -C internal/peers .              # everything, some eight minutes
 //	go run -C internal/peers . -only verify # the comparisons whose names hold a text
+//	go run -C internal/peers . -write       # and put them into docs/performance.md
+//
+// The older release measures only what encoding/json decides.
 //
 // # How it measures
 //
 // All contenders of all comparisons are set up first, and then take turns,
-// twenty rounds of them. A turn is a few slices of some milliseconds, and the
+// fifteen rounds of them. A turn is a few slices of some milliseconds, and the
 // fastest slice of all rounds is what counts: noise of the machine only ever
 // makes a slice slower, and hits every contender alike. The ratio is the time of
 // the other one divided by ours: over 1 we are the faster. A slice hardly ever
-// holds a garbage collection, which is kind to those who allocate much.
+// holds a garbage collection, which is kind to those who allocate much. Where a
+// server is a process of its own, processor time is measured too: that of the
+// server alone, or of the client alone.
 //
 // Each gets what it is made for: the same bytes where it takes any, otherwise
 // bodies of its own format, with members of that format and exactly as long.

@@ -60,8 +60,8 @@ func (s *strictPlatform) take(now time.Time) bool {
 
 // compareLookups lets all contenders look up at the same time, each at a
 // platform of its own.
-func compareLookups(ctx context.Context) error {
-	a := &arena{ctx: ctx}
+func compareLookups(ctx context.Context, out *report) error {
+	a := newArena(ctx)
 	defer a.close()
 	contenders := []struct {
 		name   string
@@ -91,16 +91,16 @@ func compareLookups(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	fmt.Printf("lookups: %d by %d goroutines, at a platform that refuses what comes within 1 s (measured there)\n", lookupCount, lookupWorkers)
+	fmt.Fprintf(out, "lookups: %d by %d goroutines, at a platform that refuses what comes within 1 s (measured there)\n", lookupCount, lookupWorkers)
 	for i, c := range contenders {
 		p := &platforms[i]
 		shortest := time.Hour
 		for _, gap := range p.gaps {
 			shortest = min(shortest, gap)
 		}
-		fmt.Printf("  %-45s %2d refused, shortest gap %5.3f s, %5.3f s a lookup\n", c.name, p.refusals, shortest.Seconds(), took[i].Seconds()/(lookupCount-1))
+		fmt.Fprintf(out, "  %-45s %2d refused, shortest gap %5.3f s, %5.3f s a lookup\n", c.name, p.refusals, shortest.Seconds(), took[i].Seconds()/(lookupCount-1))
 	}
-	fmt.Println()
+	fmt.Fprintln(out)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -21,27 +22,58 @@ func main() {
 	}
 }
 
+// settings are the flags.
+type settings struct {
+	rounds   int
+	only     string
+	write    bool
+	decoders bool   // only the comparisons in which encoding/json decides
+	results  string // where the targets go, if another run has started this one
+}
+
 func run(ctx context.Context) error {
-	rounds := flag.Int("rounds", 20, "how many `rounds` the contenders take turns; under 10 for a first look only")
-	only := flag.String("only", "", "measure only the comparisons whose names hold this `text`")
+	var s settings
+	flag.IntVar(&s.rounds, "rounds", 15, "how many `rounds` the contenders take turns; under 10 for a first look only")
+	flag.StringVar(&s.only, "only", "", "measure only the comparisons whose names hold this `text`")
+	flag.BoolVar(&s.write, "write", false, "write what is measured into docs/performance.md")
+	releases := flag.String("go", "go1.26.8,go1.27.4", "measure with these `releases` of Go, all comparisons with the last one")
+	flag.BoolVar(&s.decoders, "decoders", false, "with the release at hand, only the comparisons in which encoding/json decides")
+	flag.StringVar(&s.results, "results", "", "with the release at hand, and write the targets into a `file`")
+	alone := flag.Bool("serve-pages", false, "serve the pages that iterators read, for another process")
 	flag.Parse()
 
-	printMachine()
-	if err := measure(ctx, contests(), *rounds, *only); err != nil {
+	switch {
+	case *alone:
+		return servePages(ctx)
+	case s.results == "" && !s.decoders:
+		return compareReleases(ctx, strings.Split(*releases, ","), s)
+	}
+	r := &report{Writer: os.Stdout}
+	if err := measureAll(ctx, r, s); err != nil || s.results == "" {
+		return err
+	}
+	return r.save(s.results)
+}
+
+// measureAll measures with the release of Go that this program was built with.
+func measureAll(ctx context.Context, r *report, s settings) error {
+	printMachine(r)
+	if err := measure(ctx, r, contests(), s); err != nil || s.decoders {
 		return err
 	}
 	for _, extra := range []struct {
 		name string
-		run  func(context.Context) error
+		run  func(context.Context, *report) error
 	}{
 		{"memory", compareMemory},
 		{"command", compareCommands},
+		{"profile of a receiver", profileReceiver},
 		{"lookups", compareLookups},
 	} {
-		if !strings.Contains(extra.name, *only) {
+		if !strings.Contains(extra.name, s.only) {
 			continue
 		}
-		if err := extra.run(ctx); err != nil {
+		if err := extra.run(ctx, r); err != nil {
 			return fmt.Errorf("%s: %w", extra.name, err)
 		}
 	}
@@ -51,16 +83,16 @@ func run(ctx context.Context) error {
 // contests returns all comparisons that are races against the clock.
 func contests() []contest {
 	var all []contest
-	for _, some := range [][]contest{verifyContests(), decodeContests(), receiverContests(), importContests(), pageContests(), mockContests()} {
+	for _, some := range [][]contest{verifyContests(), decodeContests(), receiverContests(), importContests(), pageContests(), clientContests(), mockContests()} {
 		all = append(all, some...)
 	}
 	return all
 }
 
-func measure(ctx context.Context, all []contest, rounds int, only string) error {
+func measure(ctx context.Context, out *report, all []contest, s settings) error {
 	var chosen []*entered
 	for _, c := range all {
-		if !strings.Contains(c.name, only) {
+		if !strings.Contains(c.name, s.only) || s.decoders && !c.decodes {
 			continue
 		}
 		e, err := enter(ctx, c)
@@ -71,23 +103,24 @@ func measure(ctx context.Context, all []contest, rounds int, only string) error 
 		chosen = append(chosen, e)
 	}
 	start := time.Now()
-	for round := range rounds {
+	for round := range s.rounds {
 		for _, e := range chosen {
 			if err := e.round(round); err != nil {
 				return fmt.Errorf("%s: %w", e.name, err)
 			}
 		}
-		fmt.Fprintf(os.Stderr, "round %d of %d, %v\n", round+1, rounds, time.Since(start).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "round %d of %d, %v\n", round+1, s.rounds, time.Since(start).Round(time.Second))
 	}
 	for _, e := range chosen {
-		e.print(os.Stdout)
+		e.print(out)
+		out.Targets = append(out.Targets, e.targets()...)
 	}
 	return nil
 }
 
 // printMachine says what the figures belong to.
-func printMachine() {
-	fmt.Printf("%s %s/%s, %d processors, %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().Format(time.DateOnly))
+func printMachine(w io.Writer) {
+	fmt.Fprintf(w, "%s %s/%s, %d processors, %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().Format(time.DateOnly))
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return
@@ -95,9 +128,9 @@ func printMachine() {
 	for _, dep := range info.Deps {
 		for _, peer := range []string{"stripe-", "svix", "standard-webhooks", "go-github", "mailgun-go", "x/time"} {
 			if strings.Contains(dep.Path, peer) {
-				fmt.Printf("  %s %s\n", dep.Path, dep.Version)
+				fmt.Fprintf(w, "  %s %s\n", dep.Path, dep.Version)
 			}
 		}
 	}
-	fmt.Println()
+	fmt.Fprintln(w)
 }

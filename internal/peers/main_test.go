@@ -2,9 +2,25 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// TestMain is also the other process of the comparison of iterators.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-serve-pages") {
+		if err := servePages(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestContests lets every contender do its work, and prints the result.
 func TestContests(t *testing.T) {

@@ -9,27 +9,38 @@ import (
 
 // compareMemory imports few and many contacts, and tells how much memory was
 // in use at most, beyond what was before.
-func compareMemory(ctx context.Context) error {
-	a := &arena{ctx: ctx}
+func compareMemory(ctx context.Context, out *report) error {
+	a := newArena(ctx)
 	defer a.close()
 	importers, err := newImporters(a, 0, inFlight)
 	if err != nil {
 		return err
 	}
-	const few, many = 10_000, 1_000_000
-	fmt.Println("memory: the most in use during an import, beyond what was before (client and server)")
-	for _, im := range importers {
-		var peaks []float64
-		for _, n := range []int{few, many} {
+	const few, many, most = 10_000, 1_000_000, 10_000_000
+	fmt.Fprintln(out, "memory: the most in use during an import, beyond what was before (client and server)")
+	for i, im := range importers {
+		sizes := []int{few, many}
+		if i == 0 { // ours
+			sizes = append(sizes, most)
+		}
+		fmt.Fprintf(out, "  %-45s", im.name)
+		var least, last float64
+		for j, n := range sizes {
 			peak, err := peakOf(ctx, im, n)
 			if err != nil {
 				return fmt.Errorf("%s: %w", im.name, err)
 			}
-			peaks = append(peaks, peak)
+			if last = peak; j == 0 {
+				least = peak
+			}
+			fmt.Fprintf(out, " %8d contacts %4.1f MiB", n, peak)
 		}
-		fmt.Printf("  %-29s %d contacts %.1f MiB, %d contacts %.1f MiB\n", im.name, few, peaks[0], many, peaks[1])
+		if i == 0 {
+			fmt.Fprintf(out, ", more: %s", out.atMost("memory of an import of 10,000,000 contacts beyond that of 10,000", last-least, 6, "%.1f MiB"))
+		}
+		fmt.Fprintln(out)
 	}
-	fmt.Println()
+	fmt.Fprintln(out)
 	return nil
 }
 

@@ -1,32 +1,79 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"time"
 
 	"example.com/emailplatform/mockserver"
 )
 
 func mockContests() []contest {
-	contests := []contest{{name: "mock: construct and close", items: 1, unit: "servers", local: true, setup: func(*arena) ([]contender, error) {
-		return []contender{{name: "this SDK's platform", op: func() error {
-			mockserver.New(mockserver.Config{}).Close()
-			return nil
-		}}}, nil
-	}}}
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	contests := []contest{
+		{name: "mock: construct and close", items: 1, unit: "servers", local: true, setup: func(*arena) ([]contender, error) {
+			return []contender{{name: "this SDK's platform", most: 60 * time.Microsecond, op: func() error {
+				mockserver.New(mockserver.Config{}).Close()
+				return nil
+			}}}, nil
+		}},
+		{name: "mock: import of 1000 with validation", items: perBatch, unit: "contacts", local: true, setup: mockImport},
+	}
+	for _, c := range []struct {
+		method string
+		want   float64 // of the processor time
+	}{{http.MethodGet, 4}, {http.MethodPost, 3.3}} {
+		method := c.method
 		contests = append(contests, contest{
 			name: "mock: " + method + " without validation", items: 1, unit: "requests",
 			setup: func(a *arena) ([]contender, error) { return freeMocks(a, method) },
 		}, contest{
-			name: "mock: " + method + " with validation, as a command", items: 1, unit: "requests",
-			setup: func(a *arena) ([]contender, error) { return mockCommands(a, method) },
+			name: "mock: " + method + " with validation, as a command, eight connections", items: connections * perConnection, unit: "requests",
+			setup: func(a *arena) ([]contender, error) { return mockCommands(a, method, 2, false) },
 		})
+		if canTellProcessorTime {
+			contests = append(contests, contest{
+				name:  "mock: " + method + " with validation, as a command, its processor time",
+				items: connections * perConnection, unit: "requests", slice: 50 * time.Millisecond,
+				setup: func(a *arena) ([]contender, error) { return mockCommands(a, method, c.want, true) },
+			})
+		}
 	}
 	return contests
+}
+
+// mockImport imports contacts into the platform without sockets: half of the time
+// that it took before requests were accepted from their bytes is the target.
+func mockImport(a *arena) ([]contender, error) {
+	platform := mockserver.New(mockserver.Config{})
+	a.cleanup = append(a.cleanup, platform.Close)
+	call := func(path string, body any) (*httptest.ResponseRecorder, error) {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		r := httptest.NewRequestWithContext(a.ctx, http.MethodPost, path, bytes.NewReader(data))
+		r.Host = "127.0.0.1"
+		r.Header.Set("Authorization", "Bearer "+mockserver.DefaultToken)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if platform.ServeHTTP(w, r); w.Code/100 != 2 {
+			return nil, fmt.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		return w, nil
+	}
+	if _, err := call("/lists", map[string]string{"name": "Customers"}); err != nil {
+		return nil, err
+	}
+	contacts := batch(0)
+	return []contender{{name: "this SDK's platform", most: 6900 * time.Microsecond, op: func() error {
+		_, err := call("/lists/1/contacts/import", contacts)
+		return err
+	}}}, nil
 }
 
 const listJSON = `{"list_id":1,"name":"Customers","policy_accepted":false,"created_on":1760000000}` + "\n"
@@ -55,8 +102,9 @@ func freeMocks(a *arena, method string) ([]contender, error) {
 	}, err
 }
 
-// mockCommands compares the commands, each in a process of its own.
-func mockCommands(a *arena, method string) ([]contender, error) {
+// mockCommands compares the commands, each in a process of its own: by the time
+// that eight connections wait, or by the processor time that the command takes.
+func mockCommands(a *arena, method string, want float64, processor bool) ([]contender, error) {
 	ours, err := startCommand(a, ourCommand())
 	if err != nil {
 		return nil, err
@@ -73,12 +121,26 @@ func mockCommands(a *arena, method string) ([]contender, error) {
 	if method == http.MethodPost {
 		path, body = "/v1/customers", "name=Customers"
 	}
-	return []contender{
-		{name: "this SDK's platform", op: platform},
-		{name: "stripe-mock", want: 2, op: func() error {
-			return request(a, method, theirs.url+path, stripeToken, "application/x-www-form-urlencoded", body)
-		}},
-	}, nil
+	stripe := func() error {
+		return request(a, method, theirs.url+path, stripeToken, "application/x-www-form-urlencoded", body)
+	}
+	contenders := []contender{
+		{name: "this SDK's platform", op: a.atOnce(platform)},
+		{name: "stripe-mock", want: want, op: a.atOnce(stripe)},
+	}
+	if processor {
+		contenders[0].spent, contenders[1].spent = cpuOf(ours.Process.Pid), cpuOf(theirs.Process.Pid)
+	}
+	return contenders, nil
+}
+
+// atOnce has eight connections make the request forty times each.
+func (a *arena) atOnce(request func() error) func() error {
+	return func() error {
+		return parallel(a.ctx, connections, connections*perConnection, func() func(int) error {
+			return func(int) error { return request() }
+		})
+	}
 }
 
 // listCaller makes a list, and returns what reads it or makes another one.
@@ -100,7 +162,7 @@ func createList(a *arena, url, body string) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := a.client.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -129,5 +191,5 @@ func request(a *arena, method, url, token, contentType, body string) error {
 	if err != nil {
 		return err
 	}
-	return call(http.DefaultClient, req)
+	return call(a.client, req)
 }

@@ -21,14 +21,16 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+const byHand = "by hand"
+
 const hookSecret = "a secret of thirty-two characters"
 
 func verifyContests() []contest {
 	return []contest{
-		{name: "verify", items: 1, unit: "bodies", local: true, setup: func(*arena) ([]contender, error) {
+		{name: "verify", items: 1, unit: "bodies", local: true, decodes: true, setup: func(*arena) ([]contender, error) {
 			return verifiers(bytes.Repeat([]byte("x"), 1024))
 		}},
-		{name: "verify and decode", items: 6, unit: "deliveries", local: true, setup: func(*arena) ([]contender, error) { return receivers() }},
+		{name: "verify and decode", items: 6, unit: "deliveries", local: true, decodes: true, setup: func(*arena) ([]contender, error) { return receivers() }},
 	}
 }
 
@@ -65,8 +67,12 @@ func receivers() ([]contender, error) {
 		return each(bodies, func(body []byte) error { _, err := events.Parse(body); return err })
 	}}}
 	for _, s := range all.others {
+		want := 7.0
+		if s.name == byHand {
+			want = byRelease(7, 0) // the target for Go 1.27 is about libraries
+		}
 		contenders = append(contenders,
-			contender{name: s.name + ", a type for each shape", want: 7, op: s.receiver(bodies, byShape)},
+			contender{name: s.name + ", a type for each shape", want: want, op: s.receiver(bodies, byShape)},
 			contender{name: s.name + ", one type for all bounces", op: s.receiver(bodies, twoPasses)})
 	}
 	ofStripe, err := stripeReceiver(bodies)
@@ -153,7 +159,7 @@ func newSchemes(bodies [][]byte) (*schemes, error) {
 			return nil
 		},
 		others: []scheme{
-			{"by hand", func(i int) error { return naiveVerify(key, bodies[i], signatures[i]) }},
+			{byHand, func(i int) error { return naiveVerify(key, bodies[i], signatures[i]) }},
 			{"standard-webhooks", func(i int) error { return standardHook.VerifyIgnoringTimestamp(bodies[i], ofStandard[i]) }},
 			{"svix-webhooks", func(i int) error { return svixHook.VerifyIgnoringTimestamp(bodies[i], ofSvix[i]) }},
 		},
@@ -219,7 +225,7 @@ func githubReceiver(like [][]byte) (contender, error) {
 		_, _ = mac.Write(body)
 		signatures = append(signatures, "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	return contender{name: "go-github, its own events", want: 4, op: func() error {
+	return contender{name: "go-github, its own events", want: byRelease(4, 5.2), op: func() error {
 		for i, body := range bodies {
 			payload, err := github.ValidatePayloadFromBody("application/json", bytes.NewReader(body), signatures[i], []byte(hookSecret))
 			if err != nil {

@@ -23,6 +23,8 @@ func (c *Control) messageRoutes() section {
 					text("to", "the recipient's whole address, without case"),
 					choice("status", "what became of them", "delivered", "bounced"),
 					choice("sent_by", "what sent them", named(sendingTypes())...),
+					idOf("campaign_id", "the campaign that sent them"),
+					idOf("workflow_id", "the workflow that sent them"),
 				),
 				handler: answering(c.outbox),
 				example: example{query: "to=ada@example.org"},
@@ -31,6 +33,12 @@ func (c *Control) messageRoutes() section {
 				pattern: "GET outbox/{id}",
 				does:    "A message with text, HTML, headers, links and the events about it; also one that was refused.",
 				handler: answering(c.message),
+			},
+			{
+				pattern: "DELETE outbox/{id}",
+				does: "Takes a message out of the outbox, and answers 404 to its id from then on. The API knows its email, and " +
+					"its events and deliveries stay.",
+				handler: answering(c.deleteMessage),
 			},
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
@@ -94,7 +102,7 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 	return list(q, n, func(yield func(row[platform.Summary]) bool) {
 		for m := range sent {
 			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
-				q.allows("sent_by", string(m.SentBy))
+				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
 			if !yield(row[platform.Summary]{m.ID, wanted, m.Words, m.Summary}) {
 				return
 			}
@@ -104,6 +112,14 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 
 func (c *Control) message(r *request) (*platform.Record, error) {
 	return c.messageRecord(r.PathValue("id"))
+}
+
+func (c *Control) deleteMessage(r *request) (nothing, error) {
+	id := r.PathValue("id")
+	if _, err := c.messageRecord(id); err != nil {
+		return nothing{}, err
+	}
+	return nothing{}, c.Platform.DeleteMessage(id)
 }
 
 func (c *Control) messageRecord(id string) (*platform.Record, error) {

@@ -63,12 +63,23 @@ func (s State) Check(hooks map[string]bool) error {
 			return fmt.Errorf("deliveries[%d]: webhook_id: there is none such", i)
 		case d.Tries < 0:
 			return fmt.Errorf("deliveries[%d]: tries: want 0 or more", i)
+		case !d.Forgotten && !known(d.State):
+			return fmt.Errorf("deliveries[%d]: state: %q is none", i, d.State)
 		}
 	}
 	if slices.Contains(s.Events, nil) {
 		return errors.New("events: want objects")
 	}
 	return nil
+}
+
+func known(s record.DeliveryState) bool {
+	switch s {
+	case record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying,
+		record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped:
+		return true
+	}
+	return false
 }
 
 // Forget forgets what is to be delivered, for good. What is being attempted ends
@@ -93,7 +104,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})
 	}
-	d.journal = journal{events: from.Events, lastEvent: from.LastEvent}
+	d.journal = newJournal(from.Events, from.LastEvent)
 	for _, saved := range from.Deliveries {
 		d.journal.add(saved.delivery())
 	}
@@ -136,9 +147,10 @@ func (d *Engine) resumeLocked(x *delivery, held bool) {
 	switch {
 	case x.State != record.DeliveryQueued && x.State != record.DeliveryInFlight && x.State != record.DeliveryRetrying:
 	case q == nil:
-		x.State, x.NextAttempt = record.DeliveryFailed, time.Time{}
+		x.become(record.DeliveryFailed)
+		x.NextAttempt = time.Time{}
 	case x.NextAttempt.IsZero():
-		x.State = record.DeliveryQueued
+		x.become(record.DeliveryQueued)
 		q.pending = append(q.pending, x)
 	default:
 		q.later(x, x.NextAttempt)

@@ -14,9 +14,10 @@ import (
 type call struct {
 	http.ResponseWriter
 	record.Request
-	caller access.Token
-	asked  platform.Caller // the same for the platform
-	answer *[]byte         // collects the answer's body, if somebody validates it
+	gateway *Gateway // whose call it is
+	caller  access.Token
+	asked   platform.Caller // the same for the platform
+	answer  *[]byte         // collects the answer's body, if somebody validates it
 
 	strict      bool // refuses what the contract does not know
 	undisturbed bool // by faults and the limit of lookups: nobody's own request

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,41 +52,57 @@ type Gateway struct {
 	Log      Log            // the latest requests
 	Busy     underway.Count // requests under way
 
-	options Options
-	routes  *http.ServeMux
-	lastID  atomic.Uint64
+	options    Options
+	operations operations
+	lastID     atomic.Uint64
 }
 
 // New returns the API of a platform.
 func New(p *platform.Platform, o Options) *Gateway {
-	g := &Gateway{options: o, routes: http.NewServeMux()}
 	strict := api.NewStrictHandlerWithOptions(p, nil, api.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  answerDecodeError,
 		ResponseErrorHandlerFunc: AnswerError,
 	})
-	api.HandlerWithOptions(strict, api.StdHTTPServerOptions{
-		BaseRouter:       router{g},
-		ErrorHandlerFunc: answerParameterError,
-	})
-	g.routes.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
-		defer g.observe(callOf(r.Context()), nil, r)()
-		AnswerUnrouted(g.routes, fallback, w, r)
-	})
-	return g
+	return &Gateway{options: o, operations: operationsOf(strict)}
 }
+
+// operations are the generated handlers, by the pattern of what they answer.
+type operations map[string]http.HandlerFunc
+
+func operationsOf(handlers api.ServerInterface) operations {
+	found := make(operations, 64)
+	api.HandlerWithOptions(handlers, api.StdHTTPServerOptions{BaseRouter: found, ErrorHandlerFunc: answerParameterError})
+	return found
+}
+
+// HandleFunc takes a generated handler.
+func (o operations) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	o[pattern] = handler
+}
+
+// ServeHTTP implements [http.Handler]: the generated code asks for it.
+func (operations) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// routes leads every call to an operation of its gateway. All gateways share it:
+// making it takes ten times as long as all else that a server is made of.
+var routes = sync.OnceValue(func() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern := range operationsOf(nil) { // none of which is called
+		mux.HandleFunc(pattern, func(_ http.ResponseWriter, r *http.Request) {
+			g := callOf(r.Context()).gateway
+			g.serveOperation(pattern, g.operations[pattern], r)
+		})
+	}
+	mux.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r.Context())
+		defer c.gateway.observe(c, nil, r)()
+		AnswerUnrouted(mux, fallback, w, r)
+	})
+	return mux
+})
 
 // fallback is the pattern of what no operation takes.
 const fallback = "/"
-
-// router hands the generated routes to the mux, each behind the checks that all
-// operations share.
-type router struct{ *Gateway }
-
-func (r router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	r.routes.HandleFunc(pattern, func(_ http.ResponseWriter, req *http.Request) {
-		r.serveOperation(pattern, handler, req)
-	})
-}
 
 // ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +154,8 @@ func (g *Gateway) serveAPI(c *call, r *http.Request) {
 		Unlimited: c.undisturbed,
 	}
 	ctx := platform.WithCaller(context.WithValue(r.Context(), callKey{}, c), &c.asked)
-	g.routes.ServeHTTP(c, r.WithContext(ctx))
+	c.gateway = g
+	routes().ServeHTTP(c, r.WithContext(ctx))
 }
 
 // tellRequest tells the stream of a request, and of what it may have changed.

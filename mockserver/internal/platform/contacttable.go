@@ -246,11 +246,7 @@ func (m match) asSet() slots.Set {
 	if m.all || m.set != nil {
 		return m.set
 	}
-	set := slots.Set{}
-	for _, slot := range m.sorted {
-		set.Add(slot)
-	}
-	return set
+	return slots.SetOf(m.sorted)
 }
 
 // from iterates over the slots from a rank on.
@@ -294,12 +290,12 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 func (t *contactTable) inOrder(order *slots.Order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:
-		return order.From(rank, nil)
+		return order.From(rank)
 	case found.n <= len(t.all)/256:
 		found.sorted = slices.SortedFunc(slices.Values(found.sorted), order.Compare)
 		return found.from(rank)
 	}
-	return order.From(rank, found.asSet().Has)
+	return found.asSet().Ordered(order, rank)
 }
 
 // byStatus iterates over the slots of a set, nil for all, in the order of statuses.

@@ -134,7 +134,7 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 }
 
 func randomTemplate(a *account, r *rand.Rand) int64 {
-	for tpl := range a.Templates.inOrder.From(r.IntN(a.Templates.inOrder.Len()+1), nil) {
+	for tpl := range a.Templates.inOrder.From(r.IntN(a.Templates.inOrder.Len() + 1)) {
 		return tpl.ID
 	}
 	return 0

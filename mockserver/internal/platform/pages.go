@@ -67,7 +67,7 @@ func pageOf[T, W any](p pageRequest, items []T, wire func(T) W) ([]W, api.Pagina
 // pageOfOrder does the same for items that are kept in an order.
 func pageOfOrder[T, W any](p pageRequest, items *slots.Order[T], wire func(T) W) ([]W, api.Pagination) {
 	from, _ := p.bounds(items.Len())
-	return pageFrom(p, items.Len(), items.From(from, nil), wire)
+	return pageFrom(p, items.Len(), items.From(from), wire)
 }
 
 // pageFrom returns the page of n items that begins with the first of these.

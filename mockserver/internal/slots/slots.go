@@ -25,6 +25,18 @@ func Insert(sorted []uint32, slot uint32) []uint32 {
 // Set is a set of slots, a bit for each.
 type Set []uint64
 
+// SetOf returns the set of sorted slots.
+func SetOf(sorted []uint32) Set {
+	if len(sorted) == 0 {
+		return Set{}
+	}
+	s := make(Set, sorted[len(sorted)-1]/64+1)
+	for _, slot := range sorted {
+		s[slot/64] |= 1 << (slot % 64)
+	}
+	return s
+}
+
 // Add puts a slot into the set.
 func (s *Set) Add(slot uint32) {
 	if word := int(slot / 64); word >= len(*s) {
@@ -47,6 +59,16 @@ func (s Set) Count(within Set) int {
 	n := 0
 	for i := range s {
 		n += bits.OnesCount64(s.word(i, within))
+	}
+	return n
+}
+
+// among returns how many of some slots are in the set.
+func (s Set) among(slots []uint32) (n int) {
+	for _, slot := range slots {
+		if word := int(slot / 64); word < len(s) {
+			n += int(s[word] >> (slot % 64) & 1)
+		}
 	}
 	return n
 }
@@ -78,6 +100,28 @@ func (s Set) From(rank int, within Set) iter.Seq[uint32] {
 			}
 			for ; word != 0; word &= word - 1 {
 				if rank--; rank < 0 && !yield(uint32(i*64+bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+			rank = 0
+		}
+	}
+}
+
+// Ordered iterates over the set as an order has its slots, from a rank on. What comes
+// before is only counted, but it is looked at: half a million take a millisecond.
+func (s Set) Ordered(by *Order[uint32], rank int) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for _, block := range by.blocks {
+			if n := s.among(block); n <= rank {
+				rank -= n
+				continue
+			}
+			for _, slot := range block {
+				if !s.Has(slot) {
+					continue
+				}
+				if rank--; rank < 0 && !yield(slot) {
 					return
 				}
 			}
@@ -141,26 +185,22 @@ func (o *Order[T]) block(item T) int {
 }
 
 // All iterates over the items in their order.
-func (o *Order[T]) All(yield func(T) bool) { o.From(0, nil)(yield) }
+func (o *Order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 
-// From iterates over the items from a rank on, which is 0 for the first. If keep is
-// not nil, only what it keeps counts: then everything before the rank is asked for.
-func (o *Order[T]) From(rank int, keep func(T) bool) iter.Seq[T] {
+// From iterates over the items from a rank on, which is 0 for the first.
+func (o *Order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {
-			if keep == nil && len(block) <= rank {
+			if len(block) <= rank {
 				rank -= len(block)
 				continue
 			}
-			for _, item := range block {
-				if keep != nil && !keep(item) {
-					continue
-				}
-				if rank--; rank < 0 && !yield(item) {
+			for _, item := range block[rank:] {
+				if !yield(item) {
 					return
 				}
 			}
-			rank = max(rank, 0)
+			rank = 0
 		}
 	}
 }

@@ -53,6 +53,11 @@ func TestSet(t *testing.T) {
 	if got, want := slices.Collect(s.All), []uint32{3, 63, 200}; !slices.Equal(got, want) || s.Count(nil) != 3 {
 		t.Errorf("got %v, %d of them; want %v", got, s.Count(nil), want)
 	}
+	for _, sorted := range [][]uint32{{}, {0}, {3, 63, 200}} {
+		if got := slices.Collect(SetOf(sorted).All); !slices.Equal(got, sorted) || SetOf(sorted) == nil {
+			t.Errorf("the set of %v holds %v", sorted, got)
+		}
+	}
 	for slot, want := range map[uint32]bool{3: true, 64: false, 200: true, 10_000: false} {
 		if s.Has(slot) != want {
 			t.Errorf("Has(%d) is %v", slot, !want)
@@ -102,8 +107,8 @@ func TestFrom(t *testing.T) {
 			"a set":            {func(rank int) iter.Seq[uint32] { return s.From(rank, nil) }, slices.Collect(s.All)},
 			"both sets":        {func(rank int) iter.Seq[uint32] { return s.From(rank, within) }, both},
 			"the other way":    {func(rank int) iter.Seq[uint32] { return within.From(rank, s) }, both},
-			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank, nil) }, slices.Collect(o.All)},
-			"some of an order": {func(rank int) iter.Seq[uint32] { return o.From(rank, s.Has) }, slices.Collect(s.All)},
+			"an order":         {func(rank int) iter.Seq[uint32] { return o.From(rank) }, slices.Collect(o.All)},
+			"some of an order": {func(rank int) iter.Seq[uint32] { return s.Ordered(&o, rank) }, slices.Collect(s.All)},
 		} {
 			for _, rank := range []int{0, 1, len(row.want) / 2, len(row.want) - 1, len(row.want), len(row.want) + 1} {
 				if rank < 0 {
