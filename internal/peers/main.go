@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -45,6 +46,8 @@ func run(ctx context.Context) error {
 	switch {
 	case *alone:
 		return servePages(ctx)
+	case s.write && s.only != "":
+		return errors.New("-write writes all comparisons: not with -only")
 	case s.results == "" && !s.decoders:
 		return compareReleases(ctx, strings.Split(*releases, ","), s)
 	}
