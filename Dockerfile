@@ -5,12 +5,15 @@
 #
 # Flags come behind the name of the image, -h lists them. Files of -seed and -state are looked for in /state.
 # examples/python/compose.yaml has it beside an application.
-FROM golang:1.26 AS build
+#
+# It is built for any platform on any other, and -version says which commit it is when the checkout has its .git.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG TARGETOS TARGETARCH
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags=-s -o /out/mockserver ./mockserver/cmd/mockserver
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags=-s -o /out/mockserver ./mockserver/cmd/mockserver
 RUN mkdir /out/state
 
 FROM scratch

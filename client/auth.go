@@ -102,7 +102,7 @@ func (t *tokens) join(ctx context.Context, g *grant) *asking {
 		return nil
 	}
 	if t.asking == nil {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		ctx, cancel := context.WithCancel(context.WithoutCancel(withoutOptions(ctx)))
 		a := &asking{cancel: cancel, done: make(chan struct{})}
 		t.asking = a
 		go run(func() { a.given = t.ask(ctx) }, func(c crash) {

@@ -22,6 +22,10 @@ func newBubbleClient(t *testing.T, f roundTrip, change ...func(*Config)) *Client
 	return c
 }
 
+// withoutRetries is a change for newBubbleClient: what is not retried takes no
+// time, outside of a bubble either.
+func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
+
 // respond returns an answer with headers given in pairs.
 func respond(status int, body string, headers ...string) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}}

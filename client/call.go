@@ -8,6 +8,7 @@ import (
 // call is one operation under way. The layers note on it what they learn.
 type call struct {
 	request
+	options  options            // of the caller's context
 	payload  *payload           // the encoded body; nil is none
 	decode   func([]byte) error // takes the body of a 2xx
 	token    string

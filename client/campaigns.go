@@ -46,7 +46,7 @@ func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, schedule Cam
 // it then is. The pauses in between are of about 1 s, 2 s, 4 s and so on up to 30 s.
 // [Campaign.Settled] is a good until:
 //
-//	campaign, err := c.Campaigns.Wait(ctx, id, client.Campaign.Settled)
+//	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
 //
 // If a look fails or the context ends, Wait returns the error together with the
 // campaign as it was last seen. Without a deadline of the context, a campaign that

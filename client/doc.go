@@ -108,7 +108,7 @@
 // long the platform asked to wait. A pause that would not end before the context's
 // deadline is not begun: the call fails at once with what came back last. The
 // retries of all calls together are bounded by [RetryConfig.Budget]. A MaxAttempts
-// of 1 turns all of this off.
+// of 1 turns all of this off, and [WithMaxAttempts] sets it for single calls.
 //
 // # Pagination
 //

@@ -75,7 +75,7 @@ func (s *Emails) GetAll(ctx context.Context, ids iter.Seq[string]) iter.Seq2[Ema
 // Wait looks an email up again and again, at most once a second, until until
 // reports true, and returns what it then is. [Email.Settled] is a good until:
 //
-//	email, err := c.Emails.Wait(ctx, id, client.Email.Settled)
+//	email, err := c.Emails.Wait(ctx, emailID, client.Email.Settled)
 //
 // If a lookup fails or the context ends, Wait returns the error together with
 // the email as it was last seen.

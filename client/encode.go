@@ -20,6 +20,7 @@ func newEncoder() *encoder {
 // encoded refuses what cannot be sent, before anything is.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
+		c.options = optionsOf(ctx)
 		if err := e.encode(c); err != nil {
 			e := newError(c.request, err)
 			e.badRequest = true
@@ -37,8 +38,11 @@ func (e *encoder) encoded(next exchange) exchange {
 
 // encode makes the payload, once for all attempts.
 func (e *encoder) encode(c *call) error {
-	if c.err != nil || c.body == nil {
+	if c.err != nil {
 		return c.err
+	}
+	if err := c.options.check(); err != nil || c.body == nil {
+		return err
 	}
 	w := e.writers.Get().(*jsonwrite.Writer)
 	c.body.write(w)

@@ -14,7 +14,7 @@ import (
 // its hash function, which is empty if the platform shows none. If there is none
 // yet, it is created:
 //
-//	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: events})
+//	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
 // It is the webhook that is not archived and has this URL, these events in any
 // order and this rate limit, per any period if it says none; the last in the list

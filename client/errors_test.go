@@ -48,7 +48,7 @@ func TestErrorIs(t *testing.T) {
 		"201, wrong type": {201, `{"template_id":"x"}`, []error{ErrBadAnswer, ErrOutcomeUnknown}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newTestClient(t, answer(tc.status, "application/json", tc.body), func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+			c := newTestClient(t, answer(tc.status, "application/json", tc.body), withoutRetries)
 			_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 			for _, target := range all {
 				want := false
@@ -244,7 +244,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(status, body, "Content-Type", contentType, "X-Request-Id", testToken), nil
-		}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+		}, withoutRetries)
 		_, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
 		if err == nil {
 			if status >= 300 {

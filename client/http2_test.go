@@ -119,6 +119,7 @@ func newH2Platform(t *testing.T) *h2Platform {
 	p := &h2Platform{base: "https://" + l.Addr().String(), transport: srv.Client().Transport.(*http.Transport).Clone()}
 	p.transport.ForceAttemptHTTP2 = true
 	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes take most of the time
+	p.transport.TLSClientConfig.CurvePreferences = []tls.CurveID{tls.CurveP256}      // and of them, the exchange of keys
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {

@@ -71,7 +71,7 @@ func TestImportBatchAccepted(t *testing.T) {
 func TestImportBatchKeepsWhatItReads(t *testing.T) {
 	one := ContactImport{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
-		c := newTestClient(t, answer(200, "application/json", body), func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+		c := newTestClient(t, answer(200, "application/json", body), withoutRetries)
 		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrBadAnswer) || got.Imported != want {
 			t.Errorf("%s: %+v, %v; want %d imported and an error", body, got, err, want)
 		}
@@ -88,7 +88,7 @@ func TestImportCountsAddressesOnce(t *testing.T) {
 		`{"imported":1,"updated":0,"errors":[{"index":3}]}`: ErrBadAnswer,
 		`{"imported":2,"updated":0,"errors":[]}`:            ErrBadAnswer,
 	} {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 		if got, err := c.Contacts.ImportBatch(t.Context(), 1, batch); !errors.Is(err, want) || err == nil && got.Accepted != 3 && got.Imported+got.Updated != 3 {
 			t.Errorf("%s: %+v, %v; want %v", body, got, err, want)
 		}

@@ -432,7 +432,7 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 			return true
 		}
 	}
-	c := newTestClient(t, srv.ServeHTTP, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+	c := newTestClient(t, srv.ServeHTTP, withoutRetries)
 	opts := ImportOptions{BatchSize: batch, Concurrency: concurrency}
 	checkpoint := int64(0)
 	finished := 0

@@ -55,7 +55,7 @@ func (l lookups) spaced(next exchange) exchange {
 			if l.retry.tooLong(e.RetryAfter) {
 				return e.later()
 			}
-			if l.retry.MaxAttempts == 1 || n == maxRefusals || endsWithin(ctx, atLeast) {
+			if l.retry.attempts(c) == 1 || n == maxRefusals || endsWithin(ctx, atLeast) {
 				return e
 			}
 			c.retries(ctx, e, atLeast)

@@ -121,7 +121,7 @@ func TestRefusalAsSuccess(t *testing.T) {
 			continue
 		}
 		for body, refused := range bodies {
-			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 			if _, err := a.call(t.Context(), c); errors.Is(err, ErrBadAnswer) != refused || (err != nil) != refused {
 				t.Errorf("%s answered %s: %v", a.op, body, err)
 			}
@@ -138,7 +138,7 @@ func TestAnswerThatPromisesNothing(t *testing.T) {
 		`{"error":"no","more":1}`: false, `{"more":1,"error":"no"}`: false, `{"error":["no"]}`: false, `{"error":{"code":7}}`: false,
 		`{"detail":[{"msg":"no"}]}`: false,
 	} {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil })
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
 			t.Errorf("%s: %v, want success: %v", body, err, good)
 		}
@@ -149,7 +149,7 @@ func TestRenderPromisesHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(200, `{"detail":[{"msg":"refused"}]}`, "Content-Type", contentType), nil
-		})
+		}, withoutRetries)
 		html, err := c.Templates.Render(t.Context(), 1)
 		if (err == nil) != good || errors.Is(err, ErrBadAnswer) == good || (html != "") != good {
 			t.Errorf("%s: %q, %v", contentType, html, err)
@@ -169,7 +169,7 @@ func TestPageWithoutItems(t *testing.T) {
 						return respond(200, body), nil
 					}
 					return pages.RoundTrip(r)
-				}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+				}, withoutRetries)
 				n, _ := strconv.Atoi(bad)
 				got, err := collect(t, c, ListTagsParams{Page: 1}, Lookahead(lookahead))
 				if len(got) != 3*(n-1) || !errors.Is(err, ErrBadAnswer) {
@@ -202,7 +202,7 @@ func TestListGrows(t *testing.T) {
 func TestWhereItIsMissing(t *testing.T) {
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		return respond(200, `{"data":[{"list_id":1},{"id":2},{"name":"a"}]}`), nil
-	}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+	}, withoutRetries)
 	page, err := c.Lists.List(t.Context(), ListListsParams{})
 	if err == nil || !strings.Contains(err.Error(), `json: data[2]: want a member "list_id" at offset `) {
 		t.Error(err)

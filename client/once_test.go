@@ -134,9 +134,10 @@ func TestOnceOverHTTP1(t *testing.T) {
 	full := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	for _, warm := range []int{0, 1} {
 		for cut := range len(full) {
-			for _, attempts := range []int{1, 3} {
-				for op := range operations(nil) {
-					loseOverHTTP1(t, full, cut, op, attempts, warm)
+			for op := range operations(nil) {
+				loseOverHTTP1(t, full, cut, op, 3, warm)
+				if cut%10 == 0 { // where it makes a difference to net/http, and some more
+					loseOverHTTP1(t, full, cut, op, 1, warm)
 				}
 			}
 		}

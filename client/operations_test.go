@@ -372,7 +372,7 @@ func TestEveryOperation(t *testing.T) {
 	}
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")
 	var ids []string
-	for _, m := range regexp.MustCompile(`(?m)^\s+operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ {6}operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
 		ids = append(ids, m[1])
 	}
 	if len(ids) < 39 {

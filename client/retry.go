@@ -58,7 +58,7 @@ func (p retrier) retrying(next exchange) exchange {
 			v := judge(c.repeatable, e)
 			c.maybeDone = c.maybeDone || v.maybeDone
 			e.unknown = c.maybeDone && c.method != http.MethodGet
-			if !v.again || n >= p.MaxAttempts {
+			if !v.again || n >= p.attempts(c) {
 				return e
 			}
 			if err := p.prepare(ctx, c, n, e); err != nil {
@@ -66,6 +66,14 @@ func (p retrier) retrying(next exchange) exchange {
 			}
 		}
 	}
+}
+
+// attempts returns how often a request of c may be sent.
+func (r RetryConfig) attempts(c *call) int {
+	if n := c.options.maxAttempts; n != 0 {
+		return max(n, 1)
+	}
+	return r.MaxAttempts
 }
 
 // prepare waits until attempt n+1 may be made. If it may not, it returns e, and

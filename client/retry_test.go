@@ -450,7 +450,7 @@ func TestRetriesOff(t *testing.T) {
 	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)
 		w.WriteHeader(429)
-	}, func(cfg *Config) { cfg.Retry.MaxAttempts = 1 })
+	}, withoutRetries)
 	_, _ = c.Templates.Get(t.Context(), 1)
 	_, _ = c.Emails.Get(t.Context(), "1")
 	if requests.Load() != 2 {

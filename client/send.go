@@ -135,6 +135,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if c.html {
 		v[1] = "text/html"
 	}
+	c.options.addTo(req.Header)
 	req.Header["Accept"], req.Header["User-Agent"], req.Header["Authorization"] = v[1:2:2], v[2:3:3], v[3:4:4]
 	if c.payload == nil {
 		return req, nil

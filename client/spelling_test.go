@@ -227,7 +227,7 @@ func operationIDs(t testing.TB) (ids []string) {
 		t.Fatal(err)
 	}
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")
-	for _, m := range regexp.MustCompile(`(?m)^\s+operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ {6}operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
 		ids = append(ids, m[1])
 	}
 	if len(ids) < 40 {

@@ -3,7 +3,7 @@ module example.com/emailplatform/mcp
 go 1.26.0
 
 require (
-	example.com/emailplatform v0.0.0-00010101000000-000000000000
+	example.com/emailplatform v0.1.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 )
@@ -27,6 +27,3 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 )
-
-// The server is built from the same tree as the packages that it uses.
-replace example.com/emailplatform => ../

@@ -162,6 +162,11 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := s.InitializeResult().ServerInfo
+	if server.Version == "" {
+		t.Error("the server introduces itself without its version")
+	}
+	server.Version = "of the build"
 	got, err := json.MarshalIndent(map[string]any{"initialize": s.InitializeResult(), "tools": list.Tools}, "", "  ")
 	if err != nil {
 		t.Fatal(err)

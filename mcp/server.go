@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -13,9 +14,6 @@ import (
 
 	"example.com/emailplatform/client"
 )
-
-// version is that of the server, as it introduces itself.
-const version = "1.0.0"
 
 // callTimeout bounds a call with all its attempts: an assistant that gave up
 // would not learn what became of it.
@@ -45,6 +43,21 @@ func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)
 }
 
+// version is that of this module in the program, such as v0.1.0, and "(devel)"
+// where that was built from a checkout without tags.
+func version() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	for _, m := range append(build.Deps, &build.Main) {
+		if m.Path == "example.com/emailplatform/mcp" && m.Version != "" {
+			return m.Version
+		}
+	}
+	return "(unknown)"
+}
+
 // clientOf returns the client that a call is made with.
 type clientOf func(*sdk.CallToolRequest) (*client.Client, error)
 
@@ -52,7 +65,7 @@ func newServer(of clientOf, opts Options) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{
 		Name:    "emailplatform",
 		Title:   "Email platform",
-		Version: version,
+		Version: version(),
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Logger:       opts.Logger,

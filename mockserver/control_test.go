@@ -191,7 +191,7 @@ func (c controlled) email0(to, subject string) string {
 func TestControlEmpty(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
-		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"more":false}` {
+		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"first":0,"more":false}` {
 			t.Errorf("%s: %s, want an empty page", path, a.text)
 		}
 	}

@@ -88,6 +88,7 @@ func (d *dice) act() {
 		func() { _ = d.Complain(email, "") },
 		func() { _ = d.Unsubscribe(email) },
 		func() { _ = d.GlobalUnsubscribe(email) },
+		func() { _ = d.DeleteMessage(email) },
 		func() { _ = d.Redeliver(fmt.Sprintf("dlv-%d", 1+d.random.IntN(20))) },
 		func() { _ = d.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Times: 1}) },
 		func() { _ = d.Inject(mockserver.Fault{Action: mockserver.FaultDuplicate, Times: 1}) },
@@ -241,7 +242,7 @@ func TestFollowAmidChanges(t *testing.T) {
 	for i := range 3 {
 		d := &dice{probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
 		busy.Go(func() {
-			for range 300 {
+			for range 150 {
 				d.act()
 			}
 		})

@@ -89,6 +89,11 @@ func (s *Server) OutboxTo(address string) []Message {
 	return each(s.world.Platform.OutboxTo(address), func(m record.Message) Message { return Message(m) })
 }
 
+// DeleteMessage takes a message out of the outbox: [Server.Outbox] and the console
+// show it no longer. The API goes on answering what became of the email, and its
+// events and deliveries stay. It is an error if there is no such message.
+func (s *Server) DeleteMessage(id string) error { return s.world.Platform.DeleteMessage(id) }
+
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	ID          string        `json:"id"`

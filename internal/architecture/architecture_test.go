@@ -21,7 +21,7 @@ const root = "../.."
 // aside are programs and proofs that nothing imports: they have no row.
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/canary", "internal/chaos", "internal/codegen",
-	"internal/consumer", "internal/mutants", "internal/peers", "internal/readme", "internal/rename", "internal/respell",
+	"internal/documents", "internal/mutants", "internal/peers", "internal/release", "internal/rename", "internal/respell",
 	"internal/simulation", "internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 

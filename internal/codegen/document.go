@@ -57,10 +57,20 @@ type schema struct {
 	OneOf      []schema          `yaml:"oneOf"`
 	Properties map[string]schema `yaml:"properties"`
 	Required   []string          `yaml:"required"`
+
+	Discriminator struct {
+		Mapping map[string]string `yaml:"mapping"`
+	} `yaml:"discriminator"`
 }
 
 // is returns the name of the schema that s refers to.
 func (s schema) is() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
+
+// has reports whether s is one of variant, which name stands for.
+func (s schema) has(name string, variant schema) bool {
+	among := slices.ContainsFunc(s.OneOf, func(v schema) bool { return v.Ref == variant.Ref })
+	return among && s.Discriminator.Mapping[name] == variant.Ref
+}
 
 // source is openapi.yaml as it is written.
 type source struct {
@@ -162,6 +172,9 @@ func (src *source) event(name string) (event, error) {
 		return missing("there is no webhook of this name")
 	}
 	media := src.Webhooks[name].Post.RequestBody.Content["application/json"]
+	if !src.Components.Schemas["Event"].has(name, media.Schema) {
+		return missing("it is not one of the schema Event, or not mapped there")
+	}
 	delivery := src.Components.Schemas[media.Schema.is()]
 	var data string
 	for _, part := range delivery.AllOf {

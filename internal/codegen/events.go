@@ -15,15 +15,22 @@ var templates embed.FS
 
 // execute fills a template with Go code.
 func execute(name string, data any) ([]byte, error) {
-	t, err := template.New(name).Funcs(template.FuncMap{"general": general}).ParseFS(templates, name)
+	text, err := fill(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return format.Source(text)
+}
+
+func fill(name string, data any) ([]byte, error) {
+	functions := template.FuncMap{"general": general, "anchor": anchor, "code": code, "codes": codes}
+	t, err := template.New(name).Funcs(functions).ParseFS(templates, name)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, data); err != nil {
-		return nil, err
-	}
-	return format.Source(out.Bytes())
+	err = t.Execute(&out, data)
+	return out.Bytes(), err
 }
 
 // general returns the events that come in the general envelope.

@@ -6,7 +6,7 @@
 //     them answers, and testdata from the document's examples
 //   - mockserver/internal/api: models, routes, the document and the list of events
 //   - mockserver/internal/accept: what the requests of each operation look like
-//   - README.md: the tables of endpoints and events
+//   - docs/reference.md: every endpoint and every event
 //
 // What the document lacks, or the code that is written by hand beside it, fails
 // the pass with an error that names it. The YAML files in this folder say what Go
@@ -46,7 +46,7 @@ func generate(root string) error {
 		generateEvents(filepath.Join(root, "events"), doc),
 		generateMock(filepath.Join(root, "mockserver", "internal", "api"), doc),
 		generateAccept(filepath.Join(root, "mockserver", "internal", "accept"), doc),
-		generateReadme(root, doc),
+		generateReference(root, doc),
 	)
 }
 
@@ -112,8 +112,8 @@ func generateAccept(dir string, doc *document) error {
 	return writeAll(dir, files)
 }
 
-func generateReadme(root string, doc *document) error {
-	files, err := readmeFile(root, doc)
+func generateReference(root string, doc *document) error {
+	files, err := referenceFile(root, doc)
 	if err != nil {
 		return err
 	}

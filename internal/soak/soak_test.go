@@ -79,7 +79,7 @@ func TestTrialsRun(t *testing.T) {
 		t.Skip("compiles and runs tests of other packages")
 	}
 	t.Chdir("../..")
-	r := repeated{dir: "client", tests: "^TestNoSuchTest$"}
+	r := repeated{dir: "internal/jsonscan", tests: "^TestNoSuchTest$"}
 	if _, err := r.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "no test matches") {
 		t.Errorf("without a test: %v", err)
 	}

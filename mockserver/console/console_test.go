@@ -102,7 +102,7 @@ func TestPageNamesAllModules(t *testing.T) {
 
 // What a browser loads at first must stay small.
 func TestFirstLoadIsSmall(t *testing.T) {
-	const limit = 150_000
+	const limit = 100_000
 	assets, err := load()
 	total := 0
 	for _, a := range assets {

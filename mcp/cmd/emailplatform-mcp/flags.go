@@ -17,6 +17,7 @@ type settings struct {
 	http         string
 	allowedHosts []string
 	demo         bool
+	version      bool
 }
 
 const usage = `Lets AI assistants use the email platform, over the Model Context Protocol.
@@ -24,6 +25,7 @@ const usage = `Lets AI assistants use the email platform, over the Model Context
   emailplatform-mcp [-base-url URL] [-token TOKEN]    over standard input and output
   emailplatform-mcp [-base-url URL] -http ADDRESS     over HTTP, at the path /mcp
   emailplatform-mcp -demo [-http ADDRESS]             with the platform built in
+  emailplatform-mcp -version                          says which one this is
 
 `
 
@@ -43,6 +45,7 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 		return nil
 	})
 	f.BoolVar(&s.demo, "demo", false, "use a platform that is built in and forgets everything at the end, with a list to try")
+	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return s, err
@@ -51,6 +54,9 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("%q is not a flag", f.Arg(0))
+	}
+	if s.version {
+		return s, nil
 	}
 	if err := s.check(); err != nil {
 		return s, err

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"example.com/emailplatform/client"
@@ -43,6 +44,11 @@ var errUsage = errors.New("usage")
 func run(ctx context.Context, args []string, getenv func(string) string, in io.ReadCloser, out, errs io.Writer) error {
 	s, err := parse(args, getenv, errs)
 	if err != nil {
+		return err
+	}
+	if s.version {
+		build, _ := debug.ReadBuildInfo()
+		_, err := fmt.Fprintln(out, version(build))
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -225,6 +227,32 @@ func TestHelp(t *testing.T) {
 	}
 	if strings.Contains(said.String(), "very-secret") {
 		t.Error("shows the token as a default")
+	}
+}
+
+// TestVersion asks nothing else of the settings: there are none.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-version"}, func(string) string { return "" }, nil, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "emailplatform-mcp ") || !strings.HasSuffix(out.String(), ", "+runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH+"\n") {
+		t.Errorf("%q", out.String())
+	}
+	build := debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123abcd"}, {Key: "vcs.modified", Value: "true"},
+	}}
+	for _, tt := range []struct {
+		build *debug.BuildInfo
+		want  string
+	}{
+		{nil, "emailplatform-mcp (unknown), go"},
+		{&build, "emailplatform-mcp v0.2.0, revision 0123abcd with changes, go"},
+	} {
+		if got := version(tt.build); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%q, want %q first", got, tt.want)
+		}
 	}
 }
 

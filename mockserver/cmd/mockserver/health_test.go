@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,26 @@ func TestVersion(t *testing.T) {
 	if err := run(ctx, []string{"-version"}, &out); err != nil || !strings.HasPrefix(out.String(), "mockserver ") ||
 		!strings.HasSuffix(out.String(), ", "+runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH+"\n") {
 		t.Errorf("%v: %q", err, &out)
+	}
+}
+
+func TestVersionOfBuilds(t *testing.T) {
+	by := ", " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
+	checkout := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abcd"}, {Key: "vcs.time", Value: "now"}, {Key: "vcs.modified", Value: "true"}}
+	unchanged := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abcd"}, {Key: "vcs.modified", Value: "false"}}
+	for _, tt := range []struct {
+		name  string
+		build *debug.BuildInfo
+		want  string
+	}{
+		{"nothing is known", nil, "mockserver (unknown)"},
+		{"go install of a release", &debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}}, "mockserver v0.2.0"},
+		{"a release from its checkout", &debug.BuildInfo{Main: debug.Module{Version: "v0.2.0"}, Settings: unchanged}, "mockserver v0.2.0, revision 0123abcd"},
+		{"a changed checkout", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: checkout}, "mockserver (devel), revision 0123abcd with changes"},
+	} {
+		if got := version(tt.build); got != tt.want+by {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want+by)
+		}
 	}
 }
 

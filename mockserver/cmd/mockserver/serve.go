@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,8 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if o.version {
-		_, err := fmt.Fprintln(out, version())
+		build, _ := debug.ReadBuildInfo()
+		_, err := fmt.Fprintln(out, version(build))
 		return err
 	}
 	log, records := newLog(o.json, out)

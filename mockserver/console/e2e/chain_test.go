@@ -46,7 +46,7 @@ func TestChain(t *testing.T) {
 	p.click("button", "Redeliver")
 	p.says(".attempts", "204")
 	p.says(".attempts", "by hand")
-	p.says(".rows a[aria-current] .chip", "204")
+	p.says(".rows a[aria-current] .num", "204")
 	w.judge(p, hook)
 	if !eval[bool](p, `window.stillHere === true`) {
 		t.Error("the page was loaded anew")

@@ -65,7 +65,7 @@ func TestClockToNext(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/deliveries", desk)
 	p.says(".rows", "again in 29:")
 	p.click(".passing button", "To next")
-	p.says(".rows .chip", "204")
+	p.says(".rows .num", "204")
 	if d := w.srv.Deliveries()[0]; d.State != mockserver.DeliveryDelivered {
 		t.Errorf("the delivery is %s", d.State)
 	}

@@ -82,6 +82,31 @@ func TestAccountIsInTheAddress(t *testing.T) {
 	other.rows(1)
 }
 
+// A link to an account that is not here says so, and offers those that are.
+func TestUnknownAccount(t *testing.T) {
+	w := newWorld(t)
+	w.send("ada@example.org", "From the first", order)
+	p := open(t, w.srv.URL(), "#/inbox?account=77", desk)
+	p.says("main", "No account 77")
+	if text := p.text("main"); strings.Contains(text, "From the first") {
+		t.Errorf("another account's mail is shown: %s", text)
+	}
+	p.click("main button", "Show account 1")
+	p.says(".rows", "From the first")
+	p.until(`!location.hash.includes('account')`)
+
+	two := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+	two.sdk = two.as("two")
+	two.send("ada@example.org", "From the second", order)
+	p = open(t, two.srv.URL(), "#/requests?account=77&q=x", desk)
+	p.says("main", "No account 77")
+	p.click("main button", "Show account 2")
+	p.says("h1", "Requests")
+	p.until(`location.hash.includes('account=2') && location.hash.includes('q=x')`)
+	p.goTo("#/inbox")
+	p.says(".rows", "From the second")
+}
+
 // A part of an address finds a contact among many, and the pages can be jumped to.
 func TestPartOfAnAddress(t *testing.T) {
 	const many = 50_000

@@ -25,7 +25,8 @@ func (p *page) pick(label, value string) {
 // rows waits until a list has so many.
 func (p *page) rows(n int) {
 	p.Helper()
-	p.until(fmt.Sprintf(`document.querySelectorAll('.rows a, .page tbody tr').length === %d`, n))
+	p.until(fmt.Sprintf(
+		`Number(document.querySelector('.rows li')?.ariaSetSize ?? document.querySelectorAll('.page tbody tr').length) === %d`, n))
 }
 
 // A page that runs out gives way to the one before it.

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  * @typedef {{name: string, value: string}} Header
  * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, deliveries: string[]}} Fired
  * @typedef {Fired & {body: string}} FullFired
- * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, status: string, bounce_category?: string,
+ * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, snippet?: string, status: string, bounce_category?: string,
  *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean,
  *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
  * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
@@ -22,7 +22,7 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 const root = '/_mock';
 
 /** Nobody answered: what was seen before is worth keeping. */
-class NoServer extends Error {}
+export class NoServer extends Error {}
 
 /**
  * Calls a control route and returns its JSON.
@@ -136,10 +136,11 @@ export function useConnection() {
   return state;
 }
 
-const anew = (/** @type {Change} */ c) => c.kind === 'hello' || c.kind === 'state';
+/** Whether everything may have changed. @param {Change} c */
+export const anew = c => c.kind === 'hello' || c.kind === 'state';
 
 /** A function that runs f once, a little after the last of several calls. @param {() => void} f @param {number} ms */
-function useSoon(f, ms) {
+export function useSoon(f, ms) {
   const latest = useRef(f);
   const timer = useRef(0);
   latest.current = f;
@@ -155,66 +156,6 @@ export function useRested(value) {
   const [rested, set] = useState(value);
   useEffect(() => { const t = setTimeout(set, 150, value); return () => clearTimeout(t); }, [value]);
   return rested;
-}
-
-/** How many rows a list shows at first, and how many it keeps while new ones come in. */
-const pageSize = 200, kept = 400;
-
-/**
- * @template T
- * @typedef {{key: string, rows: T[]|null, total: number, more: boolean, error: string}} Loaded
- */
-
-/**
- * The records of a list route, newest first, kept up to date by the stream. What
- * a filter finds is the server's business: then a change makes the list load anew.
- * @template {{id: string, fresh?: boolean}} T
- * @param {string} path
- * @param {string} kind of the changes that belong to it
- * @param {Record<string, string>} filter
- * @param {string[]} [also] kinds of other changes after which it loads anew
- * @returns {Loaded<T> & {older: () => void}}
- */
-export function useList(path, kind, filter, also = []) {
-  const asked = Object.entries(filter).filter(([, v]) => v);
-  const query = new URLSearchParams(asked).toString();
-  const searches = asked.some(([name]) => name !== 'account_id'); // whose a record is can be told here
-  const key = path + '?' + query;
-  const [got, set] = useState(/** @type {Loaded<T>} */ ({ key, rows: null, total: 0, more: false, error: '' }));
-  const now = useRef(key);
-  now.current = key;
-  const load = (before = '') => call('GET', `${path}?${query}&limit=${pageSize}${before && '&before=' + encodeURIComponent(before)}`).then(
-    page => { if (now.current === key) set(old => ({ key, rows: before ? [...(old.rows ?? []), ...page.data] : page.data, total: page.total, more: page.more, error: '' })); },
-    e => { if (now.current === key) set(old => old.key === key && old.rows && e instanceof NoServer ? old : { ...old, key, error: e.message }); });
-  const soon = useSoon(load, 250);
-  useChanges(changes => {
-    const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
-    if (changes.some(anew)) load();
-    else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
-    else if (mine.length) set(old => old.rows ? latest(mine).reduce(put, /** @type {any} */ (old)) : old);
-  });
-  useEffect(() => { load(); }, [key]);
-  return { ...got, older: () => load(got.rows?.at(-1)?.id) };
-}
-
-/** Whether a record is the account's, or nobody's. @param {{account_id?: number}} record @param {string} [account] any if empty */
-const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
-
-/** The last state of each record, in the order of their first. @template {{id: string}} T @param {T[]} records */
-const latest = records => [...new Map(records.map(r => [r.id, r])).values()];
-
-/** @param {any} r */
-const moment = r => Date.parse(r.created_at ?? r.time);
-
-/** Puts a record where it belongs. @template {{id: string, fresh?: boolean}} T @param {Loaded<T>} list @param {T} record @returns {Loaded<T>} */
-function put(list, record) {
-  const rows = list.rows ?? [];
-  const old = rows.findIndex(r => r.id === record.id);
-  if (old >= 0) return { ...list, rows: rows.with(old, { ...record, fresh: rows[old].fresh }) };
-  const next = rows.findIndex(r => moment(r) <= moment(record));
-  if (next < 0 && list.more) return list; // older than all that is shown
-  const all = rows.toSpliced(next < 0 ? rows.length : next, 0, { ...record, fresh: true });
-  return { ...list, rows: all.slice(0, Math.max(kept, rows.length)), total: list.total + 1, more: list.more || all.length > Math.max(kept, rows.length) };
 }
 
 /**

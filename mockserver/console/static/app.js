@@ -7,12 +7,14 @@ import { Deliveries } from './deliveries.js';
 import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
-import { go, usePlace, useShared, within } from './place.js';
+import { density, setDensity, useDensity } from './density.js';
+import { ask, go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
 import { Trigger } from './trigger.js';
-import { Select, Tick, Toasts, icon, narrow, tags } from './ui.js';
+import { Page, Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
+import { useUnread } from './unread.js';
 const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav, p, span, ul } = tags;
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
@@ -26,6 +28,9 @@ const places = [
   { id: 'faults', title: 'Faults', sign: 'bolt', key: 'f', view: Faults },
   { id: 'trigger', title: 'Send event', sign: 'send', key: 't', view: Trigger },
 ];
+
+/** What fits along the bottom of a phone. */
+const near = ['inbox', 'contacts', 'deliveries', 'events'];
 
 const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
 function Theme() {
@@ -47,6 +52,15 @@ function Live() {
 const Banner = () => div({ class: 'banner', role: 'alert' },
   useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
 
+/** A link may be of an account that is not here. @param {{asked: string}} props */
+function NoAccount({ asked }) {
+  const { info } = useSession();
+  const all = info?.accounts ?? [];
+  return h(Page, { title: `No account ${asked}`, children: p({ class: 'lead' },
+    'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one: ' : 'these: ',
+    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])) });
+}
+
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
 function Accounts({ place }) {
   const { info, account } = useSession();
@@ -55,9 +69,26 @@ function Accounts({ place }) {
   return h(Select, { label: 'Account', value: account, onChange: change, options: info.accounts.map(a => [String(a.account_id), `Account ${a.account_id}`]) });
 }
 
+/** The ways to all places: on a phone four, and the others with all else behind a button. @param {{place: typeof places[0], children: any}} props */
+function Places({ place, children: feet }) {
+  const more = useRef(/** @type {HTMLElement|null} */ (null));
+  const link = (/** @type {typeof place} */ p) => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined, onClick: () => more.current?.hidePopover() }, icon(p.sign), span(p.title)));
+  if (!useNarrow()) {
+    return nav({ 'aria-label': 'Places' },
+      div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
+      ul(places.map(link)), div({ class: 'feet' }, feet));
+  }
+  const far = places.filter(p => !near.includes(p.id));
+  return nav({ 'aria-label': 'Places' },
+    ul(near.map(id => link(/** @type {typeof place} */ (places.find(p => p.id === id)))),
+      li(button({ type: 'button', class: 'foot', popovertarget: 'more', 'aria-current': far.includes(place) ? 'true' : undefined }, icon('more'), span('More')))),
+    div({ popover: 'auto', id: 'more', class: 'menu', ref: more }, ul(far.map(link)), div({ class: 'feet' }, feet)));
+}
+
 /** @type {[string[], string][]} */
 const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'from the list into what is open'], [['Esc'], 'back to the list'], [['/'], 'filter'],
-  [['1', '…', '5'], 'tabs of what is open'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+  [['1', '…', '6'], 'tabs of what is open'],
+  [['o', 'c'], 'its recipient opens it, clicks'], [['b', 's'], 'it bounces, is reported as spam'], [['u'], 'its recipient unsubscribes'], [['Delete'], 'deletes it'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title' }, 'Keys'),
@@ -83,8 +114,10 @@ function useKeys(help, on) {
       const place = Date.now() - leader < 1000 && places.find(p => p.key === e.key);
       leader = 0;
       const tab = /** @type {HTMLElement|undefined} */ (/^[1-9]$/.test(e.key) ? document.querySelectorAll('.detail [role=tab]')[Number(e.key) - 1] : undefined);
+      const button = /** @type {HTMLElement|null} */ (document.querySelector(`.detail [data-key=${CSS.escape(e.key)}]:enabled`));
       if (place) location.hash = '#/' + place.id;
       else if (tab) tab.click();
+      else if (button) button.click();
       else if (e.key === 'g') leader = Date.now();
       else if (e.key === 'j') moveTo(1);
       else if (e.key === 'k') moveTo(-1);
@@ -99,12 +132,13 @@ function useKeys(help, on) {
   }, []);
 }
 
-/** Opens the next or previous row and gives it the focus; 0 is the row that is open. @param {number} step */
+/** Opens the next or previous row and gives it the focus; 0 is the row that is open. If none is, it is the first that is seen. @param {number} step */
 function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
   const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
-  const row = rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  const top = document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
+  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
   if (!row) return;
   if (step) go(row.hash);
   row.focus();
@@ -115,18 +149,23 @@ function moveTo(step) {
 const row = hash => /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]).find(r => within(r.hash, hash));
 
 function App() {
-  const { name, id, tab } = usePlace();
+  const { name, id, tab, params } = usePlace();
   const place = places.find(p => p.id === name) ?? places[0];
   const help = useRef(/** @type {HTMLDialogElement|null} */ (null));
   const [on, setOn] = useState(localStorage.getItem('keys') !== 'off');
   useKeys(help, on);
-  useSession();
+  const { info } = useSession();
+  const account = params.get('account');
+  const unknown = account && info && !info.accounts.some(a => String(a.account_id) === account);
+  useDensity();
   useShared('account', accountFilter(), choose);
+  useShared('density', density(), setDensity);
   useChanges(changes => { if (changes.some(c => c.kind === 'hello' || c.kind === 'state')) look(); });
   useEffect(() => live.start(), []); // now everybody listens
+  const unread = useUnread().count;
+  useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
   useLayoutEffect(() => {
-    document.title = `${place.title} · mockserver`;
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const left = before.current;
     if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
@@ -135,11 +174,8 @@ function App() {
   return div({ class: 'app' },
     a({ class: 'skip', href: '#main', onClick: (/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('main')?.focus(); } }, 'Skip to the content'),
     h(Banner, {}),
-    nav({ 'aria-label': 'Places' },
-      div({ class: 'brand' }, img({ src: 'icon.svg', alt: '', width: 22, height: 22 }), span('mockserver')),
-      ul(places.map(p => li({ key: p.id }, a({ href: `#/${p.id}`, 'aria-current': p === place ? 'page' : undefined }, icon(p.sign), span(p.title))))),
-      div({ class: 'feet' }, h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys')))),
-    main({ id: 'main', tabindex: -1 }, h(place.view, { key: place.id, id, tab })),
+    h(Places, { place, children: [h(Accounts, { place: place.id }), h(Clock, {}), h(Live, {}), h(Theme, {}), button({ type: 'button', class: 'foot', onClick: () => help.current?.showModal() }, icon('keyboard'), span('Keys'))] }),
+    main({ id: 'main', tabindex: -1 }, unknown ? h(NoAccount, { asked: account }) : h(place.view, { key: place.id, id, tab })),
     h(Toasts, {}),
     h(Help, { box: help, on, setOn: v => { localStorage.setItem('keys', v ? 'on' : 'off'); setOn(v); } }));
 }

@@ -1,7 +1,8 @@
 // Contacts: the lists of the account and who is on them.
-import { h } from './vendor/preact.js';
+import { h, useEffect, useRef } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
 import { ask, go, link, useParam, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { when } from './time.js';
 import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
 import { ofAccount, useSession } from './session.js';
@@ -10,7 +11,7 @@ import { ofAccount, useSession } from './session.js';
  * @typedef {{id: number, email: string, status: string, subscribed_on?: number, custom_attributes?: {name: string, value: unknown}[], tags?: string[], interests?: string[], last_bounce_type?: string, bounces_count?: number}} Contact
  * @typedef {{data: Contact[], pagination?: {count?: number, next_page?: number|null}}} Page
  */
-const { a, article, button, div, header, li, p, span, strong, ul } = tags;
+const { a, article, button, div, header, p, span, strong } = tags;
 
 const perPage = 50;
 /** How many a part of an address finds at a time. */
@@ -37,8 +38,24 @@ async function found(path) {
   return { data: data.map((/** @type {any} */ c) => ({ ...c, subscribed_on: Date.parse(c.subscribed_on) / 1000 })), pagination: { count: total } };
 }
 
-/** The contacts of a list, as the address asks for them. @param {List} list */
-function useMembers(list) {
+/** On which page a contact is in the usual order; 0 if it is not on the list. @param {List} list @param {string} id */
+async function pageOf(list, id) {
+  const { data, first, total } = await call('GET', `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`);
+  return data[0]?.id === id ? Math.floor((total - 1 - first) / perPage) + 1 : 0;
+}
+
+/** Shows a contact that a link leads to in its place. @param {List} list @param {string|undefined} id @param {boolean} usual whether all contacts are shown in the usual order @param {ReturnType<typeof usePages>} pages @param {Page} [page] */
+function useSought(list, id, usual, { page: at, setPage }, page) {
+  const sought = useRef('');
+  useEffect(() => {
+    if (!id || !page || sought.current === id) return;
+    sought.current = id;
+    if (usual && at === 1 && !page.data.some(c => String(c.id) === id)) pageOf(list, id).then(n => { if (n > 1) setPage(n); }, () => {});
+  });
+}
+
+/** The contacts of a list, as the address asks for them. @param {List} list @param {string} [contact] that is open */
+function useMembers(list, contact) {
   const search = useSearch();
   const [status] = useParam('status');
   const [sort] = useParam('sort');
@@ -50,6 +67,7 @@ function useMembers(list) {
     : { page: String(pages.page), per_page: String(perPage), with_count: 'true', ...(filter && { filter }), ...(sort && { sort }) });
   const path = part ? `/lists/${list.list_id}/contacts?${query}` : ofAccount(`/lists/${list.list_id}/contacts?${query}`);
   const { data, error } = /** @type {ReturnType<typeof useAnswer<Page>>} */ (useAnswer(path, ['records'], part ? found : undefined));
+  useSought(list, contact, !part && !filter && !sort, pages, data);
   return { search, status: fielded(q) ? '' : status, sort, part, filtered: !!(q || filter), pages, data, error };
 }
 
@@ -60,8 +78,8 @@ export function Contacts({ id, tab }) {
   const lists = data?.data ?? [];
   const list = id ? lists.find(l => String(l.list_id) === id) : lists[0];
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
-  if (!data && !error) return null;
   const why = error ? empty('warn', 'No answer', error)
+    : !data ? div({ class: 'loading', 'aria-busy': 'true' })
     : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
     : empty('people', 'No list yet', 'Create one with POST /lists, accept its policy, and add contacts to it.');
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
@@ -75,8 +93,9 @@ const pickList = (lists, list) => h(Select, {
 
 /** @param {{list: List, lists: List[], contact?: string, reload: () => void}} props */
 function Members({ list, lists, contact, reload }) {
-  const { search, status, sort, part, filtered, pages, data, error } = useMembers(list);
+  const { search, status, sort, part, filtered, pages, data, error } = useMembers(list, contact);
   const count = data?.pagination?.count;
+  const shown = page(data, `${pages.page} ${search.asked}`);
   const ranOut = useRanOut(pages, data);
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
@@ -89,18 +108,20 @@ function Members({ list, lists, contact, reload }) {
       div({ class: 'pair' },
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
-    list: error ? empty('warn', 'No answer', error)
-      : data && !data.data.length && !ranOut ? empty('people', filtered ? 'Nobody like that' : 'Nobody on this list', filtered ? 'Part of an address will do; a tag and an interest are compared as a whole.' : `Add a contact with POST /lists/${list.list_id}/contacts.`)
-      : [ul({ class: 'rows' }, (data?.data ?? []).map(c => row(c, list, String(c.id) === contact))), part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
+    list: [h(Rows, { list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
+      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', `Add a contact with POST /lists/${list.list_id}/contacts.`) }),
+    part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });
 }
 
+/** A page of contacts, as lists are drawn. @param {Page|undefined} data @param {string} key */
+const page = (data, key) => ({ key, rows: data ? data.data.map(c => ({ ...c, id: String(c.id) })) : null, total: 0, error: '', look: () => {} });
+
 /** @param {Contact} c @param {List} list @param {boolean} current */
-const row = (c, list, current) => li({ key: c.id },
-  a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), state(c))));
+const row = (c, list, current) => a({ href: link(`contacts/${list.list_id}/${c.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, strong(seen(c.email)), date(c.subscribed_on)),
+  span({ class: 'line' }, span({ class: 'dim cut' }, [name(c), ...(c.tags ?? [])].filter(Boolean).join(' · ') || `contact ${c.id}`), c.status !== 'active' && state(c)));
 
 /** @param {Contact} c */
 const name = c => ['first_name', 'last_name', 'name'].map(n => c.custom_attributes?.find(x => x.name === n)?.value).filter(Boolean).join(' ');

@@ -1,12 +1,14 @@
 // Deliveries: every event on its way to a webhook, attempt by attempt.
 import { h, useState } from './vendor/preact.js';
-import { call, useList, useRecord } from './api.js';
+import { call, useRecord } from './api.js';
+import { useList } from './list.js';
 import { Signature } from './signature.js';
 import { pass } from './clock.js';
 import { Webhooks, useWebhooks } from './webhooks.js';
 import { go, link, useParam, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { Countdown, between, took, when } from './time.js';
-import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, rows, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Search, Select, Split, Tabs, attempt, chip, code, empty, icon, json, pairs, quote, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Attempt} Attempt @typedef {import('./api.js').Delivery} Delivery @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, button, details, div, header, i, li, ol, p, span, strong, summary } = tags;
@@ -47,10 +49,9 @@ function path(url) {
 export const about = e => (e.recipient || e.subject) && p({ class: 'who' }, seen(e.recipient), e.subject && span({ class: 'dim' }, e.recipient && ' · ', seen(e.subject)));
 
 /** @param {Delivery} d @param {boolean} current @param {number} most */
-const row = (d, current, most) => li({ key: d.id, class: d.fresh ? 'fresh' : '' },
-  a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, seen(d.recipient)), when(d.created_at)),
-    span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), state(d))));
+const row = (d, current, most) => a({ href: link(`deliveries/${d.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, strong({ class: 'what' }, d.event || '(not an event)'), span({ class: 'cut' }, seen(d.recipient)), when(d.created_at)),
+  span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), d.state === 'delivered' ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered') : state(d)));
 
 /** @type {[string, string][]} */
 const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];
@@ -68,7 +69,7 @@ export function Deliveries({ id, tab }) {
   const [only, setOnly] = useParam('state');
   const [event, setEvent] = useParam('event');
   const [hook, setHook] = useParam('webhook');
-  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.asked, state: only, event, webhook_id: hook, account_id: accountFilter() }, ['records']));
+  const list = /** @type {ReturnType<typeof useList<Delivery>>} */ (useList('/deliveries', 'delivery', { search: search.asked, state: only, event, webhook_id: hook, account_id: accountFilter() }, { open: id === 'webhooks' ? '' : id, also: ['records'] }));
   const most = (info?.retry_schedule_ms.length ?? 0) + 1;
   return h(Split, {
     title: 'Deliveries', count: list.total, open: !!id, home: link('deliveries'),
@@ -77,8 +78,8 @@ export function Deliveries({ id, tab }) {
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
         h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
-    list: rows(list, !!(search.asked || only || event || hook), d => row(d, d.id === id, most), empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.')),
-    detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d.id === id) }) : h(Webhooks, {}),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
+    detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) }) : h(Webhooks, {}),
   });
 }
 

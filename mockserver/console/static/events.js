@@ -1,10 +1,12 @@
 // Events: what happened, in order, whether or not a webhook heard it.
 import { h } from './vendor/preact.js';
-import { useAnswer, useList, useRecord } from './api.js';
+import { useAnswer, useRecord } from './api.js';
 import { Body, Track, about, state } from './deliveries.js';
+import { useList } from './list.js';
 import { link, useParam, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { when } from './time.js';
-import { Copy, Heading, Search, Select, Split, chip, counted, empty, icon, rows, seen, tags } from './ui.js';
+import { Copy, Heading, Search, Select, Split, counted, empty, icon, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Fired} Fired @typedef {import('./api.js').FullFired} FullFired @typedef {import('./api.js').FullDelivery} FullDelivery */
 const { a, article, div, header, i, li, p, span, strong, ul } = tags;
@@ -13,23 +15,22 @@ const bad = /Bounced|Spam|Rejected|Error/, warn = /Unsubscribed|Removed|Suppress
 const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.test(event) ? 'warn' : 'ok';
 
 /** @param {Fired} e @param {boolean} current */
-const row = (e, current) => li({ key: e.id, class: e.fresh ? 'fresh' : '' },
-  a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
-    span({ class: 'line' }, span({ class: 'dim cut indent' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), e.deliveries.length ? chip('info', '', counted(e.deliveries.length, 'webhook')) : chip('', '', 'not heard'))));
+const row = (e, current) => a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
+  span({ class: 'line' }, span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'not heard')));
 
 /** @param {{id?: string}} props */
 export function Events({ id }) {
   const { info } = useSession();
   const search = useSearch();
   const [event, setEvent] = useParam('event');
-  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.asked, event, account_id: accountFilter() }));
+  const list = /** @type {ReturnType<typeof useList<Fired>>} */ (useList('/events', 'event', { search: search.asked, event, account_id: accountFilter() }, { open: id }));
   return h(Split, {
-    title: 'Events', count: list.total, open: !!id, home: link('events'),
+    title: 'Events', count: Math.min(list.total, info?.events_kept ?? Infinity), open: !!id, home: link('events'),
     side: info && span({ class: 'dim' }, `the latest ${info.events_kept.toLocaleString('en')} are kept`),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
-    list: rows(list, !!(search.asked || event), e => row(e, e.id === id), empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.')),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
     detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and where it was delivered.'),
   });
 }

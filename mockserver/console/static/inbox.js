@@ -1,12 +1,16 @@
 // The inbox: every message that the platform would have sent, and what its
 // recipient does with it.
-import { h, useEffect, useState } from './vendor/preact.js';
-import { call, href, text, useChanges, useList, useRecord } from './api.js';
+import { h, useEffect, useMemo, useState } from './vendor/preact.js';
+import { call, href, text, useChanges, useRecord } from './api.js';
+import { Checks, useChecks } from './checks.js';
 import { First } from './first.js';
+import { useList } from './list.js';
 import { go, link, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { when } from './time.js';
-import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, pairs, rows, seen, tags } from './ui.js';
+import { Choice, Copy, Doing, Heading, Menu, Search, Split, Tabs, Tick, attempt, chip, code, counted, empty, icon, key, pairs, seen, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
+import { markAllRead, markRead, setUnread, unreadOf, useUnread } from './unread.js';
 /** @typedef {import('./api.js').Message} Message @typedef {import('./api.js').FullMessage} FullMessage @typedef {import('./api.js').FullFired} FullFired */
 const { a, article, button, div, header, iframe, kbd, li, ol, p, pre, span, strong } = tags;
 
@@ -29,35 +33,55 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
   [m.opens, 'eye', `opened ${m.opens} ×`], [m.clicks, 'hand', `clicked ${m.clicks} ×`], [m.unsubscribed || m.global_unsubscribed, 'exit', m.global_unsubscribed ? 'unsubscribed from all' : 'unsubscribed'],
 ]).filter(([on]) => on).map(([, sign, title]) => span({ class: 'mark', title, key: sign }, icon(sign, title)));
 
-/** @param {Message} m @param {boolean} current */
-const row = (m, current) => li({ key: m.id, class: m.fresh ? 'fresh' : '' },
-  a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, strong(seen(m.subject || '(no subject)')), when(m.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, seen(m.to), ` · ${kind(m)}`), marks(m), state(m))));
+/** @param {Message} m @param {boolean} current @param {boolean} unread */
+const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined, class: unread ? 'unread' : '' },
+  span({ class: 'line' }, strong(unread && span({ class: 'hidden' }, 'Unread: '), seen(m.subject || '(no subject)')), when(m.time)),
+  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam) && state(m)),
+  span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
+
+/** What is unread, and says how much that is; a search does not see all of it. @param {(Message|undefined)[]|null} rows @param {boolean} all */
+function useMarks(rows, all) {
+  const { version } = useUnread();
+  const unread = useMemo(() => unreadOf(rows), [rows, version]);
+  useEffect(() => { if (rows && all) setUnread(unread.count); }, [rows, all, unread]);
+  const newest = rows?.[0];
+  return { ...unread, markAll: all && unread.count > 0 && newest && button({ type: 'button', class: 'bare', title: 'Mark all as read', 'aria-label': 'Mark all as read', onClick: () => markAllRead(newest) }, icon('check')) };
+}
 
 /** @param {{id?: string, tab?: string}} props */
 export function Inbox({ id, tab }) {
   useSession();
   const search = useSearch();
-  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }));
+  const list = /** @type {ReturnType<typeof useList<Message>>} */ (useList('/outbox', 'message', { search: search.asked, account_id: accountFilter() }, { open: id === 'latest' ? '' : id }));
   const open = id === 'latest' ? list.rows?.[0]?.id : id;
+  const opened = list.rows?.find(m => m?.id === open);
+  const unread = useMarks(list.rows, !search.asked);
+  useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
-    side: a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'),
+    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
-    list: rows(list, !!search.asked, m => row(m, m.id === open), h(First, {})),
-    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: list.rows?.find(m => m.id === open) })
+    list: h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
+      row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
+    detail: open ? h(Opened, { key: open, id: open, tab, at: id === 'latest' ? 'latest' : open, summary: opened, next: id === 'latest' ? 'latest' : beside(list.rows, open) })
       : empty('inbox', 'No message open', 'Choose one, or press ', kbd('j'), '. Or ', a({ href: '#/inbox/latest' }, 'follow the latest'), '.'),
   });
 }
 
-/** @param {{id: string, at: string, tab?: string, summary?: Message}} props */
-function Opened({ id, at, tab, summary }) {
+/** What takes the place of a message that is deleted: the one below it, or above. @param {(Message|undefined)[]|null} rows @param {string} id */
+function beside(rows, id) {
+  const n = rows?.findIndex(m => m?.id === id) ?? -1;
+  return n < 0 ? '' : (rows?.[n + 1] ?? rows?.[n - 1])?.id ?? '';
+}
+
+/** @param {{id: string, at: string, tab?: string, summary?: Message, next: string}} props */
+function Opened({ id, at, tab, summary, next }) {
   const [fired, setFired] = useState(0);
   useChanges(changes => { // an event may be noted a moment after the message changed
     const n = changes.filter(c => c.kind === 'event' && c.record?.message_id === id).length;
     if (n) setFired(old => old + n);
   });
+  const checked = useChecks(id);
   const { record: m, error } = /** @type {{record?: FullMessage, error?: string}} */ (useRecord('/outbox/' + id, JSON.stringify([summary, fired])));
   if (error) return empty('warn', 'Not here', error);
   if (!m) return div({ class: 'loading', 'aria-busy': 'true' });
@@ -68,7 +92,7 @@ function Opened({ id, at, tab, summary }) {
       p({ class: 'meta' }, state(m), marks(m), span(kind(m)), m.bounce_category && span({ class: 'mono' }, m.bounce_category),
         m.list_id ? a({ href: `#/contacts/${m.list_id}/${m.contact_id ?? ''}` }, `list ${m.list_id}`) : null, m.template_id ? span(`template ${m.template_id}`) : null,
         span({ class: 'id' }, m.id, h(Copy, { value: m.id, label: 'Copy the message id' })), when(m.time)),
-      h(Actions, { m })),
+      h(Actions, { m, next })),
     h(Tabs, {
       label: 'Parts of the message', value: tab, onChange: t => go(link(`inbox/${at}/${t}`)),
       tabs: [
@@ -77,6 +101,7 @@ function Opened({ id, at, tab, summary }) {
         { id: 'source', label: 'Source', panel: () => h(Source, { id }) },
         { id: 'headers', label: 'Headers', panel: () => pairs(m.headers.map(x => [x.name, x.value])) },
         { id: 'history', label: 'History', count: m.events.length, panel: () => history(m) },
+        { id: 'checks', label: 'Checks', count: checked.data?.findings.length, panel: () => h(Checks, checked) },
       ],
     }));
 }
@@ -90,12 +115,13 @@ const diagnostics = {
 /** Whether a message went to a contact of a list, who can leave that list. @param {Message} m */
 const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 
-/** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage}} props */
-function Actions({ m }) {
+/** What a recipient can do. Each button is one call under /_mock/. @param {{m: FullMessage, next: string}} props */
+function Actions({ m, next }) {
   const { info } = useSession();
   if (m.status !== 'delivered' && m.status !== 'bounced') {
     return p({ class: 'actions dim' }, `The message is ${m.status}: its recipient has not got it.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
   }
+  const remove = () => attempt(() => call('DELETE', `/outbox/${m.id}`), () => { go(link(next ? `inbox/${next}` : 'inbox')); return ['Deleted from the inbox.']; });
   const act = (/** @type {string} */ what, body = {}) => attempt(() => call('POST', `/outbox/${m.id}/${what}`, body), (/** @type {FullMessage} */ after) => {
     const now = after.events.slice(m.events.length);
     if (!now.length) return ['Done. No event fires for that.'];
@@ -107,17 +133,18 @@ function Actions({ m }) {
   return h(Doing, { label: 'What the recipient does', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
     m.confirmation && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
-    button({ type: 'button', class: 'button', onClick: () => act('open') }, icon('eye'), 'Open'),
-    m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
+    button({ type: 'button', class: 'button', onClick: () => act('open'), ...key('o') }, icon('eye'), 'Open'),
+    m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
     h(Menu, {
-      label: 'Bounce', sign: 'cross', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
+      label: 'Bounce', sign: 'cross', keyed: 'b', onPick: category => act('bounce', { category, diagnostic: diagnostics[category] ?? '' }),
       items: (info?.bounce_categories ?? []).map(c => ({ value: c.category, label: c.description, note: diagnostics[c.category] })),
     }),
-    h(Menu, { label: 'Report spam', sign: 'warn', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
+    h(Menu, { label: 'Report spam', sign: 'warn', keyed: 's', items: ['Gmail', 'Yahoo', 'Outlook', 'Comcast'].map(v => ({ value: v, label: v })), onPick: provider => act('complain', { provider }) }),
     h(Menu, {
-      label: 'Unsubscribe', sign: 'exit', onPick: what => act(what),
+      label: 'Unsubscribe', sign: 'exit', keyed: 'u', onPick: what => act(what),
       items: [...(onList(m) ? [{ value: 'unsubscribe', label: 'From this list', note: 'List-Unsubscribe' }] : []), { value: 'global-unsubscribe', label: 'From all email', note: 'suppression list' }],
-    }));
+    }),
+    button({ type: 'button', class: 'button', onClick: remove, ...key('Delete') }, icon('trash'), 'Delete'));
 }
 
 /** The HTML in a frame of its own origin, without scripts and without the network. @param {{id: string, subject: string}} props */
@@ -143,7 +170,7 @@ function Preview({ id, subject }) {
 function Source({ id }) {
   const [s, set] = useState('');
   useEffect(() => { text(`/outbox/${id}/source`).then(set); }, [id]);
-  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
+  return [div({ class: 'bar' }, span({ class: 'dim' }, `${s.length.toLocaleString('en')} characters`), a({ class: 'button', href: href(`/outbox/${id}/eml`), download: `${id}.eml` }, icon('mail'), 'Download .eml'), h(Copy, { value: s, label: 'Copy the source', text: 'Copy' })), code(s)];
 }
 
 const bad = new Set(['Email.Bounced', 'Email.ReportedAsSpam', 'Email.Rejected', 'Email.Error']);

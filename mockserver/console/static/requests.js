@@ -1,12 +1,14 @@
 // Requests: what the API was asked, what it answered, and what was wrong.
 import { h } from './vendor/preact.js';
-import { mistakes, useList, useRecord } from './api.js';
+import { mistakes, useRecord } from './api.js';
+import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
+import { Rows } from './rows.js';
 import { took, when } from './time.js';
-import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, rows, tags } from './ui.js';
+import { Choice, Copy, Heading, Search, Split, Tabs, chip, empty, json, pairs, tags } from './ui.js';
 import { accountFilter, useSession } from './session.js';
 /** @typedef {import('./api.js').Request} Request @typedef {import('./api.js').FullRequest} FullRequest */
-const { a, article, div, header, li, p, span, strong, table, tbody, td, th, thead, tr } = tags;
+const { a, article, div, header, p, span, strong, table, tbody, td, th, thead, tr } = tags;
 
 /** @param {Request} r */
 function outcome(r) {
@@ -15,23 +17,22 @@ function outcome(r) {
 }
 
 /** @param {Request} r @param {boolean} current */
-const row = (r, current) => li({ key: r.id, class: r.fresh ? 'fresh' : '' },
-  a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
-    span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
-    span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), outcome(r))));
+const row = (r, current) => a({ href: link(`requests/${r.id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, span({ class: 'method ' + r.method.toLowerCase() }, r.method), strong({ class: 'mono' }, r.path), when(r.time)),
+  span({ class: 'line' }, span({ class: 'dim cut' }, r.operation || 'no such operation', ` · ${took(r.duration_ms)}`), r.fault && chip('info', 'bolt', 'fault'), r.status >= 200 && r.status < 300 ? span({ class: 'dim num' }, r.status) : outcome(r)));
 
 /** @param {{id?: string, tab?: string}} props */
 export function Requests({ id, tab }) {
   useSession();
   const search = useSearch();
   const [status, setStatus] = useParam('status');
-  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.asked, status, account_id: accountFilter() }));
+  const list = /** @type {ReturnType<typeof useList<Request>>} */ (useList('/requests', 'request', { search: search.asked, status, account_id: accountFilter() }, { open: id }));
   return h(Split, {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: rows(list, !!(search.asked || status), r => row(r, r.id === id), empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`)),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the answer, and what was wrong with it.'),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`) }),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the answer, and what was wrong with it.'),
   });
 }
 

@@ -1,8 +1,9 @@
 // Small parts that every screen uses.
 import { h, useEffect, useId, useRef, useState } from './vendor/preact.js';
 import { useConnection } from './api.js';
+import { useDensity } from './density.js';
 import { paths } from './icons.js';
-import { useParam } from './place.js';
+import { ask, useParam } from './place.js';
 
 /**
  * @typedef {import('./vendor/preact.js').Child} Child
@@ -17,7 +18,7 @@ export const tags = /** @type {Record<string, Tag>} */ (new Proxy({}, {
   get: (_, name) => (/** @type {any} */ first, /** @type {Child[]} */ ...children) =>
     isProps(first) ? h(String(name), first, ...children) : h(String(name), null, first, ...children),
 }));
-const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, li, option, p, path, pre, section, select, small, span, svg, ul } = tags;
+const { a, button, dd, div, dl, dt, fieldset, h1, h2, header, input, kbd, label, legend, option, p, path, pre, section, select, small, span, svg } = tags;
 
 /** @param {string} name @param {string} [title] said to screen readers; without it the icon is decoration */
 export const icon = (name, title) => svg({ class: 'icon', viewBox: '0 0 16 16', role: title && 'img', 'aria-label': title, 'aria-hidden': title ? undefined : 'true' }, path({ d: paths[name] }));
@@ -91,11 +92,14 @@ export function Choice({ label: name, options, value, onChange }) {
     options.map(([v, text]) => label({ key: v }, input({ type: 'radio', name: group, checked: v === value, onChange: () => onChange(v) }), span(text))));
 }
 
+/** Lets a key press a button of what is open: see useKeys. @param {string} [name] */
+export const key = name => name && { 'data-key': name, 'aria-keyshortcuts': name, title: `Key: ${name}` };
+
 /**
  * A button that opens a list of things to do. The browser closes it on Escape and on a click elsewhere.
- * @param {{label: string, sign: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
+ * @param {{label: string, sign: string, keyed?: string, items: {value: string, label: string, note?: string}[], onPick: (v: string) => void}} props
  */
-export function Menu({ label, sign, items, onPick }) {
+export function Menu({ label, sign, keyed, items, onPick }) {
   const id = useId();
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const buttons = () => [...(box.current?.querySelectorAll('button') ?? [])];
@@ -109,7 +113,7 @@ export function Menu({ label, sign, items, onPick }) {
   const onToggle = (/** @type {ToggleEvent} */ e) => { if (e.newState === 'open') buttons()[0]?.focus(); };
   const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
   return [
-    button({ type: 'button', class: 'button', popovertarget: id }, icon(sign), label, icon('down')),
+    button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),
     div({ popover: 'auto', id, class: 'menu', ref: box, onKeyDown, onToggle },
       items.map(it => button({ type: 'button', key: it.value, onClick: () => pick(it.value) }, span(it.label), it.note && small(it.note)))),
   ];
@@ -137,7 +141,7 @@ export const pairs = rows => dl({ class: 'pairs' }, rows.map(([k, v]) => div({ k
 export function Split({ title, count, open, home, side, tools, list, detail }) {
   return [
     section({ class: 'list', 'aria-label': title, 'data-open': open },
-      header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), tools, list),
+      header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), span({ class: 'side' }, side, h(Density, {}))), tools, list),
     section({ class: 'detail', tabindex: -1, 'aria-label': 'Details', 'data-open': open }, open && h1({ class: 'back' }, a({ href: home }, icon('back'), title)), detail),
   ];
 }
@@ -145,19 +149,13 @@ export function Split({ title, count, open, home, side, tools, list, detail }) {
 /** A place that is one page. @param {{title: string, count?: number, side?: Child, children: Child}} props */
 export const Page = ({ title, count, side, children }) => section({ class: 'page', tabindex: 0, 'aria-label': title }, header(h1(title), count !== undefined && span({ class: 'count' }, count.toLocaleString('en')), side && span({ class: 'side' }, side)), children);
 
-/**
- * The rows of a list, or why there are none.
- * @template {{id: string}} T
- * @param {import('./api.js').Loaded<T> & {older: () => void}} list
- * @param {boolean} filtered
- * @param {(row: T) => VNode} row
- * @param {VNode} none what to say if there is nothing at all
- */
-export function rows(list, filtered, row, none) {
-  if (list.error) return empty('warn', 'No answer', list.error);
-  if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!list.rows.length) return filtered ? empty('search', 'Nothing like that', 'Try fewer words, or another filter.') : none;
-  return ul({ class: 'rows' }, list.rows.map(row), list.more && li({ key: 'older', class: 'older' }, button({ type: 'button', class: 'button quiet', onClick: list.older }, 'Show older')));
+/** Whether each row is one line. The address says so, and useShared takes it from there. */
+function Density() {
+  const compact = useDensity() === 'compact';
+  return button({
+    type: 'button', class: 'bare', 'aria-pressed': String(compact), 'aria-label': 'Compact rows', title: compact ? 'Rows of several lines' : 'Rows of one line',
+    onClick: () => ask({ density: compact ? 'comfortable' : 'compact' }),
+  }, icon(compact ? 'rows' : 'list'));
 }
 
 /** The title of what is open. It takes the focus where the list it came from is hidden. @param {{text: string, sign?: Child}} props */
@@ -166,7 +164,18 @@ export function Heading({ text, sign }) {
   useEffect(() => { if (narrow()) el.current?.focus(); }, []);
   return h2({ tabindex: -1, ref: el, title: text }, sign, seen(text));
 }
-export const narrow = () => matchMedia('(max-width: 860px)').matches;
+const phone = matchMedia('(max-width: 860px)');
+export const narrow = () => phone.matches;
+/** Whether one of list and detail is shown, and the places are along the bottom. */
+export function useNarrow() {
+  const [is, set] = useState(narrow());
+  useEffect(() => {
+    const f = () => set(narrow());
+    phone.addEventListener('change', f);
+    return () => phone.removeEventListener('change', f);
+  }, []);
+  return is;
+}
 
 /** @typedef {Event & {target: HTMLInputElement}} Typed */
 

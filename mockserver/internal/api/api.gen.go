@@ -902,8 +902,8 @@ type SendDoubleOptIn = bool
 // Signature defines model for Signature.
 type Signature = string
 
-// SuppressedAddress defines model for SuppressedAddress.
-type SuppressedAddress = string
+// SuppressionEntry defines model for SuppressionEntry.
+type SuppressionEntry = string
 
 // SuppressionFilter defines model for SuppressionFilter.
 type SuppressionFilter = string
@@ -1147,7 +1147,7 @@ type ServerInterface interface {
 	AddSuppressedEmail(w http.ResponseWriter, r *http.Request)
 	// RemoveSuppressedEmail Take an address off the suppression list
 	// (DELETE /suppressed-emails/{email})
-	RemoveSuppressedEmail(w http.ResponseWriter, r *http.Request, email SuppressedAddress)
+	RemoveSuppressedEmail(w http.ResponseWriter, r *http.Request, email SuppressionEntry)
 	// ListTags List tags
 	// (GET /tags)
 	ListTags(w http.ResponseWriter, r *http.Request, params ListTagsParams)
@@ -1940,7 +1940,7 @@ func (siw *ServerInterfaceWrapper) RemoveSuppressedEmail(w http.ResponseWriter, 
 	_ = err
 
 	// ------------- Path parameter "email" -------------
-	var email SuppressedAddress
+	var email SuppressionEntry
 
 	err = runtime.BindStyledParameterWithOptions("simple", "email", r.PathValue("email"), &email, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
 	if err != nil {
@@ -3130,7 +3130,7 @@ func (response AddSuppressedEmail201JSONResponse) VisitAddSuppressedEmailRespons
 }
 
 type RemoveSuppressedEmailRequestObject struct {
-	Email SuppressedAddress `json:"email"`
+	Email SuppressionEntry `json:"email"`
 }
 
 type RemoveSuppressedEmailResponseObject interface {
@@ -4297,7 +4297,7 @@ func (sh *strictHandler) AddSuppressedEmail(w http.ResponseWriter, r *http.Reque
 }
 
 // RemoveSuppressedEmail operation middleware
-func (sh *strictHandler) RemoveSuppressedEmail(w http.ResponseWriter, r *http.Request, email SuppressedAddress) {
+func (sh *strictHandler) RemoveSuppressedEmail(w http.ResponseWriter, r *http.Request, email SuppressionEntry) {
 	var request RemoveSuppressedEmailRequestObject
 
 	request.Email = email

@@ -18,7 +18,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/accept"
 )
 
-var bodies = flag.Int("accept.bodies", 30_000, "how many random bodies, and as many queries, are held against the document")
+var bodies = flag.Int("accept.bodies", 10_000, "how many random bodies, and as many queries, are held against the document")
 
 // sorted returns all operations in the order of the document.
 func sorted() (all []*Operation) {

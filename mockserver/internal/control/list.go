@@ -17,6 +17,8 @@ func listed(own ...param) []param {
 	return append(own,
 		text("search", "words that a record has, all of them, without case"),
 		number("limit", "how many records at the most", 1, maxLimit, defaultLimit),
+		number("offset", "how many records to pass over", 0, 1<<53, 0),
+		text("around", "an id: those before and after it, instead of `offset`; the first ones if it is not among them"),
 		text("before", "an id: only what is older than it"))
 }
 
@@ -60,6 +62,7 @@ type row[T any] struct {
 type recordList[T any] struct {
 	Data  []T  `json:"data" means:"the records, the newest first"`
 	Total int  `json:"total" means:"how many there are by the filters and the search"`
+	First int  `json:"first" means:"how many of these are newer than the first of data; the total if data is empty"`
 	More  bool `json:"more" means:"whether older ones follow"`
 }
 
@@ -68,16 +71,19 @@ type recordList[T any] struct {
 // not looked at.
 func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
-	before := q.query["before"]
+	before, pass := q.query["before"], offset(q, rows)
 	older := before == ""
 	for r := range rows {
 		if !r.wanted || !q.finds(r.text) {
 			older = older || r.id == before
 			continue
 		}
-		out.Total++
 		switch {
-		case !older:
+		case !older || pass > 0:
+			out.First++
+			if older {
+				pass--
+			}
 		case len(out.Data) == q.number("limit"):
 			out.More = true
 			if n > 0 && q.everything() {
@@ -87,15 +93,35 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 		default:
 			out.Data = append(out.Data, r.record())
 		}
+		out.Total++
 		older = older || r.id == before
 	}
 	return out
 }
 
+// offset is how many records a list passes over: so many that the one it is to be
+// around stands in its middle.
+func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
+	around, newer := q.query["around"], 0
+	if around == "" {
+		return q.number("offset")
+	}
+	for r := range rows {
+		switch {
+		case !r.wanted || !q.finds(r.text):
+		case r.id == around:
+			return max(0, newer-q.number("limit")/2)
+		default:
+			newer++
+		}
+	}
+	return 0
+}
+
 // everything reports whether no filter is set.
 func (q listQuery) everything() bool {
 	for name, value := range q.query {
-		if value != "" && name != "limit" && name != "before" {
+		if value != "" && !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
 			return false
 		}
 	}

@@ -61,21 +61,35 @@ func TestListPages(t *testing.T) {
 	for query, want := range map[string]struct {
 		ids   string
 		total int
+		first int
 		more  bool
 	}{
-		"":                      {"5 4 2 1", 4, false},
-		"limit=2":               {"5 4", 4, true},
-		"limit=2&before=4":      {"2 1", 4, false},
-		"before=3":              {"2 1", 4, false}, // one that the filters leave out
-		"before=nothing":        {"", 4, false},
-		"search=number+2":       {"2", 1, false},
-		"search=number+3":       {"", 0, false},
-		"search=NUMBER&limit=3": {"5 4 2", 4, true},
-		"search=2&before=4":     {"2", 1, false},
+		"":                          {"5 4 2 1", 4, 0, false},
+		"limit=2":                   {"5 4", 4, 0, true},
+		"limit=2&before=4":          {"2 1", 4, 2, false},
+		"before=3":                  {"2 1", 4, 2, false}, // one that the filters leave out
+		"before=nothing":            {"", 4, 4, false},
+		"search=number+2":           {"2", 1, 0, false},
+		"search=number+3":           {"", 0, 0, false},
+		"search=NUMBER&limit=3":     {"5 4 2", 4, 0, true},
+		"search=2&before=4":         {"2", 1, 0, false},
+		"offset=1":                  {"4 2 1", 4, 1, false},
+		"offset=2&limit=1":          {"2", 4, 2, true},
+		"offset=1&before=5":         {"2 1", 4, 2, false},
+		"offset=4":                  {"", 4, 4, false},
+		"offset=9":                  {"", 4, 4, false},
+		"around=1&limit=2":          {"2 1", 4, 2, false},
+		"around=2&limit=2":          {"4 2", 4, 1, true},
+		"around=5&limit=2":          {"5 4", 4, 0, true},
+		"around=1&limit=1":          {"1", 4, 3, false},
+		"around=3&limit=2":          {"5 4", 4, 0, true}, // one that the filters leave out
+		"around=x&offset=3":         {"5 4 2 1", 4, 0, false},
+		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
 		out := list(asked(t, query), 0, rows)
-		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.More != want.more {
-			t.Errorf("%s: %q of %d, more %v; want %+v", query, got, out.Total, out.More, want)
+		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.More != want.more ||
+			out.First != want.first {
+			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.First, out.More, want)
 		}
 	}
 }
@@ -85,6 +99,8 @@ func TestListStops(t *testing.T) {
 	for query, want := range map[string]struct{ seen, shown int }{
 		"limit=2":               {3, 2},
 		"limit=2&before=98":     {6, 2},
+		"limit=2&offset=10":     {13, 2},
+		"limit=2&around=90":     {11 + 12, 2},
 		"limit=2&account_id=1":  {100, 2},
 		"limit=2&search=number": {100, 2},
 	} {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"io"
+	"mime"
 	"net/http"
 	"regexp"
 
@@ -34,6 +35,17 @@ func (c *Control) mailRoutes() []route {
 			does:    "A message as RFC 5322 has it.",
 			handler: serving("text/plain", c.serveMailSource),
 		},
+		{
+			pattern: "GET outbox/{id}/eml",
+			does:    "A message as a file that mail programs open: RFC 5322 and MIME in ASCII, text and HTML as alternatives.",
+			handler: serving("message/rfc822", c.serveEML),
+		},
+		{
+			pattern: "GET outbox/{id}/checks",
+			does: "What is probably wrong with a message: links that lead nowhere, no text part, marketing without " +
+				"List-Unsubscribe, HTML of more than 102 kB, pictures without a text.",
+			handler: answering(c.checks),
+		},
 	}
 }
 
@@ -59,6 +71,33 @@ func (c *Control) serveMailHTML(w http.ResponseWriter, r *request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	at := mailHead.FindStringIndex(m.HTML)[1]
 	_, _ = io.WriteString(w, m.HTML[:at]+`<base target="_blank">`+m.HTML[at:])
+}
+
+// serveEML sends a message as a file.
+func (c *Control) serveEML(w http.ResponseWriter, r *request) {
+	m, err := c.messageRecord(r.PathValue("id"))
+	if err != nil {
+		gateway.AnswerError(w, r.Request, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "message/rfc822")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": m.ID + ".eml"}))
+	_, _ = w.Write(mail.EML(m.Message))
+}
+
+// findings is what the checks of a message found.
+type findings struct {
+	Findings []mail.Finding `json:"findings" means:"the findings; empty if there is none"`
+}
+
+func (c *Control) checks(r *request) (findings, error) {
+	m, err := c.messageRecord(r.PathValue("id"))
+	if err != nil {
+		return findings{}, err
+	}
+	return findings{mail.Check(m.Message)}, nil
 }
 
 // serveMailSource shows a message as it would travel.

@@ -32,6 +32,12 @@ func (c *Control) messageRoutes() section {
 				does:    "A message with text, HTML, headers, links and the events about it; also one that was refused.",
 				handler: answering(c.message),
 			},
+			{
+				pattern: "DELETE outbox/{id}",
+				does: "Takes a message out of the outbox, and answers 404 to its id from then on. The API knows its email, and " +
+					"its events and deliveries stay.",
+				handler: answering(c.deleteMessage),
+			},
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -104,6 +110,14 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 
 func (c *Control) message(r *request) (*platform.Record, error) {
 	return c.messageRecord(r.PathValue("id"))
+}
+
+func (c *Control) deleteMessage(r *request) (nothing, error) {
+	id := r.PathValue("id")
+	if _, err := c.messageRecord(id); err != nil {
+		return nothing{}, err
+	}
+	return nothing{}, c.Platform.DeleteMessage(id)
 }
 
 func (c *Control) messageRecord(id string) (*platform.Record, error) {

@@ -209,14 +209,19 @@ func TestWaiting(t *testing.T) {
 
 // A snapshot without the delivery itself is a mistake, and no panic.
 func TestCheckOfStates(t *testing.T) {
-	d := func(id, hook string) Saved { return Saved{Delivery: &record.Delivery{ID: id, WebhookID: hook}} }
+	d := func(id, hook string) Saved {
+		return Saved{Delivery: &record.Delivery{ID: id, WebhookID: hook, State: record.DeliveryQueued}}
+	}
 	late := d("dlv-1", "7")
 	late.Tries = -1
+	unknown := d("dlv-1", "7")
+	unknown.State = "lost"
 	for want, state := range map[string]State{
-		"":                                     {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
-		"deliveries[0]: id: want dlv-1":        {Deliveries: []Saved{{}}},
-		"deliveries[1]: id: want dlv-2":        {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
-		"deliveries[0]: tries: want 0 or more": {Deliveries: []Saved{late}},
+		"":                                              {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
+		"deliveries[0]: id: want dlv-1":                 {Deliveries: []Saved{{}}},
+		"deliveries[1]: id: want dlv-2":                 {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
+		"deliveries[0]: tries: want 0 or more":          {Deliveries: []Saved{late}},
+		`deliveries[0]: state: "lost" is none`:          {Deliveries: []Saved{unknown}},
 		"deliveries[0]: webhook_id: there is none such": {Deliveries: []Saved{d("dlv-1", "8")}},
 		"events: want objects":                          {Events: []*record.FiredEvent{nil}},
 	} {
@@ -233,8 +238,8 @@ func TestCheckOfStates(t *testing.T) {
 // Connections to receivers are kept while a queue is worked off, and closed when
 // nothing is left to do.
 func TestConnectionsAreNotKept(t *testing.T) {
-	opened, closed := make(chan struct{}, 10), make(chan struct{}, 10)
-	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	opened, closed, received := make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{}, 10)
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received <- struct{}{} }))
 	receiver.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
@@ -255,12 +260,15 @@ func TestConnectionsAreNotKept(t *testing.T) {
 		}
 	}
 	e.Archive(7, false)
-	select {
-	case <-closed:
-	case <-time.After(time.Minute):
-		t.Fatal("the connection is still there")
+	for range 3 {
+		<-received
 	}
 	if n := len(opened); n != 1 {
 		t.Errorf("%d connections for deliveries one after the other", n)
+	}
+	select {
+	case <-closed: // the only one there was
+	case <-time.After(time.Minute):
+		t.Fatal("the connection is still there")
 	}
 }

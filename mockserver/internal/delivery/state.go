@@ -63,12 +63,23 @@ func (s State) Check(hooks map[string]bool) error {
 			return fmt.Errorf("deliveries[%d]: webhook_id: there is none such", i)
 		case d.Tries < 0:
 			return fmt.Errorf("deliveries[%d]: tries: want 0 or more", i)
+		case !d.Forgotten && !known(d.State):
+			return fmt.Errorf("deliveries[%d]: state: %q is none", i, d.State)
 		}
 	}
 	if slices.Contains(s.Events, nil) {
 		return errors.New("events: want objects")
 	}
 	return nil
+}
+
+func known(s record.DeliveryState) bool {
+	switch s {
+	case record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying,
+		record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped:
+		return true
+	}
+	return false
 }
 
 // Forget forgets what is to be delivered, for good. What is being attempted ends

@@ -1,5 +1,5 @@
-// Package mail writes messages: it fills merge tags, and lays a message out as
-// it travels.
+// Package mail writes messages: it fills merge tags, lays a message out as it
+// travels and as a file, and says how it begins and what is wrong with it.
 package mail
 
 import (

@@ -16,7 +16,7 @@ type records struct {
 	accounts map[int64]*account
 	messages map[string]*message // of all accounts, by id
 	kept     []*message          // the same in their order; it only grows
-	outbox   []*message          // those that were sent, in order; it only grows
+	outbox   []*message          // those that were sent, in order; it only grows, or is replaced
 	changing cut.Source[message] // told before a message changes
 }
 

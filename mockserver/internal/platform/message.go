@@ -75,6 +75,8 @@ type message struct {
 	Unsubscribed       bool `json:"unsubscribed,omitzero"`
 	GlobalUnsubscribed bool `json:"global_unsubscribed,omitzero"`
 	ReportedAsSpam     bool `json:"reported_as_spam,omitzero"`
+
+	Deleted bool `json:"deleted,omitzero"` // from the outbox
 }
 
 type bounce struct {
@@ -97,7 +99,9 @@ func (m *message) to(listID int64, c *contact) {
 }
 
 // sent reports whether a message is in the outbox.
-func (m *message) sent() bool { return m.Status != messageRejected && m.Status != messageError }
+func (m *message) sent() bool {
+	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
+}
 
 // value is what a merge tag of the message stands for: the request's values
 // win over the contact's.

@@ -72,10 +72,13 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 	return headers
 }
 
-// Summary is a message without its parts.
+// Summary is a message without its parts, and how it begins.
 type Summary struct {
 	record.Message
+	Snippet string    `json:"snippet,omitzero" means:"how its text begins, or what its HTML shows: one line, up to 140 characters"`
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's
 }
 
-func (m *message) summary() Summary { return Summary{Message: m.outline()} }
+func (m *message) summary() Summary {
+	return Summary{Message: m.outline(), Snippet: mail.Snippet(m.Content.Text, m.Content.HTML, m.value)}
+}

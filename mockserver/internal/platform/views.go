@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -36,18 +37,40 @@ func (p *Platform) Message(id string) *Record {
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m := p.messages[id]; m != nil {
+	if m := p.messages[id]; m != nil && !m.Deleted {
 		return new(*m)
 	}
 	return nil
+}
+
+// DeleteMessage takes a message out of what is seen of it here: the outbox and its
+// record. The API knows its email, and its events and deliveries stay.
+func (p *Platform) DeleteMessage(id string) error {
+	m := p.messageNow(id)
+	if m == nil {
+		return noEmail(id)
+	}
+	_, err := transact(p, m.AccountID, nil, func(t *tx) (struct{}, error) {
+		m := t.p.messages[id]
+		if m == nil || m.Deleted {
+			return struct{}{}, noEmail(id)
+		}
+		t.p.changing.Changing(m)
+		m.Deleted = true
+		outbox := slices.Clone(t.p.outbox) // somebody may be reading the other one
+		t.p.outbox = slices.DeleteFunc(outbox, func(other *message) bool { return other == m })
+		return struct{}{}, nil
+	})
+	p.changes.Tell(feed.State, nil)
+	return err
 }
 
 // step is how many messages are copied while the platform stands still: it goes on
 // between two steps, and while what was copied is looked at.
 const step = 256
 
-// sent returns what is in the outbox. The slice only grows, until other records take
-// the place of all.
+// sent returns what is in the outbox. The slice only grows, until another one takes
+// its place.
 func (p *Platform) sent() []*message {
 	p.mu.Lock()
 	defer p.mu.Unlock()

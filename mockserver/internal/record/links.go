@@ -3,6 +3,7 @@ package record
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,11 @@ var (
 
 // Links returns the targets of the links in the message's HTML.
 func (m Message) Links() []string {
+	return slices.DeleteFunc(m.Targets(), func(target string) bool { return target == "" })
+}
+
+// Targets returns the targets of all links, also those that are empty.
+func (m Message) Targets() []string {
 	var links []string
 	for rest := m.HTML; ; {
 		at := linkStart.FindStringIndex(rest)
@@ -29,7 +35,8 @@ func (m Message) Links() []string {
 			continue
 		}
 		var target string
-		if target, rest = linkTarget(rest); target != "" {
+		var link bool // or the target of one
+		if target, link, rest = linkTarget(rest); link {
 			links = append(links, target)
 		}
 	}
@@ -37,14 +44,15 @@ func (m Message) Links() []string {
 
 // linkTarget reads the attributes of a link. Of several targets browsers follow
 // the first.
-func linkTarget(attributes string) (target, rest string) {
+func linkTarget(attributes string) (target string, link bool, rest string) {
 	for rest = attributes; ; {
 		part := tagAttribute.FindStringSubmatch(rest)
 		if part == nil {
-			return target, rest
+			return target, link, rest
 		}
 		rest = rest[len(part[0]):]
 		if target == "" && strings.EqualFold(part[1], "href") {
+			link = true
 			target = html.UnescapeString(part[2] + part[3] + part[4])
 		}
 	}

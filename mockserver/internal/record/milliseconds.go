@@ -11,12 +11,12 @@ import (
 // many digits after the point as it takes.
 type Milliseconds time.Duration
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [encoding/json.Marshaler].
 func (m Milliseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(m)/1e6, 'f', -1, 64), nil
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
+// UnmarshalJSON implements [encoding/json.Unmarshaler].
 func (m *Milliseconds) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.Abs(n) >= math.MaxInt64/1e6 {

@@ -1,0 +1,1 @@
+export default { stock: { input: './openapi.yaml', output: { target: './orval.ts', client: 'fetch' } } }

@@ -1,0 +1,226 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// newExamplePlatform returns the platform in memory too, so that recipients and
+// networks can do something.
+func newExamplePlatform(cfg client.Config) (*client.Client, *mockserver.Server) {
+	platform := mockserver.New(mockserver.Config{})
+	cfg.BaseURL, cfg.HTTPClient = platform.URL(), platform.HTTPClient()
+	if cfg.TokenSource == nil {
+		cfg.Token = platform.Token()
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c, platform
+}
+
+// An email is sent once, or it is said that nobody knows: here the platform
+// takes the second one, and its answer is lost.
+func ExampleEmails_Send() {
+	c, platform := newExamplePlatform(client.Config{})
+	defer platform.Close()
+	for _, order := range []string{"A-16", "A-17"} {
+		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
+			Email:            "ada@example.org",
+			Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
+			Content:          client.EmailContent{Subject: "Order {{order}}", Text: "Thank you.", Type: client.EmailTypeTransactional},
+			CustomAttributes: map[string]string{"order": order},
+		})
+		switch {
+		case err == nil:
+			fmt.Println(order, email.Status)
+		case errors.Is(err, client.ErrOutcomeUnknown):
+			fmt.Println(order, "may have been sent: not again before somebody has looked")
+		default:
+			fmt.Println(order, "was not sent:", err)
+		}
+		lost := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Times: 1}
+		if err := platform.Inject(lost); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(len(platform.Outbox()), "emails")
+	// Output:
+	// A-16 queued
+	// A-17 may have been sent: not again before somebody has looked
+	// 2 emails
+}
+
+// GetAll takes ids as they come, and looks them up a second apart: a channel
+// makes it a queue for events that do not say why an email bounced.
+func ExampleEmails_GetAll() {
+	c, platform := newExamplePlatform(client.Config{LookupLimiter: client.NoLookupLimit{}}) // for the example not to take seconds
+	defer platform.Close()
+	platform.SetLookupLimit(mockserver.LookupBucket)
+	ids := make(chan string, 100) // filled by the handler of a webhook
+	for _, address := range []string{"bounce+hb@mock.test", "bounce+sb@mock.test"} {
+		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
+			Email: address, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		ids <- email.ID
+	}
+	close(ids) // at the end of the program
+
+	queue := func(yield func(string) bool) {
+		for id := range ids {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+	for email, err := range c.Emails.GetAll(context.Background(), queue) {
+		if err != nil {
+			fmt.Println(email.ID, "comes again later:", err)
+			continue
+		}
+		fmt.Println(email.Email, email.Bounce != nil && email.Bounce.Hard())
+	}
+	// Output:
+	// bounce+hb@mock.test true
+	// bounce+sb@mock.test false
+}
+
+// The header of a file names its columns. All but the address, tags and
+// interests are custom attributes.
+func ExampleImportCSV() {
+	file := strings.NewReader("Email,Tags,City\nann@example.com,vip;new,Paris\n\"bob@example.com\",,\"Rome, Italy\"\n")
+	for contact, err := range client.ImportCSV(file, client.CSVOptions{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(contact.Line, contact.Email, contact.Tags, contact.CustomAttributes)
+	}
+	// Output:
+	// 2 ann@example.com [vip new] [{City Paris}]
+	// 3 bob@example.com [] [{City Rome, Italy}]
+}
+
+// Double opt-in: the platform sends an email with a link, and the contact is
+// active once its recipient has followed it.
+func ExampleContacts_CreatePending() {
+	c, platform := newExamplePlatform(client.Config{})
+	defer platform.Close()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil { // once for each list
+		log.Fatal(err)
+	}
+	ann, err := c.Contacts.CreatePending(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ann.Status)
+
+	if err := platform.Confirm(platform.Outbox()[0].ID); err != nil { // as Ann does
+		log.Fatal(err)
+	}
+	ann, err = c.Contacts.Get(ctx, list.ListID, ann.ID)
+	fmt.Println(ann.Status, err)
+	// Output:
+	// pending
+	// active <nil>
+}
+
+// Scheduling sends a campaign to whoever is active on its list at that time.
+// What became of it is asked for when the outcome is not known.
+func ExampleCampaigns_Schedule() {
+	c, platform := newExamplePlatform(client.Config{})
+	defer platform.Close()
+	ctx := context.Background()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
+		Name: "May", ListID: list.ListID, Sender: client.Sender{Email: "shop@example.com"},
+		Content: client.MessageContent{Subject: "News", Text: "New in May"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	schedule := client.CampaignSchedule{ScheduledFor: platform.Now().AddDate(0, 0, 1).Unix()}
+	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, schedule)
+	fmt.Println(errors.Is(err, client.ErrPolicyNotAccepted))
+
+	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+		log.Fatal(err)
+	}
+	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterActing: true, Times: 1}
+	if err := platform.Inject(lost); err != nil {
+		log.Fatal(err)
+	}
+	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, schedule)
+	fmt.Println(errors.Is(err, client.ErrOutcomeUnknown))
+	campaign, err = c.Campaigns.Get(ctx, campaign.CampaignID)
+	fmt.Println(campaign.Status, err)
+	// Output:
+	// true
+	// true
+	// scheduled <nil>
+}
+
+// A source is asked before the first request and after a 401, as here, when the
+// token was revoked. FreshTokens makes one that knows when tokens end.
+func ExampleTokenSource() {
+	tokens := []string{mockserver.DefaultToken, "second"}
+	source := func(context.Context) (string, error) { // a file, a vault, an environment variable
+		token := tokens[0]
+		tokens = slices.Delete(tokens, 0, 1)
+		fmt.Println("asked; left:", len(tokens))
+		return token, nil
+	}
+	c, platform := newExamplePlatform(client.Config{TokenSource: source})
+	defer platform.Close()
+	if err := platform.Seed(strings.NewReader(`{"tokens": [{"token": "second"}]}`)); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		list, err := c.Lists.Create(context.Background(), client.ListCreate{Name: "News"})
+		fmt.Println(list.Name, err)
+		if err := platform.RevokeToken(mockserver.DefaultToken); err != nil {
+			break // it is revoked already
+		}
+	}
+	// Output:
+	// asked; left: 1
+	// News <nil>
+	// asked; left: 0
+	// News <nil>
+}
+
+// What a single call needs travels in its context.
+func ExampleWithMaxAttempts() {
+	c, platform := newExamplePlatform(client.Config{})
+	defer platform.Close()
+	if err := platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}); err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range []int{1, 2} {
+		_, err := c.Tags.List(client.WithMaxAttempts(context.Background(), n), client.ListTagsParams{})
+		if e, ok := errors.AsType[*client.Error](err); ok {
+			fmt.Println(e.StatusCode, e.Attempts)
+		}
+	}
+	// Output:
+	// 503 1
+	// 503 2
+}

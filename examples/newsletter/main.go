@@ -1,0 +1,86 @@
+// Command newsletter is a newsletter service: sign-up with double opt-in, nightly
+// import, campaigns and their results, order confirmations, a receiver with a
+// suppression table and lookups in the background, export, metrics.
+//
+//	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook \
+//	go run ./examples/newsletter -contacts contacts.csv
+//
+// Ctrl-C or SIGTERM ends it when what has begun is done. Without the variables
+// it sends one issue on the platform in memory.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		log.Fatal("newsletter: ", err)
+	}
+}
+
+func run(ctx context.Context) error {
+	contacts := flag.String("contacts", "contacts.csv", "the `file` that is imported each night")
+	addr := flag.String("addr", "127.0.0.1:8080", "the `address` for subscribers and the platform")
+	internal := flag.String("internal", "127.0.0.1:8081", "the `address` for those who run the service")
+	flag.Parse()
+	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
+	if cfg.BaseURL == "" {
+		return demonstrate(ctx)
+	}
+	s, err := open(ctx, cfg, os.Getenv("HOOK_URL"), *contacts)
+	if err != nil {
+		return err
+	}
+	public, err := net.Listen("tcp", *addr)
+	if err != nil {
+		return err
+	}
+	private, err := net.Listen("tcp", *internal)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, public, private)
+}
+
+// demonstrate sends one issue to one subscriber, who opens every email.
+func demonstrate(ctx context.Context) error {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
+	s, err := open(ctx, cfg, "http://shop.test/hook", "")
+	if err != nil {
+		return err
+	}
+	platform.SetTarget("shop.test", s.public())
+	if err := s.signUp(ctx, "open@"+mockserver.MagicDomain); err != nil {
+		return err
+	}
+	if err := platform.Confirm(platform.Outbox()[0].ID); err != nil {
+		return err
+	}
+	content := client.MessageContent{Subject: "News", HTML: "<p>New in May</p>"}
+	issue, err := s.publish(ctx, client.CampaignCreate{Name: "May", Content: content})
+	if err != nil {
+		return err
+	}
+	if err := platform.Wait(ctx); err != nil {
+		return err
+	}
+	result, err := s.result(ctx, issue.CampaignID)
+	fmt.Println(issue.Name, result)
+	return err
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// inBubble runs f with a service on a platform of its own. Nothing opens a
+// socket, and hours pass in no time.
+func inBubble(t *testing.T, f func(t *testing.T, s *service, platform *mockserver.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		s := opened(t, platform, filepath.Join(t.TempDir(), "contacts.csv"))
+		f(t, s, platform)
+	})
+}
+
+func opened(t *testing.T, platform *mockserver.Server, contacts string) *service {
+	t.Helper()
+	cfg := client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()}
+	s, err := open(t.Context(), cfg, "http://shop.test/hook", contacts)
+	check(t, err)
+	platform.SetTarget("shop.test", s.public())
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// background runs a part of the service until the test ends.
+func background(t *testing.T, part func(context.Context) error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- part(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// loseAnswer has the platform carry an operation out and lose its answer, once.
+func loseAnswer(t *testing.T, platform *mockserver.Server, operation string) {
+	t.Helper()
+	check(t, platform.Inject(mockserver.Fault{
+		Operation: operation, Action: mockserver.FaultReset, AfterActing: true, Times: 1,
+	}))
+}
+
+// post signs somebody up, and returns the status and the text that a browser
+// gets.
+func post(t *testing.T, s *service, email string) (int, string) {
+	t.Helper()
+	body := strings.NewReader(url.Values{"email": {email}}.Encode())
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/signup", body)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	s.public().ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// active returns the addresses that the export holds.
+func active(t *testing.T, s *service) (addresses []string) {
+	t.Helper()
+	var out strings.Builder
+	check(t, s.export(t.Context(), &out))
+	for line := range strings.Lines(out.String()) {
+		address, _, _ := strings.Cut(line, ",")
+		addresses = append(addresses, address)
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+// TestSignUp: an address is active once it is confirmed, and nobody learns from
+// the answer whether it was known.
+func TestSignUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		loseAnswer(t, platform, "createContact")
+		status, first := post(t, s, "ada@example.org")
+		mail := platform.OutboxTo("ada@example.org")
+		if status != http.StatusOK || len(mail) != 1 || !mail[0].Confirmation {
+			t.Fatalf("got %d, %d emails", status, len(mail))
+		}
+		if got := active(t, s); got != nil {
+			t.Errorf("active before they confirm: %v", got)
+		}
+		check(t, platform.Confirm(mail[0].ID))
+		if got := active(t, s); !slices.Equal(got, []string{"ada@example.org"}) {
+			t.Errorf("active after they confirm: %v", got)
+		}
+		s.suppress("Gone@example.org")
+		for _, email := range []string{"ada@example.org", "gone@example.org", "new@example.org"} {
+			if status, text := post(t, s, email); status != http.StatusOK || text != first {
+				t.Errorf("%s: got %d %q, want %q", email, status, text, first)
+			}
+		}
+		if n := len(platform.Outbox()); n != 2 {
+			t.Errorf("%d emails, want one to ada and one to new", n)
+		}
+		if status, _ := post(t, s, "nobody"); status != http.StatusUnprocessableEntity {
+			t.Errorf("no address: %d", status)
+		}
+		check(t, platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 500}))
+		if status, _ := post(t, s, "late@example.org"); status != http.StatusServiceUnavailable {
+			t.Errorf("the platform is down: %d", status)
+		}
+	})
+}
+
+// TestImportNightly: each night the file is imported, and what failed is made
+// up for the next night. Who has unsubscribed or is suppressed stays away.
+func TestImportNightly(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		background(t, s.importNightly)
+		s.suppress("*@example.net")
+		loseAnswer(t, platform, "importContacts")
+		nights := []struct {
+			file string
+			want []string
+		}{
+			{"email,tags\nada@example.org,vip\nbob@example.net,\nnobody,\n", []string{"ada@example.org"}},
+			{"", []string{"ada@example.org"}}, // no file, no change
+			{"email,tags\nada@example.org,vip\ncy@example.org\ndan@example.org,\n", []string{"ada@example.org", "dan@example.org"}},
+		}
+		for i, night := range nights {
+			if night.file == "" {
+				check(t, os.Remove(s.contacts))
+			} else {
+				check(t, os.WriteFile(s.contacts, []byte(night.file), 0o600))
+			}
+			now := time.Now()
+			time.Sleep(time.Until(time.Date(now.Year(), now.Month(), now.Day()+1, 3, 1, 0, 0, now.Location())))
+			synctest.Wait()
+			if got := active(t, s); !slices.Equal(got, night.want) {
+				t.Errorf("after night %d: %v, want %v", i+1, got, night.want)
+			}
+		}
+		ada, err := s.platform.Contacts.Find(t.Context(), s.listID, "ada@example.org")
+		check(t, err)
+		check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, ada.ID))
+		check(t, s.importContacts(t.Context()))
+		if got := active(t, s); !slices.Equal(got, []string{"dan@example.org"}) {
+			t.Errorf("ada has unsubscribed: %v", got)
+		}
+		if failed := s.counts.Get("import failed").String(); failed != "1" {
+			t.Errorf("%s imports failed, want 1", failed)
+		}
+	})
+}
+
+// TestNightBeforeThree: a service that starts at one o'clock imports at three.
+func TestNightBeforeThree(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+		check(t, os.WriteFile(s.contacts, []byte("email\nada@example.org\n"), 0o600))
+		now := time.Now()
+		start := time.Date(now.Year(), now.Month(), now.Day()+1, 1, 0, 0, 0, now.Location())
+		time.Sleep(time.Until(start))
+		background(t, s.importNightly)
+		time.Sleep(2*time.Hour + time.Minute)
+		synctest.Wait()
+		if got := active(t, s); len(got) != 1 {
+			t.Errorf("at a minute past three: %v", got)
+		}
+	})
+}
+
+// TestConfirm: an order is confirmed once, whatever is lost on the way.
+func TestConfirm(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
+		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
+		loseAnswer(t, platform, "submitEmail")
+		for i, want := range []error{client.ErrOutcomeUnknown, nil} {
+			if err := s.confirm(t.Context(), "A-2", "ada@example.org"); !errors.Is(err, want) {
+				t.Errorf("try %d: %v, want %v", i+1, err, want)
+			}
+		}
+		check(t, platform.Inject(mockserver.Fault{
+			Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1,
+		}))
+		for i, want := range []error{client.ErrForbidden, nil, nil} {
+			if err := s.confirm(t.Context(), "A-3", "ada@example.org"); !errors.Is(err, want) {
+				t.Errorf("refused, try %d: %v, want %v", i+1, err, want)
+			}
+		}
+		var subjects []string
+		for _, m := range platform.Outbox() {
+			subjects = append(subjects, m.Subject)
+		}
+		if want := []string{"Your order A-1", "Your order A-2", "Your order A-3"}; !slices.Equal(subjects, want) {
+			t.Errorf("sent %q, want %q", subjects, want)
+		}
+	})
+}
+
+// TestSuppression: whoever cannot or does not want to get email gets none any
+// more, also if that takes a lookup, and the platform is down for a while.
+func TestSuppression(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		background(t, s.lookUp)
+		for i, address := range []string{
+			"bounce+hb@mock.test", "complaint@mock.test", "global-unsubscribe@mock.test", "bounce+sb@mock.test", "open@mock.test",
+		} {
+			if i == 0 {
+				check(t, platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 4}))
+			}
+			check(t, s.confirm(t.Context(), "first "+address, address))
+		}
+		check(t, platform.Drain(t.Context()))
+		time.Sleep(2 * time.Minute)
+		for address, want := range map[string]error{
+			"Bounce+HB@mock.test": errSuppressed, "complaint@mock.test": errSuppressed, "global-unsubscribe@mock.test": errSuppressed,
+			"bounce+sb@mock.test": nil, "open@mock.test": nil,
+		} {
+			if err := s.confirm(t.Context(), "second "+address, address); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", address, err, want)
+			}
+		}
+	})
+}
+
+// TestPublish: an issue goes to each reader once, although answers are lost,
+// and its events are counted.
+func TestPublish(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		addresses := []string{"open@mock.test", "click@mock.test", "bounce+hb@mock.test", "complaint@mock.test"}
+		for _, a := range addresses {
+			_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: a})
+			check(t, err)
+		}
+		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{
+			Subject: "News", HTML: `<a href="https://shop.example/may">May</a>`,
+		}}
+		loseAnswer(t, platform, "createCampaign")
+		loseAnswer(t, platform, "scheduleCampaign")
+		var campaign client.Campaign
+		for i, want := range []error{client.ErrOutcomeUnknown, client.ErrOutcomeUnknown, nil, nil} {
+			var err error
+			if campaign, err = s.publish(t.Context(), issue); !errors.Is(err, want) {
+				t.Fatalf("try %d: %v, want %v", i+1, err, want)
+			}
+		}
+		check(t, platform.Drain(t.Context()))
+		result, err := s.result(t.Context(), campaign.CampaignID)
+		check(t, err)
+		for event, want := range map[string]string{
+			"Email.Opened": "1", "Email.Clicked": "1", "Email.Bounced": "1", "Email.ReportedAsSpam": "1",
+		} {
+			if result[event] != want {
+				t.Errorf("%s: %s, want %s", event, result[event], want)
+			}
+		}
+		if n := len(platform.Outbox()); n != len(addresses) {
+			t.Errorf("%d emails to %d readers", n, len(addresses))
+		}
+		for _, gone := range addresses[2:] {
+			if !s.isSuppressed(gone) {
+				t.Errorf("%s is not suppressed", gone)
+			}
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"expvar"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/webhook"
+)
+
+// service is a newsletter on one list, and the emails of the shop around it.
+type service struct {
+	platform *client.Client
+	listID   int64
+	sender   client.Sender
+	contacts string       // the file that is imported each night
+	hook     http.Handler // takes the platform's events
+	counts   expvar.Map   // metrics: calls, deliveries, events of campaigns
+
+	// What must not be forgotten. Make these tables of a database, and have handle
+	// write them in the transaction of contrib/pgstore: then each event counts
+	// exactly once, whatever is killed.
+	suppressed sync.Map      // addresses, and patterns as *@example.com
+	orders     sync.Map      // the id of the email about an order, "" while it is not known
+	lookups    sync.Map      // ids of emails that are to be looked up
+	more       chan struct{} // holds a value after lookups has grown
+}
+
+// open finds the list, and the webhook that the platform reaches at hookURL.
+// The first time it creates them.
+func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *service, err error) {
+	s = &service{sender: client.Sender{Email: "shop@example.com"}, contacts: contacts, more: make(chan struct{}, 1)}
+	cfg.Observe = s.countCall
+	if s.platform, err = client.New(cfg); err != nil {
+		return nil, err
+	}
+	list, err := s.platform.Lists.Find(ctx, "Readers")
+	if errors.Is(err, client.ErrNotFound) {
+		list, err = s.platform.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.listID = list.ListID
+	if s.hook, err = s.subscribe(ctx, hookURL); err != nil {
+		return nil, err
+	}
+	return s, s.platform.Lists.AcceptPolicy(ctx, s.listID)
+}
+
+// subscribe returns the handler for the events of all that the service sends.
+func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
+	hook, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []client.EventName{
+		client.EventNameEmailOpened, client.EventNameEmailClicked, client.EventNameEmailBounced,
+		client.EventNameEmailReportedAsSpam, client.EventNameSuppressedEmailAdded,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+	if err != nil {
+		return nil, err
+	}
+	verifier, err := webhook.NewVerifier(secret)
+	if err != nil {
+		return nil, err
+	}
+	return webhook.NewHandler(verifier, s.handle, webhook.Options{
+		Observe: func(_ context.Context, o webhook.Outcome) { s.counts.Add(fmt.Sprintf("delivery %d", o.Status), 1) },
+	}), nil
+}
+
+// countCall counts calls by operation and status, and retries.
+func (s *service) countCall(ctx context.Context, op string) (context.Context, client.Observer) {
+	return ctx, client.Observer{
+		Retry: func(client.Observation) { s.counts.Add("retry "+op, 1) },
+		End:   func(o client.Observation) { s.counts.Add(fmt.Sprintf("call %s %d", op, o.StatusCode), 1) },
+	}
+}
+
+// public is what subscribers and the platform reach.
+func (s *service) public() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/hook", s.hook)
+	mux.HandleFunc("POST /signup", func(w http.ResponseWriter, r *http.Request) {
+		switch err := s.signUp(r.Context(), r.FormValue("email")); {
+		case errors.Is(err, client.ErrValidation):
+			http.Error(w, "This is no email address.", http.StatusUnprocessableEntity)
+		case err != nil:
+			http.Error(w, "Please try again later.", http.StatusServiceUnavailable)
+		default:
+			_, _ = fmt.Fprintln(w, "Please confirm by the link that we have sent to you.")
+		}
+	})
+	return http.MaxBytesHandler(mux, 1<<20)
+}
+
+// internal is for those who run the service.
+func (s *service) internal() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, &s.counts) })
+	mux.HandleFunc("GET /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.export(r.Context(), w); err != nil {
+			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+		}
+	})
+	return mux
+}
+
+// run serves until ctx ends or a part fails. Then requests and events are
+// answered to the end, and imports and lookups stop where they can go on later.
+func (s *service) run(ctx context.Context, public, internal net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error)
+	go func() { ended <- serve(ctx, public, s.public()) }()
+	go func() { ended <- serve(ctx, internal, s.internal()) }()
+	go func() { ended <- s.importNightly(ctx) }()
+	go func() { ended <- s.lookUp(ctx) }()
+	err := <-ended
+	stop() // the first that ends, ends all
+	return errors.Join(err, <-ended, <-ended, <-ended)
+}
+
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+		defer cancel()
+		ended <- server.Shutdown(grace)
+	})
+	if err := server.Serve(l); stop() {
+		return err
+	}
+	return <-ended
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// get asks for an internal page. complete is false if it was cut off.
+func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
+	t.Helper()
+	srv := httptest.NewServer(s.internal())
+	defer srv.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
+	check(t, err)
+	resp, err := srv.Client().Do(r)
+	if err != nil {
+		return nil, false
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	return body, err == nil && resp.StatusCode == http.StatusOK
+}
+
+// TestExportIsWhole: of a list that could not be read to its end there is no
+// export that looks whole.
+func TestExportIsWhole(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	s := opened(t, platform, "")
+	contacts := client.ImportAddresses(func(yield func(string) bool) {
+		for i := range 250 {
+			if !yield(fmt.Sprintf("reader%d@example.org", i)) {
+				return
+			}
+		}
+	})
+	_, err := s.platform.Contacts.Import(t.Context(), s.listID, contacts, client.ImportOptions{})
+	check(t, err)
+	if body, complete := get(t, s, "/contacts.csv"); !complete || len(active(t, s)) != 250 {
+		t.Errorf("the export is %d bytes, complete: %v", len(body), complete)
+	}
+	check(t, platform.Inject( // the first page comes, the others do not
+		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
+		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
+	))
+	if _, complete := get(t, s, "/contacts.csv"); complete {
+		t.Error("a part is taken for the whole")
+	}
+}
+
+// TestMetrics: calls, retries and deliveries are counted by what became of
+// them.
+func TestMetrics(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	s := opened(t, platform, "")
+	check(t, platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1}))
+	check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
+	check(t, platform.Wait(t.Context()))
+	body, _ := get(t, s, "/metrics")
+	var got map[string]int
+	check(t, json.Unmarshal(body, &got))
+	for name, want := range map[string]int{"call submitEmail 201": 1, "retry submitEmail": 1, "delivery 204": 1, "call createWebhook 201": 1} {
+		if got[name] != want {
+			t.Errorf("%s: %d, want %d; all: %v", name, got[name], want, got)
+		}
+	}
+}
+
+// TestReopen: the second start finds what the first one made.
+func TestReopen(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	if first, second := opened(t, platform, ""), opened(t, platform, ""); first.listID != second.listID {
+		t.Errorf("lists %d and %d", first.listID, second.listID)
+	}
+	hooks := 0
+	s := opened(t, platform, "")
+	for _, err := range s.platform.Webhooks.All(t.Context(), client.ListWebhooksParams{}) {
+		check(t, err)
+		hooks++
+	}
+	if hooks != 1 {
+		t.Errorf("%d webhooks", hooks)
+	}
+}
+
+// held is a transport that holds requests up once it is told to.
+type held struct {
+	http.RoundTripper
+	arrived, release chan struct{}
+}
+
+func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost && r.URL.Path == "/lists/1/contacts" {
+		h.arrived <- struct{}{}
+		<-h.release
+	}
+	return h.RoundTripper.RoundTrip(r)
+}
+
+// closing is a listener that tells when it is closed.
+type closing struct {
+	net.Listener
+	closed func()
+}
+
+func (c closing) Close() error {
+	defer c.closed()
+	return c.Listener.Close()
+}
+
+func listen(t *testing.T, closed func()) net.Listener {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	check(t, err)
+	return closing{l, sync.OnceFunc(closed)}
+}
+
+// TestShutdown: a request that has begun is answered although the service is
+// told to end meanwhile, and everything ends.
+func TestShutdown(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	slow := held{platform.Transport(), make(chan struct{}), make(chan struct{})}
+	s, err := open(t.Context(), client.Config{
+		BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: &http.Client{Transport: slow},
+	}, "http://shop.test/hook", "")
+	check(t, err)
+	shut := make(chan struct{})
+	public, internal := listen(t, func() { close(shut) }), listen(t, func() {})
+	ctx, stop := context.WithCancel(t.Context())
+	ended, answered := make(chan error), make(chan string)
+	go func() { ended <- s.run(ctx, public, internal) }()
+	go func() {
+		resp, err := http.PostForm("http://"+public.Addr().String()+"/signup", url.Values{"email": {"ada@example.org"}})
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		_ = resp.Body.Close()
+		answered <- resp.Status
+	}()
+	<-slow.arrived
+	stop()
+	<-shut // nobody new is let in
+	close(slow.release)
+	if got := <-answered; got != "200 OK" {
+		t.Errorf("the request that had begun: %s", got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRunEndsWithAPart: a listener that fails ends the service with its error.
+func TestRunEndsWithAPart(t *testing.T) {
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	s := opened(t, platform, "")
+	broken := listen(t, func() {})
+	check(t, broken.Close())
+	if err := s.run(t.Context(), listen(t, func() {}), broken); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestDemonstrate(t *testing.T) { check(t, demonstrate(t.Context())) }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// served lets a handler answer requests without a socket.
+type served struct{ http.Handler }
+
+func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// withTokens runs f in a bubble, where hours pass in no time, with a client
+// whose source make makes of the credentials.
+func withTokens(t *testing.T, secret string, source func(*clientcredentials.Config) client.TokenSource, f func(t *testing.T, c *client.Client, e *endpoint)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		e := &endpoint{platform: platform, life: time.Hour}
+		credentials := &clientcredentials.Config{ClientID: clientID, ClientSecret: secret, TokenURL: "https://login.test/token"}
+		c, err := client.New(client.Config{
+			BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: source(credentials),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, c, e)
+	})
+}
+
+// through has x/oauth2 ask the endpoint e, as it does everywhere: by the
+// context.
+func through(t *testing.T, e *endpoint) context.Context {
+	return context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: served{e}})
+}
+
+func tags(ctx context.Context, c *client.Client) error {
+	_, err := c.Tags.List(ctx, client.ListTagsParams{})
+	return err
+}
+
+// TestRevokedEarly: after a 401 the adapter asks anew, and the call succeeds.
+func TestRevokedEarly(t *testing.T) {
+	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+		ctx := through(t, e)
+		for want := 1; want <= 3; want++ {
+			for range 2 {
+				if err := tags(ctx, c); err != nil || e.count() != want {
+					t.Fatalf("%v with %d tokens, want %d", err, e.count(), want)
+				}
+			}
+			if err := e.revoke(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestReplacedInTime: no call is refused because a token ended.
+func TestReplacedInTime(t *testing.T) {
+	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+		ctx := client.OnResponse(through(t, e), func(r client.Response) {
+			if r.StatusCode != http.StatusOK {
+				t.Errorf("%s: %d", r.Op, r.StatusCode)
+			}
+		})
+		for range 24 * 12 {
+			if err := tags(ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Minute) // in the bubble
+		}
+		if n := e.count(); n < 24 || n > 27 {
+			t.Errorf("%d tokens of an hour for a day", n)
+		}
+	})
+}
+
+// TestCachingSourceNeverRecovers is why tokens does not use cfg.TokenSource.
+func TestCachingSourceNeverRecovers(t *testing.T) {
+	var e *endpoint
+	caching := func(cfg *clientcredentials.Config) client.TokenSource {
+		var kept oauth2.TokenSource
+		return func(context.Context) (string, error) {
+			if kept == nil {
+				kept = cfg.TokenSource(through(t, e))
+			}
+			token, err := kept.Token()
+			if err != nil {
+				return "", err
+			}
+			return token.AccessToken, nil
+		}
+	}
+	withTokens(t, clientSecret, caching, func(t *testing.T, c *client.Client, made *endpoint) {
+		e = made
+		if err := tags(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.revoke(); err != nil {
+			t.Fatal(err)
+		}
+		if err := tags(t.Context(), c); !errors.Is(err, client.ErrUnauthorized) || e.count() != 1 {
+			t.Errorf("%v with %d tokens; if it recovers now, say so in tokens", err, e.count())
+		}
+	})
+}
+
+// TestWrongCredentials: the endpoint's refusal reaches the caller, in one line
+// and without the secret.
+func TestWrongCredentials(t *testing.T) {
+	withTokens(t, "wrong-s3cret", tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+		err := tags(through(t, e), c)
+		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || refused.Response.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("got %v", err)
+		}
+		if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("the error is %q", err)
+		}
+	})
+}
+
+func TestRun(t *testing.T) {
+	if err := run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a schema takes is said in words, with its rules.
+func TestKinds(t *testing.T) {
+	root, err := parseTree([]byte(`
+components:
+  schemas:
+    Sender: {type: object, properties: {email: {type: string}}}
+    Status: {type: string, enum: [open, done]}
+    Place: {type: array, items: {oneOf: [{type: string}, {type: integer}]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, schema, want string }{
+		{"a type", `{type: string}`, "string"},
+		{"a type, or null", `{type: [string, 'null']}`, "string or null"},
+		{"true and false", `{type: boolean, default: false}`, "true or false, false if left out"},
+		{"a format", `{type: string, format: date-time}`, "time as ISO 8601"},
+		{"a range", `{type: integer, minimum: 1, maximum: 100, default: 50}`, "integer, 1 to 100, 50 if left out"},
+		{"a least number", `{type: integer, minimum: 1}`, "integer, at least 1"},
+		{"a greatest number", `{type: integer, maximum: 9}`, "integer, at most 9"},
+		{"a text that is not empty", `{type: string, minLength: 1}`, "string, not empty"},
+		{"a text with a least length", `{type: string, minLength: 3}`, "string, at least 3 long"},
+		{"a pattern", `{type: string, pattern: '^a'}`, "string, `^a`"},
+		{"a list", `{type: array, items: {type: string}, maxItems: 9}`, "list of string, at most 9"},
+		{"a list with two rules", `{type: array, items: {type: integer}, minItems: 1, maxItems: 9}`, "list of integer, not empty, at most 9"},
+		{"a list of what has rules", `{type: array, items: {type: string, minLength: 1}, minItems: 1}`, "list of (string, not empty), not empty"},
+		{"an object of texts", `{type: object, additionalProperties: {type: string}}`, "object of string"},
+		{"an object of anything", `{type: object, additionalProperties: true}`, "object"},
+		{"a schema with members", `{$ref: '#/components/schemas/Sender'}`, "[Sender](#sender)"},
+		{"a schema without members", `{$ref: '#/components/schemas/Status'}`, "`open` `done`"},
+		{"one of several", `{$ref: '#/components/schemas/Place'}`, "list of string or integer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			schema, err := parseTree([]byte(tt.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := (kinds{root}).kind(schema); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// Shapes stand beside each other, a member in one line.
+func TestRowsOfShapes(t *testing.T) {
+	got := rowsOf([]section{
+		{Members: []row{{Name: "a", Kind: "string", Description: "One."}, {Name: "b", Kind: "integer", Description: "B."}}},
+		{Members: []row{{Name: "c", Kind: "null"}, {Name: "a", Kind: "integer", Description: "Another.", Optional: true}}},
+	})
+	var lines []string
+	for _, r := range got {
+		lines = append(lines, r.Name+": "+strings.Join(r.Kinds, " | ")+": "+r.Description)
+	}
+	want := []string{"a: string | integer, may be left out: One. Another.", "b: integer | no: B.", "c: no | null: "}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}
+
+func TestCheckLinks(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"all lead somewhere", "# A b\n[x](#a-b) [y](#get-ab_c)\n## `GET /a/{b_c}`\n", ""},
+		{"one leads nowhere", "# A\n[x](#b)\n", "no heading for #b"},
+		{"two headings alike", "# Email.Sent\n## EmailSent\n", `#emailsent is "Email.Sent" and "EmailSent"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := checkLinks(tt.text)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}

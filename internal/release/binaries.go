@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// goreleaser makes the binaries, here and in the workflow, which names it too.
+const goreleaser = "v2.16.0"
+
+// binaries has goreleaser make those of the release, all but to publish them,
+// and looks into each.
+func (s *stage) binaries(ctx context.Context) error {
+	origin := []string{"remote", "add", "origin", "https://" + root}
+	if err := errors.Join(s.git(ctx, origin...), s.git(ctx, "checkout", "--quiet", s.next)); err != nil {
+		return err
+	}
+	skip := "--skip=publish,announce"
+	if _, err := exec.LookPath("syft"); err != nil {
+		fmt.Println("MISSING: syft, needed for the lists of what is in the binaries (SBOM): they were not made")
+		skip += ",sbom"
+	}
+	env := append(s.alone(), "GORELEASER_CURRENT_TAG="+s.next, "GOWORK=")
+	args := []string{"run", "github.com/goreleaser/goreleaser/v2@" + goreleaser, "release", "--clean", "--parallelism=2", skip}
+	if _, err := command(ctx, s.repo, env, "go", args...); err != nil {
+		return err
+	}
+	for _, m := range published() {
+		if m.command == "" {
+			continue
+		}
+		if err := s.targets(ctx, m); err != nil {
+			return err
+		}
+	}
+	return checksums(filepath.Join(s.repo, "dist"))
+}
+
+// targets are the systems that the binaries of a command are for.
+func (s *stage) targets(ctx context.Context, m module) error {
+	name := path.Base(m.command)
+	files, err := filepath.Glob(filepath.Join(s.repo, "dist", name+"_*", name+"*"))
+	if err != nil {
+		return err
+	}
+	var got []string
+	for _, f := range files {
+		target, err := s.builtFor(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f, err)
+		}
+		if got = append(got, target); target == runtime.GOOS+"/"+runtime.GOARCH {
+			if err := s.says(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(got)
+	want := []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("%s is built for %q, want %q", name, got, want)
+	}
+	fmt.Println(name, "is built for", strings.Join(got, ", "))
+	return nil
+}
+
+// builtFor reads what is in a binary of any system: of this release, from a
+// clean checkout, without the paths of who built it.
+func (s *stage) builtFor(file string) (target string, err error) {
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	built := map[string]string{}
+	for _, setting := range info.Settings {
+		built[setting.Key] = setting.Value
+	}
+	if info.Main.Version != s.next || built["vcs.modified"] != "false" || built["-trimpath"] != "true" || built["CGO_ENABLED"] != "0" {
+		return "", fmt.Errorf("it is %s, built with %v", info.Main.Version, built)
+	}
+	return built["GOOS"] + "/" + built["GOARCH"], nil
+}
+
+// checksums holds the file of them against the archives that are published.
+func checksums(dist string) error {
+	text, err := os.ReadFile(filepath.Join(dist, "checksums.txt"))
+	if err != nil {
+		return err
+	}
+	archives := 0
+	for line := range strings.Lines(string(text)) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		archive, err := os.ReadFile(filepath.Join(dist, name))
+		if err != nil {
+			return err
+		}
+		got, want := sha256.Sum256(archive), make([]byte, sha256.Size)
+		if _, err := hex.Decode(want, []byte(sum)); err != nil || !bytes.Equal(got[:], want) {
+			return fmt.Errorf("checksums.txt: %s is not %s", name, sum)
+		}
+		if strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".zip") {
+			archives++
+		}
+	}
+	if archives != 12 {
+		return fmt.Errorf("checksums.txt has %d archives, want 12:\n%s", archives, text)
+	}
+	fmt.Println("checksums.txt has the 12 archives, and is right")
+	return nil
+}

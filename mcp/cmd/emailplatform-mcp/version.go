@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// version names the release that the command was built from, the revision of a
+// checkout, as far as they were built in, and by what.
+func version(build *debug.BuildInfo) string {
+	release := "(unknown)"
+	if build != nil && build.Main.Version != "" {
+		release = build.Main.Version
+	}
+	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s", release, revision(build), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// revision is known where the command was built in a checkout.
+func revision(build *debug.BuildInfo) (text string) {
+	if build == nil {
+		return ""
+	}
+	for _, s := range build.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			text = ", revision " + s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			text += " with changes" // it stands behind the revision: settings are sorted
+		}
+	}
+	return text
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"fmt"
+	"net/mail"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"example.com/emailplatform/client"
+)
+
+// What recipients do has keys, which the help names.
+func TestKeysOfRecipients(t *testing.T) {
+	w := newWorld(t)
+	w.send("ada@example.org", "The first", order)
+	id := w.send("grace@example.org", "The second", order)
+	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
+	p.says(".actions", "Bounce")
+	p.press("o")
+	p.says(".toasts", "Email.Opened")
+	for key, menu := range map[string]string{"c": "harbour.example/track", "s": "Gmail", "u": "From all email", "b": "550 5.1.1"} {
+		p.press(key)
+		p.until(fmt.Sprintf(`document.querySelector(':popover-open')?.textContent.includes(%q) && document.activeElement.matches(':popover-open button')`, menu))
+		p.press(kb.Escape)
+		p.until(`!document.querySelector(':popover-open')`)
+	}
+	p.press("c")
+	p.until(`document.activeElement.matches(':popover-open button')`)
+	p.press("\r")
+	p.says(".toasts", "Email.Clicked")
+	p.press("b")
+	p.until(`document.activeElement.matches(':popover-open button')`)
+	p.press("\r")
+	p.says(".rows a[aria-current]", "bounced")
+	p.fill("#filter", "obcsu") // typed, not done
+	p.press(kb.Escape)
+	if opens := w.srv.Outbox()[1].Opens; opens != 1 {
+		t.Errorf("opened %d times", opens)
+	}
+	p.press("?")
+	for _, said := range []string{"it bounces", "clicks", "unsubscribes", "deletes it"} {
+		p.says("dialog[open]", said)
+	}
+}
+
+// A message that is deleted gives way to the next one; the platform knows its email.
+func TestMessageIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, w.send("ada@example.org", fmt.Sprintf("Order %d", i), order))
+	}
+	p := open(t, w.srv.URL(), "#/inbox", desk)
+	p.rows(3)
+	p.press("jj")
+	p.says(".head h2", "Order 1")
+	p.says(".actions", "Delete")
+	p.press(kb.Delete)
+	p.rows(2)
+	p.says(".head h2", "Order 0")
+	p.says(".actions", "Delete")
+	p.click(".actions button", "Delete")
+	p.rows(1)
+	p.says(".head h2", "Order 2")
+	p.press(kb.Delete)
+	p.says(".list", "Nothing sent yet")
+	if email, err := w.sdk.Emails.Get(t.Context(), ids[1]); err != nil || email.Status != client.EmailDelivered {
+		t.Errorf("the API answers %v, %v", email, err)
+	}
+}
+
+// A message can be had as a file, and what is probably wrong with it is said.
+func TestMessageAsFileAndItsChecks(t *testing.T) {
+	w := newWorld(t)
+	email, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
+		Email: "ada@example.org", Sender: client.Sender{Name: "Zoë", Email: "shop@example.com"},
+		Content: client.EmailContent{
+			Subject: "Grüße", HTML: `<a href="#">go</a><p>` + strings.Repeat("x", 102_000), Type: client.EmailTypeMarketing,
+		},
+	})
+	w.check(err)
+	p := open(t, w.srv.URL(), "#/inbox/"+email.ID, desk)
+	p.until(`[...document.querySelectorAll('[role=tab]')].some(t => t.textContent === 'Checks4')`)
+	p.click("[role=tab]", "Checks")
+	for _, said := range []string{"leads nowhere", "no text part", "List-Unsubscribe", "102 kB"} {
+		p.says(".findings", said)
+	}
+	p.click("[role=tab]", "Source")
+	p.says(".bar a[download]", "Download .eml")
+	file := eval[string](p, `fetch(document.querySelector('.bar a[download]').href).then(r => r.text())`)
+	m, err := mail.ReadMessage(strings.NewReader(file))
+	if err != nil || !strings.HasPrefix(m.Header.Get("Subject"), "=?utf-8?") {
+		t.Errorf("%v, %v", m, err)
+	}
+	fine := w.send("ada@example.org", "Hello", `<a href="https://shop.example/">go</a>`)
+	p.goTo("#/inbox/" + fine + "/checks")
+	p.says(".tabpanel", "Nothing found")
+}

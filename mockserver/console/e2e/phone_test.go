@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+)
+
+var phone = view{400, "light"}
+
+// On a phone four places are at hand, and all others behind "More".
+func TestPhoneReachesEveryPlace(t *testing.T) {
+	w := newWorld(t)
+	w.send("ada@example.org", "Hello", order)
+	desktop := open(t, w.srv.URL(), "", desk)
+	all := eval[[]string](desktop, `[...document.querySelectorAll('nav li a')].map(a => a.textContent)`)
+	p := open(t, w.srv.URL(), "#/requests", phone)
+	p.says("nav [aria-current]", "More") // that is where the place is
+	const seen = `[...document.querySelectorAll('nav > ul > li > *')].filter(e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth && e.checkVisibility() }).length`
+	if n := eval[int](p, seen); n != 5 {
+		t.Errorf("%d ways along the bottom, want four places and More", n)
+	}
+	for _, title := range all {
+		if !eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll('nav > ul a')].some(a => a.textContent === %q)`, title)) {
+			p.click("nav button", "More")
+		}
+		p.click("nav a", title)
+		p.says("h1", title)
+		p.until(`!document.querySelector(':popover-open')`)
+	}
+	p.click("nav button", "More")
+	for _, foot := range []string{"running", "+1 h", "Live", "Theme", "Keys"} {
+		p.says(":popover-open", foot)
+	}
+	p.click("nav button", "Keys")
+	p.until(`document.querySelector('dialog').open`)
+}
+
+// What fingers touch on a phone is large enough; links within sentences are as tall as these.
+func TestTouchTargets(t *testing.T) {
+	w := newWorld(t)
+	w.populate()
+	const small = `[...document.querySelectorAll('button, select, summary, nav a, .rows a, a.button, .back a, .links a, label:has(input), input:not([type=radio], [type=checkbox]), textarea')]
+		.filter(e => e.checkVisibility() && !e.closest('.skip'))
+		.map(e => [e, e.getBoundingClientRect()])
+		.filter(([, r]) => r.height < 43.9 || r.width < 43.9)
+		.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`
+	p := open(t, w.srv.URL(), "#/inbox", phone)
+	p.click("nav button", "More")
+	p.until(`document.querySelector(':popover-open')`)
+	for _, bad := range eval[[]string](p, small) {
+		t.Error("More:", bad)
+	}
+	for name, hash := range w.places() {
+		p.goTo("#/requests/nothing") // so that what was there before is not taken for what comes
+		p.says(".detail", "Not here")
+		p.goTo(hash)
+		p.until(`!document.querySelector('main').textContent.includes('Not here')`)
+		p.rest()
+		for _, bad := range eval[[]string](p, small) {
+			t.Errorf("%s: %s", name, bad)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// How close rows stand: remembered, and in the address.
+import { useEffect, useState } from './vendor/preact.js';
+
+const root = document.documentElement;
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** compact or comfortable; empty if nobody has chosen. */
+export const density = () => root.dataset.density ?? '';
+
+/** @param {string} value */
+export function setDensity(value) {
+  if (value !== 'compact' && value !== 'comfortable') return; // somebody typed it into the address
+  root.dataset.density = value;
+  localStorage.setItem('density', value);
+  for (const f of listeners) f();
+}
+
+export function useDensity() {
+  const [value, set] = useState(density());
+  useEffect(() => {
+    const f = () => set(density());
+    listeners.add(f);
+    f(); // it may have changed after the component was drawn
+    return () => { listeners.delete(f); };
+  }, []);
+  return value;
+}

@@ -1,0 +1,136 @@
+// Lists of any length, the newest first: there is a place for each record, and those
+// that somebody looks at are loaded. The stream keeps them up to date.
+import { useEffect, useRef, useState } from './vendor/preact.js';
+import { NoServer, anew, call, useChanges, useSoon } from './api.js';
+
+/** How many records are asked for at a time, and how many beyond those that are seen. */
+const pageSize = 200, ahead = 60;
+
+/** @typedef {{id: string, fresh?: boolean}} Row */
+/** @template T @typedef {(T|undefined)[]} Places those that are not loaded are empty */
+/** @template T @typedef {{data: T[], total: number, first: number}} Page */
+/** @template T @typedef {{key: string, rows: Places<T>|null, error: string}} Loaded */
+/** @template T @typedef {Loaded<T> & {total: number, look: (from: number, to: number) => void}} List */
+
+/**
+ * The records of a list route. What a filter finds is the server's business: then
+ * a change makes the list load anew.
+ * @template {Row} T
+ * @param {string} path
+ * @param {string} kind of the changes that belong to it
+ * @param {Record<string, string>} filter
+ * @param {{open?: string, also?: string[]}} [more] a record to load wherever it is; kinds of other changes after which it loads anew
+ * @returns {List<T>}
+ */
+export function useList(path, kind, filter, { open = '', also = [] } = {}) {
+  const asked = Object.entries(filter).filter(([, v]) => v);
+  const query = new URLSearchParams(asked).toString();
+  const searches = asked.some(([name]) => name !== 'account_id'); // whose a record is can be told here
+  const key = `${path}?${query}`;
+  const pages = usePages(key);
+  const seen = useRef(0);
+  const load = () => pages.load([0, seen.current].filter((n, i) => !i || n > pageSize / 2).map(n => `offset=${Math.max(0, n - ahead)}`));
+  const soon = useSoon(load, 250);
+  useChanges(changes => {
+    const mine = changes.filter(c => c.kind === kind && c.record && ofAccount(c.record, filter.account_id)).map(c => c.record);
+    if (changes.some(anew)) load();
+    else if ((mine.length && searches) || changes.some(c => also.includes(c.kind))) soon();
+    else if (mine.length) pages.change(mine);
+  });
+  useEffect(() => { seen.current = 0; load(); }, [key]);
+  useSought(pages, open);
+  const look = (/** @type {number} */ from, /** @type {number} */ to) => {
+    seen.current = from;
+    pages.fill(Math.max(0, from - ahead), Math.min(to + ahead, pages.got.rows?.length ?? 0));
+  };
+  return { ...pages.got, total: pages.got.rows?.length ?? 0, look };
+}
+
+/** What is loaded of a list, and the ways to load more of it. @param {string} key its route and query */
+function usePages(key) {
+  const [got, set] = useState(/** @type {Loaded<any>} */ ({ key, rows: null, error: '' }));
+  const now = useRef(key), busy = useRef(''), total = useRef(0);
+  now.current = key;
+  const take = async (/** @type {string[]} */ wheres, /** @type {boolean} */ afresh) => {
+    const pages = await Promise.all(wheres.map(w => call('GET', `${key}&limit=${pageSize}&${w}`))).catch(e => e);
+    busy.current = ''; // before it is drawn: then what is still missing is asked for
+    if (now.current !== key) return;
+    if (pages instanceof Error) return set(old => old.key === key && old.rows && pages instanceof NoServer ? old : { key, rows: null, error: pages.message });
+    total.current = pages[0].total;
+    set(old => ({ key, error: '', rows: pages.reduce(put, afresh || old.key !== key || !old.rows ? Array(pages[0].total) : old.rows) }));
+  };
+  const fill = (/** @type {number} */ from, /** @type {number} */ to) => {
+    if (got.key !== key || !got.rows || busy.current === key) return;
+    const at = hole(got.rows, from, to);
+    if (at < 0) return;
+    busy.current = key;
+    take([`offset=${at + Math.max(0, total.current - got.rows.length)}`], false); // with those that are here only in a moment
+  };
+  return {
+    got, key, fill,
+    load: (/** @type {string[]} */ wheres) => take(wheres, true),
+    add: (/** @type {string} */ where) => take([where], false),
+    change: (/** @type {any[]} */ records) => set(old => old.rows ? { ...old, rows: keep(old.rows, records) } : old),
+  };
+}
+
+/** Loads a record that is open, with those around it, once. @param {ReturnType<typeof usePages>} pages @param {string} open */
+function useSought({ got, key, add }, open) {
+  const sought = useRef('');
+  useEffect(() => {
+    const what = key + open;
+    if (!open || got.key !== key || !got.rows || sought.current === what || got.rows.some(r => r?.id === open)) return;
+    sought.current = what;
+    add('around=' + encodeURIComponent(open));
+  });
+}
+
+/** Where a page begins that fills empty places of a stretch; −1 if there are none. @param {Places<Row>} rows @param {number} from @param {number} to */
+function hole(rows, from, to) {
+  let first = -1, last = -1;
+  for (let n = from; n < to; n++) if (!rows[n]) { first = first < 0 ? n : first; last = n; }
+  return first === from && last < to - 1 ? Math.max(0, last - pageSize + 1) : first; // whoever looks upwards has the rows below
+}
+
+/**
+ * Puts a page in its place. Records that came meanwhile, and that the stream is
+ * still to bring, are not counted here. A list that forgets its oldest is cut, and
+ * one that a page contradicts begins anew.
+ * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
+ */
+function put(rows, { data, total, first }) {
+  const at = first - Math.max(0, total - rows.length), end = at + data.length;
+  const ids = new Set(data.map(r => r.id));
+  const twice = rows.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
+  const all = twice ? Array(total) : rows.slice(0, total);
+  data.forEach((r, n) => { const to = n + (twice ? first : at); if (to >= 0) all[to] = r; });
+  return all;
+}
+
+/** Whether a record is the account's, or nobody's. @param {{account_id?: number}} record @param {string} [account] any if empty */
+const ofAccount = (record, account) => !account || !record.account_id || String(record.account_id) === account;
+
+/** @param {any} r */
+const moment = r => Date.parse(r.created_at ?? r.time);
+
+/** Puts the last state of records where they belong. @template {Row} T @param {Places<T>} rows @param {T[]} records */
+function keep(rows, records) {
+  const all = rows.slice();
+  /** @type {Map<string, number>} */
+  const at = new Map();
+  all.forEach((r, n) => { if (r) at.set(r.id, n); });
+  const latest = [...new Map(records.map(r => [r.id, r])).values()];
+  for (const r of latest) {
+    const n = at.get(r.id);
+    if (n !== undefined) all[n] = { ...r, fresh: all[n]?.fresh };
+  }
+  for (const r of latest) if (!at.has(r.id)) insert(all, r);
+  return all;
+}
+
+/** Puts a new record in its place, unless that is among those that are not loaded. @template {Row} T @param {Places<T>} all @param {T} record */
+function insert(all, record) {
+  const next = all.findIndex(r => !r || moment(r) <= moment(record));
+  if (next < 0) all.push({ ...record, fresh: true });
+  else if (all[next]) all.splice(next, 0, { ...record, fresh: true });
+}

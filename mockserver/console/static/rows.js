@@ -1,0 +1,98 @@
+// The rows of a list: of however many there are, those are drawn that are seen.
+import { h, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
+import { useDensity } from './density.js';
+import { empty, tags } from './ui.js';
+/** @typedef {import('./list.js').Row} Row @typedef {import('./ui.js').VNode} VNode */
+const { div, li, p, ul } = tags;
+
+/** How many rows are drawn above and below those that are seen. */
+const spare = 8;
+/** How many can be scrolled to: browsers lay nothing out that is taller than 17 million pixels. */
+const reach = 200_000;
+
+/**
+ * The rows of a list, or why there are none.
+ * @template {Row} T
+ * @param {{list: import('./list.js').List<T>, current?: string, filtered?: boolean, row: (record: T, current: boolean, n: number) => VNode, none: VNode, tall?: boolean}} props none says that there is nothing at all
+ */
+export function Rows({ list, current, filtered, row, none, tall }) {
+  if (list.error) return empty('warn', 'No answer', list.error);
+  if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
+  if (!list.rows.length) return filtered ? empty('search', 'Nothing like that', 'Try fewer words, or another filter.') : none;
+  return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall });
+}
+
+/** @param {{list: import('./list.js').List<any>, rows: (Row|undefined)[], current?: string, row: (record: any, current: boolean, n: number) => VNode, tall?: boolean}} props */
+function Windowed({ list, rows, current, row, tall }) {
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const last = useRef(current), focused = useRef('');
+  last.current = current ?? last.current; // a narrow page comes back from it
+  const view = useView(box);
+  const count = Math.min(rows.length, reach);
+  const from = Math.max(0, Math.floor(view.top / view.each) - spare), to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
+  const open = last.current ? rows.findIndex(r => r?.id === last.current) : -1;
+  const held = focused.current ? rows.findIndex(r => r?.id === focused.current) : -1;
+  useAnchor(box, rows, view.each);
+  useReveal(box, open, last.current ?? '', view);
+  useEffect(() => list.look(from, to));
+  return div({ class: tall ? 'rows tall' : 'rows', ref: box },
+    ul({ style: { height: `${count * view.each}px` } }, drawn(from, to, count, open, held).map(n => {
+      const r = rows[n];
+      return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
+        r ? row(r, r.id === current, n) : null);
+    })),
+    rows.length > count && p({ class: 'dim' }, `A search finds those before the latest ${count.toLocaleString('en')}.`));
+}
+
+/** The rows to draw, in their order: those that are seen, and what is open and what has the focus, with their neighbours. @param {number} from @param {number} to @param {number} count @param {number[]} kept */
+function drawn(from, to, count, ...kept) {
+  const all = new Set(Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n));
+  for (const n of kept) if (n >= 0) for (const near of [n - 1, n, n + 1]) if (near >= 0 && near < count) all.add(near);
+  return [...all].sort((a, b) => a - b);
+}
+
+/** What is seen of a list, in pixels, and how tall each row is. @param {{current: HTMLElement|null}} box */
+function useView(box) {
+  const density = useDensity();
+  const [view, set] = useState({ top: 0, height: 0, each: 63 });
+  useLayoutEffect(() => {
+    const el = /** @type {HTMLElement} */ (box.current);
+    const measure = () => {
+      const now = { top: el.scrollTop, height: el.clientHeight, each: parseFloat(getComputedStyle(el).getPropertyValue('--row')) };
+      if (now.height) set(old => old.top === now.top && old.height === now.height && old.each === now.each ? old : now); // 0: it is not shown
+    };
+    const resized = new ResizeObserver(measure);
+    resized.observe(el);
+    el.addEventListener('scroll', measure, { passive: true });
+    measure();
+    return () => { resized.disconnect(); el.removeEventListener('scroll', measure); };
+  }, [density]);
+  return view;
+}
+
+/** Keeps in its place what somebody looks at, while rows come above it or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {number} each */
+function useAnchor(box, rows, each) {
+  const anchor = useRef({ id: '', n: 0, each, top: 0 });
+  useLayoutEffect(() => {
+    const el = /** @type {HTMLElement} */ (box.current), was = anchor.current;
+    const top = each === was.each ? el.scrollTop : was.top; // rows that shrink have already cut it
+    if (top > 0 && was.id) {
+      const n = rows[was.n]?.id === was.id ? was.n : rows.findIndex(r => r?.id === was.id);
+      if (n >= 0 && (n !== was.n || each !== was.each)) el.scrollTop = top + n * each - was.n * was.each;
+    }
+    const n = Math.floor(el.scrollTop / each);
+    anchor.current = { id: rows[n]?.id ?? '', n, each, top: el.scrollTop };
+  });
+}
+
+/** Scrolls to what is opened, unless it is seen. @param {{current: HTMLElement|null}} box @param {number} open @param {string} id @param {{each: number, height: number}} view */
+function useReveal(box, open, id, { each, height }) {
+  const shown = useRef('');
+  useLayoutEffect(() => {
+    const el = /** @type {HTMLElement} */ (box.current);
+    if (open < 0 || shown.current === id || !el.clientHeight || !height) return;
+    shown.current = id;
+    const top = open * each;
+    if (top < el.scrollTop || top + each > el.scrollTop + el.clientHeight) el.scrollTop = top - (el.clientHeight - each) / 2;
+  }, [open, id, each, height]);
+}

@@ -1,0 +1,126 @@
+package mail
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// clipped is the size in bytes of HTML behind which large mailbox providers cut a
+// message off, and hide its end behind a link.
+const clipped = 102_000
+
+// Finding is what is probably wrong with a message.
+type Finding struct {
+	Check string `json:"check" means:"which one: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
+	Text  string `json:"text" means:"what it found, in a sentence"`
+}
+
+// Check returns what is probably wrong with a message: links that lead nowhere, no
+// text part, marketing that cannot be unsubscribed from by a header, HTML that will
+// be cut off, pictures without a text, merge tags that nothing was put into.
+func Check(m record.Message) []Finding {
+	found := append([]Finding{}, deadLinks(m)...)
+	found = append(found, noText(m)...)
+	found = append(found, noUnsubscribe(m)...)
+	found = append(found, tooLarge(m)...)
+	return append(found, noAlternative(m)...)
+}
+
+func deadLinks(m record.Message) (found []Finding) {
+	targets := m.Targets()
+	slices.Sort(targets)
+	for _, target := range slices.Compact(targets) {
+		if why := leadsNowhere(target, m.HTML); why != "" {
+			found = append(found, Finding{"dead_link", fmt.Sprintf("A link leads nowhere: %q %s.", target, why)})
+		}
+	}
+	return found
+}
+
+// leadsNowhere says why a mail program cannot follow a link, if it cannot.
+func leadsNowhere(target, markup string) string {
+	to, err := url.Parse(strings.TrimSpace(target))
+	switch {
+	case err != nil:
+		return "is no URL"
+	case *to == url.URL{}:
+		return "is empty"
+	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
+		if !hasPlace(markup, to.Fragment) {
+			return "names no place in the message"
+		}
+	case to.Scheme == "":
+		return "has no scheme, and a message has no address that it could be relative to"
+	case strings.EqualFold(to.Scheme, "javascript"):
+		return "is a script, which mail programs do not run"
+	case (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() == "":
+		return "has no host"
+	case to.Scheme == "mailto" && !strings.Contains(to.Opaque, "@") && !strings.Contains(to.RawQuery, "to="):
+		return "has no address"
+	}
+	return ""
+}
+
+// place is an attribute that names a place which a link can lead to.
+var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+
+func hasPlace(markup, name string) bool {
+	return slices.ContainsFunc(place.FindAllStringSubmatch(markup, -1), func(found []string) bool {
+		return html.UnescapeString(found[1]+found[2]+found[3]) == name
+	})
+}
+
+func noText(m record.Message) []Finding {
+	if m.HTML == "" || strings.TrimSpace(m.Text) != "" {
+		return nil
+	}
+	return []Finding{{"no_text", "There is no text part: it is for those who read mail as text, and spam filters expect it."}}
+}
+
+// noUnsubscribe holds marketing to RFC 8058, as large mailbox providers do.
+func noUnsubscribe(m record.Message) []Finding {
+	marketing := m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
+	if !marketing || hasHeader(m, "List-Unsubscribe") {
+		return nil
+	}
+	return []Finding{{"no_unsubscribe", "It has no List-Unsubscribe header, which mailbox providers want of marketing."}}
+}
+
+func hasHeader(m record.Message, name string) bool {
+	return slices.ContainsFunc(m.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, name) })
+}
+
+func tooLarge(m record.Message) []Finding {
+	if len(m.HTML) <= clipped {
+		return nil
+	}
+	return []Finding{{"clipped", fmt.Sprintf("The HTML has %d kB: some mail programs cut it off behind 102 kB.", len(m.HTML)/1000)}}
+}
+
+var (
+	comment   = regexp.MustCompile(`(?s)<!--.*?-->`)
+	picture   = regexp.MustCompile(`(?is)<img\b(?:"[^"]*"|'[^']*'|[^'">])*>`)
+	alternate = regexp.MustCompile(`(?is)\salt\b`)
+)
+
+func noAlternative(m record.Message) []Finding {
+	without := 0
+	for _, img := range picture.FindAllString(comment.ReplaceAllString(m.HTML, ""), -1) {
+		if !alternate.MatchString(img) {
+			without++
+		}
+	}
+	switch without {
+	case 0:
+		return nil
+	case 1:
+		return []Finding{{"no_alt", "A picture has no text in its place, in an alt attribute."}}
+	}
+	return []Finding{{"no_alt", fmt.Sprintf("%d pictures have no text in their place, in alt attributes.", without)}}
+}

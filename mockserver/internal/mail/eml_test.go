@@ -1,0 +1,148 @@
+package mail
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/mail"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// opened is a message as a mail program reads it.
+type opened struct {
+	*mail.Message
+	parts map[string]string // by media type
+	order []string
+}
+
+func openEML(t *testing.T, eml []byte) opened {
+	t.Helper()
+	for line := range bytes.SplitSeq(eml, []byte("\r\n")) {
+		if len(line) > 998 || bytes.ContainsAny(line, "\r\n") || bytes.ContainsFunc(line, func(r rune) bool { return r > 126 }) {
+			t.Errorf("a line that may not be: %.80q", line)
+		}
+	}
+	m, err := mail.ReadMessage(bytes.NewReader(eml))
+	if err != nil {
+		t.Fatalf("%v: %q", err, eml)
+	}
+	out := opened{m, map[string]string{}, nil}
+	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(kind string, body io.Reader) {
+		text, err := io.ReadAll(quotedprintable.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.parts[kind], out.order = string(text), append(out.order, kind)
+	}
+	if kind != "multipart/alternative" {
+		read(kind, m.Body)
+		return out
+	}
+	parts := multipart.NewReader(m.Body, params["boundary"])
+	for {
+		p, err := parts.NextRawPart()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
+		read(kind, p)
+	}
+}
+
+func TestEML(t *testing.T) {
+	subject := "Zażółć gęślą jaźń, " + strings.Repeat("eine sehr lange Überschrift ", 20)
+	m := record.Message{
+		Text: "Grüße\n.\n--=_between-the-parts\n" + strings.Repeat("long ", 300),
+		HTML: "<p>Grüße\r\n=3D</p>\r",
+		Headers: []record.Header{
+			{Name: "Date", Value: "Sun, 22 Nov 2026 09:00:00 +0000"},
+			{Name: "From", Value: `"Jürgen, Shop" <shop@example.com>`},
+			{Name: "To", Value: "ada@example.org"},
+			{Name: "Subject", Value: subject},
+			{Name: "X-Many", Value: strings.Repeat("a", 2000)},
+			{Name: "X-Evil", Value: "a\r\nBcc: victim@example.org"},
+			{Name: "Content-Type", Value: "text/evil"},
+			{Name: "mime-version", Value: "2.0"},
+			{Name: "X Bad", Value: "no"},
+			{Name: "X-Bäd", Value: "no"},
+		},
+	}
+	got := openEML(t, EML(m))
+	decoder := new(mime.WordDecoder)
+	for name, want := range map[string]string{
+		"Subject": strings.TrimSpace(subject), "X-Many": strings.Repeat("a", 2000), "X-Evil": "a  Bcc: victim@example.org", "Bcc": "",
+		"MIME-Version": "1.0", "To": "ada@example.org",
+	} {
+		value, err := decoder.DecodeHeader(got.Header.Get(name))
+		if err != nil || strings.Join(strings.Fields(value), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("%s is %q, %v; want %q", name, value, err, want)
+		}
+	}
+	from, err := got.Header.AddressList("From")
+	if err != nil || len(from) != 1 || from[0].Name != "Jürgen, Shop" || from[0].Address != "shop@example.com" {
+		t.Errorf("from %v, %v", from, err)
+	}
+	if len(got.Header) != 8 { // the first six, MIME-Version and Content-Type
+		t.Errorf("fields %v", got.Header)
+	}
+	if strings.Join(got.order, " ") != "text/plain text/html" {
+		t.Errorf("parts %q", got.order)
+	}
+	for kind, want := range map[string]string{"text/plain": crlf(m.Text), "text/html": crlf(m.HTML)} {
+		if got.parts[kind] != want {
+			t.Errorf("%s is %q, want %q", kind, got.parts[kind], want)
+		}
+	}
+}
+
+func TestEMLOfOnePart(t *testing.T) {
+	for kind, m := range map[string]record.Message{
+		"text/plain": {Text: "Hello"}, "text/html": {HTML: "<p>Hello</p>"},
+	} {
+		if got := openEML(t, EML(m)); len(got.order) != 1 || got.parts[kind] != m.Text+m.HTML {
+			t.Errorf("%s: %q", kind, got.parts)
+		}
+	}
+}
+
+func crlf(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n", "\r\n")
+}
+
+// Whatever a message says, it is read as it was written.
+func FuzzEML(f *testing.F) {
+	f.Add("Hello", "Subject", "a@example.org", "text", "<p>html</p>")
+	f.Add("ü \r\n x", "X-Ü", "\x00", "a\r\n.\r\n=", "--=_between-the-parts--")
+	f.Add(strings.Repeat("é", 2000), ":", strings.Repeat("<", 990), " \t\n", "")
+	f.Fuzz(func(t *testing.T, subject, name, value, text, html string) {
+		m := record.Message{Text: text, HTML: html, Headers: []record.Header{
+			{Name: "Subject", Value: subject}, {Name: name, Value: value},
+		}}
+		if len(value) > 800 || len(name) > 80 || !utf8.ValidString(subject+name+value+text+html) {
+			t.Skip()
+		}
+		got := openEML(t, EML(m))
+		for kind, want := range map[string]string{"text/plain": text, "text/html": html} {
+			if got.parts[kind] != crlf(want) {
+				t.Errorf("%s is %q, want %q", kind, got.parts[kind], crlf(want))
+			}
+		}
+		decoded, err := new(mime.WordDecoder).DecodeHeader(got.Header["Subject"][0])
+		if want := strings.Join(strings.Fields(oneLine(subject)), " "); err != nil || strings.Join(strings.Fields(decoded), " ") != want {
+			t.Errorf("the subject is %q, %v; want %q", decoded, err, want)
+		}
+	})
+}
