@@ -57,6 +57,9 @@ func (c controlled) filled(text string) string {
 		return strings.ReplaceAll(text, "$CONFIRMATION", c.ids("/_mock/outbox?to=new@example.org"))
 	}
 	resource, _, _ := strings.Cut(text, "/")
+	if resource == "templates" {
+		return strings.ReplaceAll(text, "$ID", c.must("POST", "/templates", `{"name":"Welcome","content":{"html":"{{name}}"}}`).id("template_id"))
+	}
 	id := map[string]string{
 		"outbox": c.email, "lists": strings.TrimPrefix(c.list, "/lists/"), "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
 	}[resource]

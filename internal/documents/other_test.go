@@ -7,8 +7,6 @@ import (
 	"testing"
 )
 
-const printed = "what internal/peers has printed"
-
 // drawings are the blocks that no test can judge, by their first lines, with
 // what they are.
 func drawings() map[string]string {
@@ -19,8 +17,8 @@ func drawings() map[string]string {
 		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
-		"docs/performance.md: this SDK beside others, with go1.26.8":                         printed,
-		"docs/performance.md: this SDK beside others, with go1.27.4":                         printed,
+		"docs/performance.md: this SDK beside others, with go1.26.8":                         "what internal/peers has printed",
+		"docs/performance.md: this SDK beside others, with go1.27.4":                         "what internal/peers has printed",
 		"docs/production.md: your application                        ":                       "a drawing",
 		"events/events.gen.go: Event                      Data":                              "a generated table",
 		"examples/durable/README.md: platform ──POST──▶ receive ──one commit:":               "a drawing",

@@ -1,7 +1,9 @@
 // Package console is the web console of the mock platform: one page that shows
-// the mails that were sent, the events that fired, how their deliveries went and
-// which requests came, and that makes the next thing happen: bounces, spam
-// reports, unsubscribes, faults and events of one's own.
+// what there is and what waits, the mails that were sent, the events that fired,
+// how their deliveries went and which requests came, and what came of campaigns
+// and workflows. It makes the next thing happen: bounces, spam reports,
+// unsubscribes, faults and events of one's own; and it creates lists, contacts,
+// templates, campaigns, workflows and webhooks, by the API as anybody would.
 //
 // The command mockserver serves it at /_mock/. A program of one's own does the
 // same with the field Console of the server's configuration:

@@ -11,13 +11,7 @@ import (
 // TestAxe looks for what keeps people out, in every place. AXE is the file
 // axe.min.js of the npm package axe-core; the script run fetches it.
 func TestAxe(t *testing.T) {
-	axe, err := os.ReadFile(os.Getenv("AXE"))
-	if err != nil {
-		if os.Getenv("E2E") == "require" {
-			t.Fatal("AXE:", err)
-		}
-		t.Skip("AXE names no axe.min.js: see the script run")
-	}
+	axe := axeScript(t)
 	w := newWorld(t)
 	w.populate()
 	for _, width := range []int64{1280, 400, 320} {
@@ -26,15 +20,33 @@ func TestAxe(t *testing.T) {
 				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
 					p := open(t, w.srv.URL(), hash, view{width, scheme})
 					p.rest()
-					p.do(chromedp.Evaluate[chromedp.Void](string(axe)))
-					for _, bad := range eval[[]string](p, `axe.run(document, {iframes: false}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))))`) {
-						t.Error(bad)
-					}
-					if over := eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-						t.Errorf("the page is %d px wider than the window", over)
-					}
+					p.keepsNobodyOut(axe)
 				})
 			}
 		}
+	}
+}
+
+func axeScript(t *testing.T) string {
+	t.Helper()
+	axe, err := os.ReadFile(os.Getenv("AXE"))
+	if err != nil {
+		if os.Getenv("E2E") == "require" {
+			t.Fatal("AXE:", err)
+		}
+		t.Skip("AXE names no axe.min.js: see the script run")
+	}
+	return string(axe)
+}
+
+// keepsNobodyOut fails for every finding in what is shown now.
+func (p *page) keepsNobodyOut(axe string) {
+	p.Helper()
+	p.do(chromedp.Evaluate[chromedp.Void](axe))
+	for _, bad := range eval[[]string](p, `axe.run(document, {iframes: false}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))))`) {
+		p.Error(bad)
+	}
+	if over := eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		p.Errorf("the page is %d px wider than the window", over)
 	}
 }

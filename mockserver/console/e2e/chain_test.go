@@ -21,7 +21,7 @@ var desk = view{1280, "light"}
 func TestChain(t *testing.T) {
 	w := newWorld(t)
 	hook := w.subscribe("/hook", "Email.Bounced")
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".list", "Nothing sent yet")
 	eval[bool](p, `window.stillHere = true`)
 
@@ -258,8 +258,8 @@ func TestTokenOffLoopback(t *testing.T) {
 		}
 	}
 	p := open(t, base, "?token="+srv.Token(), desk)
-	p.says(".list", "Nothing sent yet")
-	p.says(".list .code", "Bearer TOKEN") // whoever may only read here learns of no other
+	p.says(".first", "Nothing sent yet")
+	p.says(".first .code", "Bearer TOKEN") // whoever may only read here learns of no other
 	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
 		t.Errorf("the address and the cookies that scripts see: %s", address)
 	}

@@ -12,7 +12,7 @@ import (
 // others do with it.
 func TestClock(t *testing.T) {
 	w := newWorld(t)
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".clock", "running")
 	p.until(`document.querySelector('.passing button:nth-child(3)').disabled`) // nothing comes next
 	p.click(".clock button", "running")

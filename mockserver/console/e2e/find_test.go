@@ -68,7 +68,7 @@ func TestAccountIsInTheAddress(t *testing.T) {
 	w.send("ada@example.org", "From the first", order)
 	w.sdk = w.as("two")
 	w.send("ada@example.org", "From the second", order)
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".rows", "From the first")
 	p.pick("Account", "2")
 	p.says(".rows", "From the second")

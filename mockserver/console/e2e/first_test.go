@@ -11,7 +11,7 @@ import (
 // An empty inbox says how to send something: what it says works as it stands.
 func TestFirstMinute(t *testing.T) {
 	w := newWorld(t)
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".list .code", w.srv.URL())
 	for i, tt := range []struct {
 		language string

@@ -22,7 +22,7 @@ func TestKeyboard(t *testing.T) {
 	w.subscribe("/hook", "Email.Bounced")
 	w.send("ada@example.org", "The first", order)
 	w.send("ada@example.org", "The second", order)
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.until(`document.querySelectorAll('.rows a').length === 2`)
 	p.press("jj")
 	p.says(".head h2", "The first")

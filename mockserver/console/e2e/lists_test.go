@@ -136,7 +136,7 @@ func TestAccounts(t *testing.T) {
 	w.check(err)
 	w.check(nobody.Body.Close())
 
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".rows", "From the first")
 	p.rows(1)
 	p.pick("Account", "2")

@@ -12,7 +12,7 @@ const firstLoadBytes = 100_000
 func TestFirstLoad(t *testing.T) {
 	w := newWorld(t)
 	w.send("ada@example.org", "Hello", order)
-	p := open(t, w.srv.URL(), "", desk)
+	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.until(`document.querySelectorAll('.rows a').length === 1`)
 	bytes := eval[int](
 		p,

@@ -48,7 +48,9 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("no -shots: see the script screenshots")
 	}
 	w := newWorld(t)
-	w.populate()
+	crm := w.hooks()
+	w.morning()
+	w.day(crm)
 	places := w.places()
 	for _, width := range []int64{1280, 400} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -56,13 +58,7 @@ func TestScreenshots(t *testing.T) {
 				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
 					p := open(t, w.srv.URL(), places[name], view{width, scheme})
 					p.rest()
-					picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-					if err == nil {
-						err = os.WriteFile(filepath.Join(*shots, filepath.Base(t.Name())+".png"), picture, 0o644)
-					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					p.picture(filepath.Base(t.Name()))
 				})
 			}
 		}
@@ -77,4 +73,19 @@ func (p *page) rest() {
 		p,
 		`Promise.all([...document.querySelectorAll('iframe')].map(f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); }))).then(() => new Promise(done => setTimeout(() => done(true), 150)))`,
 	)
+}
+
+// picture writes what is seen to a file, if pictures are wanted.
+func (p *page) picture(name string) {
+	p.Helper()
+	if *shots == "" {
+		return
+	}
+	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -130,12 +131,23 @@ h1 { font-size: 25px; margin: 0 0 18px } td { padding: 10px 0; border-bottom: 1p
 <a class="go" href="https://harbour.example/track/10482">Track your parcel</a></div>
 <p class="foot">Harbour Books, 4 Quay Street, Lyon<br><a href="https://harbour.example/unsubscribe">Unsubscribe</a> · <a href="https://harbour.example/help">Help</a></p></body></html>`
 
-// populate lets a shop's morning happen.
+// populate lets a shop's day happen.
 func (w *world) populate() {
+	w.Helper()
+	w.day(w.hooks())
+}
+
+// hooks makes the shop's webhooks, and returns the second one.
+func (w *world) hooks() client.Webhook {
 	w.Helper()
 	w.hook = w.subscribe("/hooks/email", "Email.Bounced", "Email.Opened", "Email.Clicked", "Email.ReportedAsSpam",
 		"Contact.Added", "Email.Unsubscribed", "Contact.Removed")
-	crm := w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+	return w.subscribe("/crm/inbound", "Email.Bounced", "Email.GlobalUnsubscribed", "SuppressedEmail.Added")
+}
+
+// day is all that happens after that.
+func (w *world) day(crm client.Webhook) {
+	w.Helper()
 	readers := w.list("Readers", reader("ada@example.org", "Ada", "vip", "customer"),
 		reader("grace@example.org", "Grace", "customer"), reader("omar@example.com", "Omar"),
 		reader("lena@example.org", "Léna", "press"), reader("ines@example.net", "Inês", "customer"),
@@ -144,6 +156,7 @@ func (w *world) populate() {
 	_, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: "Unused"})
 	w.check(err)
 	w.campaign(readers.ListID)
+	w.resources(readers.ListID)
 	_, err = w.sdk.Contacts.CreatePending(w.Context(), readers.ListID, reader("kai@example.org", "Kai"))
 	w.check(err)
 	w.send("billing@northwind.example", "Your invoice 2026-118", order)
@@ -256,5 +269,7 @@ func (w *world) places() map[string]string {
 	list := lists.Data[0].ListID
 	contacts, err := w.sdk.Contacts.List(w.Context(), list, client.ListContactsParams{})
 	w.check(err)
-	return placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
+	all := placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
+	maps.Copy(all, w.resourcePlaces())
+	return all
 }

@@ -21,6 +21,17 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
 
 const root = '/_mock';
 
+/** @typedef {{where: string, msg: string, type?: string}} Mistake where: body.email */
+
+/** The server answered, and refuses: why, and where. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} answer */
+  constructor(status, answer) {
+    super(told(status, answer));
+    try { this.mistakes = mistakes(answer); } catch { this.mistakes = [{ where: '', msg: this.message }]; }
+  }
+}
+
 /** Nobody answered: what was seen before is worth keeping. */
 export class NoServer extends Error {}
 
@@ -38,7 +49,7 @@ export async function call(method, path, body) {
     body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
   });
   const answer = await res.text();
-  if (!res.ok) throw new Error(told(res.status, answer));
+  if (!res.ok) throw new Refused(res.status, answer);
   return answer ? JSON.parse(answer, /** @type {any} */ (exact)) : null;
 }
 
@@ -63,7 +74,7 @@ function sentence({ where, msg }) {
   return member.charAt(0).toUpperCase() + member.slice(1) + (/[.!?]$/.test(member) ? '' : '.');
 }
 
-/** The parts of an error answer of the API. @param {string} answer @returns {{where: string, msg: string, type: string}[]} */
+/** The parts of an error answer of the API. @param {string} answer @returns {Mistake[]} */
 export const mistakes = answer => JSON.parse(answer).detail.map((/** @type {{loc?: unknown[], msg: string, type: string}} */ d) => ({ where: (d.loc ?? []).join('.'), msg: d.msg, type: d.type }));
 
 /** The text of a control route that does not answer JSON. @param {string} path */
@@ -139,16 +150,13 @@ export function useConnection() {
 /** Whether everything may have changed. @param {Change} c */
 export const anew = c => c.kind === 'hello' || c.kind === 'state';
 
-/** A function that runs f once, a little after the last of several calls. @param {() => void} f @param {number} ms */
+/** A function that runs f once, a little after the first of several calls: also while they never end. @param {() => void} f @param {number} ms */
 export function useSoon(f, ms) {
   const latest = useRef(f);
   const timer = useRef(0);
   latest.current = f;
   useEffect(() => () => clearTimeout(timer.current), []);
-  return () => {
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => latest.current(), ms);
-  };
+  return () => { timer.current ||= window.setTimeout(() => { timer.current = 0; latest.current(); }, ms); };
 }
 
 /** A value that follows typing only when it rests. @param {string} value */

@@ -1,6 +1,7 @@
 // The frame of the console: places, keys, theme and the state of the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { live, useChanges, useConnection } from './api.js';
+import { Campaigns, Workflows } from './campaigns.js';
 import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
 import { Deliveries } from './deliveries.js';
@@ -8,9 +9,12 @@ import { Events } from './events.js';
 import { Faults } from './faults.js';
 import { Inbox } from './inbox.js';
 import { density, setDensity, useDensity } from './density.js';
+import { Lists } from './lists.js';
+import { Overview } from './overview.js';
 import { ask, go, usePlace, useShared, within } from './place.js';
 import { Requests } from './requests.js';
 import { Suppressed } from './suppressed.js';
+import { Templates } from './templates.js';
 import { Trigger } from './trigger.js';
 import { Page, Select, Tick, Toasts, icon, narrow, tags, useNarrow } from './ui.js';
 import { accountFilter, choose, look, useSession } from './session.js';
@@ -19,8 +23,13 @@ const { a, button, dd, dialog, div, dl, dt, form, h2, i, img, kbd, li, main, nav
 
 /** @type {{id: string, title: string, sign: string, key: string, view: (props: {id?: string, tab?: string}) => any}[]} */
 const places = [
+  { id: 'overview', title: 'Overview', sign: 'bars', key: 'o', view: Overview },
   { id: 'inbox', title: 'Inbox', sign: 'inbox', key: 'i', view: Inbox },
   { id: 'contacts', title: 'Contacts', sign: 'people', key: 'c', view: Contacts },
+  { id: 'lists', title: 'Lists', sign: 'book', key: 'l', view: Lists },
+  { id: 'templates', title: 'Templates', sign: 'page', key: 'm', view: Templates },
+  { id: 'campaigns', title: 'Campaigns', sign: 'horn', key: 'a', view: Campaigns },
+  { id: 'workflows', title: 'Workflows', sign: 'flow', key: 'w', view: Workflows },
   { id: 'suppressed', title: 'Suppressed', sign: 'block', key: 's', view: Suppressed },
   { id: 'deliveries', title: 'Deliveries', sign: 'hook', key: 'd', view: Deliveries },
   { id: 'events', title: 'Events', sign: 'pulse', key: 'e', view: Events },
@@ -30,7 +39,7 @@ const places = [
 ];
 
 /** What fits along the bottom of a phone. */
-const near = ['inbox', 'contacts', 'deliveries', 'events'];
+const near = ['overview', 'inbox', 'deliveries', 'events'];
 
 const themes = { auto: { next: 'light', sign: 'half' }, light: { next: 'dark', sign: 'sun' }, dark: { next: 'auto', sign: 'moon' } };
 function Theme() {

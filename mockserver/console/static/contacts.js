@@ -5,6 +5,7 @@ import { ask, go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { when } from './time.js';
 import { Copy, Doing, Heading, Pager, Search, Select, Split, attempt, chip, empty, icon, pairs, seen, tags, usePages, useRanOut } from './ui.js';
+import { NewContact, NewList } from './lists.js';
 import { ofAccount, useSession } from './session.js';
 /**
  * @typedef {{list_id: number, name: string, policy_accepted?: boolean, created_on?: number}} List
@@ -81,7 +82,7 @@ export function Contacts({ id, tab }) {
   const why = error ? empty('warn', 'No answer', error)
     : !data ? div({ class: 'loading', 'aria-busy': 'true' })
     : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
-    : empty('people', 'No list yet', 'Create one with POST /lists, accept its policy, and add contacts to it.');
+    : empty('people', 'No list yet', 'Create one, and add contacts to it. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
@@ -100,8 +101,8 @@ function Members({ list, lists, contact, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: list.policy_accepted ? chip('ok', 'check', 'policy accepted')
-      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
+    side: [list.policy_accepted ? chip('ok', 'check', 'policy accepted')
+      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')), h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
@@ -109,7 +110,7 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: [h(Rows, { list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', `Add a contact with POST /lists/${list.list_id}/contacts.`) }),
+      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', 'Add somebody. ', h(NewContact, { list: { id: String(list.list_id), name: list.name }, main: true })) }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });

@@ -1,10 +1,11 @@
 // The webhooks of the account: what they hear, and whether they are archived.
 import { h } from './vendor/preact.js';
 import { call, everyPage, useAnswer } from './api.js';
+import { Create, number } from './create.js';
 import { Copy, Doing, Heading, attempt, chip, empty, icon, tags } from './ui.js';
 import { ofAccount, useSession } from './session.js';
 /** @typedef {{webhook_id: string, url: string, events: string[], status: string, hash_function?: string, rate_limit?: number, rate_limit_period?: string}} Webhook */
-const { article, button, div, header, li, p, span, strong, ul } = tags;
+const { article, button, div, header, label, li, ol, p, span, strong, ul } = tags;
 
 /** The webhooks of the account. @returns {ReturnType<typeof useAnswer<{data: Webhook[]}>>} */
 export function useWebhooks() {
@@ -16,10 +17,10 @@ export function Webhooks() {
   const { data, error, reload } = useWebhooks();
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!data.data.length) return empty('hook', 'No webhook yet', 'Create one with POST /webhooks: the events that it hears are delivered to it, and listed here.');
   return article(
-    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Choose a delivery to see its attempts, its signature and its body.')),
-    ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
+    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Choose a delivery to see its attempts, its signature and its body.'),
+      div({ class: 'actions' }, h(NewWebhook, { reload }))), // always the same: it may be open
+    data.data.length === 0 ? empty('hook', 'No webhook yet', 'The events that a webhook hears are delivered to it, and listed here.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
 }
 
 /** @param {{w: Webhook, reload: () => void}} props */
@@ -35,5 +36,48 @@ function Card({ w, reload }) {
     p({ class: 'id' }, w.url, h(Copy, { value: w.url, label: 'Copy the URL' })),
     p({ class: 'tags' }, w.events.map(e => span({ class: 'chip', key: e }, e))),
     div({ class: 'line' }, span({ class: 'dim cut' }, w.rate_limit ? `${w.rate_limit} a ${w.rate_limit_period ?? 'hour'}` : 'no rate limit'),
+      !archived && h(Rotate, { w, reload }),
       h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: toggle }, icon('archive'), archived ? 'Unarchive' : 'Archive'))));
+}
+
+/** The secret of a webhook that has just been made. @param {{secret: string}} props */
+const Secret = ({ secret }) => div({ class: 'secret' },
+  label('The secret that signs its deliveries'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
+  p({ class: 'dim' }, 'Give it to the receiver now: no list of webhooks shows it.'));
+
+/** @param {{reload: () => void}} props */
+function NewWebhook({ reload }) {
+  const { info } = useSession();
+  return h(Create, {
+    label: 'New webhook', main: true, ok: 'Create the webhook',
+    parts: [
+      { name: 'url', label: 'URL', hint: 'http://localhost:9000/hook' },
+      { name: 'events', label: 'Events', kind: 'ticks', options: (info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e])) },
+      { name: 'rate_limit', label: 'Rate limit', kind: 'number', read: number, note: 'How many attempts in a period. Empty: as many as there are.' },
+      { name: 'rate_limit_period', label: 'Period', kind: 'select', options: [['', 'hour'], ['second', 'second'], ['minute', 'minute'], ['day', 'day']], when: v => v.rate_limit !== '' },
+    ],
+    send: body => call('POST', ofAccount('/webhooks'), { events: [], ...body }),
+    done: w => { reload(); return [`Webhook ${w.webhook_id} is there.`]; },
+    after: w => h(Secret, { secret: w.secret }),
+  });
+}
+
+/** The platform changes no webhook: another one takes the place of one whose secret is to change. @param {{w: Webhook, reload: () => void}} props */
+function Rotate({ w, reload }) {
+  const { url, events, rate_limit, rate_limit_period } = w;
+  const archive = async (/** @type {() => void} */ close) => {
+    if (await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/archive`)), () => [`Webhook ${w.webhook_id} is archived: its secret signs nothing any more.`])) close();
+    reload();
+  };
+  return h(Create, {
+    label: 'Rotate the secret', sign: 'key', title: `Rotate the secret of webhook ${w.webhook_id}`, ok: 'Create the successor', parts: [],
+    intro: ol({ class: 'how' },
+      li('A second webhook with the same URL and events is created. It has a secret of its own.'),
+      li('The receiver takes both secrets. Meanwhile each event comes twice: handle it once, by its id.'),
+      li(`Webhook ${w.webhook_id} is archived.`)),
+    send: () => call('POST', ofAccount('/webhooks'), { url, events, ...(rate_limit && { rate_limit, rate_limit_period }) }),
+    done: made => { reload(); return [`Webhook ${made.webhook_id} is there beside webhook ${w.webhook_id}.`]; },
+    after: (made, close) => [h(Secret, { secret: made.secret }), p('When the receiver takes both secrets:'),
+      h(Doing, { label: 'The old webhook' }, button({ type: 'button', class: 'button main', onClick: () => archive(close) }, icon('archive'), `Archive webhook ${w.webhook_id}`))],
+  });
 }

@@ -38,6 +38,11 @@ func (q listQuery) allows(name, value string) bool {
 	return want == "" || strings.EqualFold(want, value)
 }
 
+// allowsID is the same of an id of the API.
+func (q listQuery) allowsID(name string, id int64) bool {
+	return q.query[name] == "" || q.allows(name, strconv.FormatInt(id, 10))
+}
+
 // allowsAccount lets through what belongs to no account whatever is asked for:
 // a request without a known token, a delivery to a URL that is no webhook's.
 func (q listQuery) allowsAccount(id int64) bool {

@@ -64,13 +64,18 @@ func (c *Control) serveMailHTML(w http.ResponseWriter, r *request) {
 	if r.query["remote"] == "1" {
 		policy = mailPolicy + mailRemote
 	}
+	writeMailHTML(w, m.HTML, policy)
+}
+
+// writeMailHTML shows HTML that somebody else wrote, under a policy.
+func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	at := mailHead.FindStringIndex(m.HTML)[1]
-	_, _ = io.WriteString(w, m.HTML[:at]+`<base target="_blank">`+m.HTML[at:])
+	at := mailHead.FindStringIndex(html)[1]
+	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
 }
 
 // serveEML sends a message as a file.

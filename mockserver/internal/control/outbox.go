@@ -23,6 +23,8 @@ func (c *Control) messageRoutes() section {
 					text("to", "the recipient's whole address, without case"),
 					choice("status", "what became of them", "delivered", "bounced"),
 					choice("sent_by", "what sent them", named(sendingTypes())...),
+					idOf("campaign_id", "the campaign that sent them"),
+					idOf("workflow_id", "the workflow that sent them"),
 				),
 				handler: answering(c.outbox),
 				example: example{query: "to=ada@example.org"},
@@ -100,7 +102,7 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 	return list(q, n, func(yield func(row[platform.Summary]) bool) {
 		for m := range sent {
 			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
-				q.allows("sent_by", string(m.SentBy))
+				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
 			if !yield(row[platform.Summary]{m.ID, wanted, m.Words, m.Summary}) {
 				return
 			}

@@ -39,8 +39,11 @@ func number(name, means string, least, most, usual int64) param {
 }
 
 // ofAccount is the parameter of what belongs to an account.
-func ofAccount(means string) param {
-	return param{name: "account_id", means: means, integer: true, min: 1, max: 1<<63 - 1}
+func ofAccount(means string) param { return idOf("account_id", means) }
+
+// idOf is an id of the API.
+func idOf(name, means string) param {
+	return param{name: name, means: means, integer: true, min: 1, max: 1<<63 - 1}
 }
 
 // named turns names of any type into those of values.

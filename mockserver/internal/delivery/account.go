@@ -41,5 +41,7 @@ func (j *journal) forget(account int64) {
 			j.deliveries[i] = &delivery{Delivery: record.Delivery{ID: x.ID}, progress: progress{Forgotten: true}}
 		}
 	}
+	maps.DeleteFunc(j.tallies, func(_ int64, t *tally) bool { return t.account == account })
+	delete(j.fires, account)
 	j.events = slices.DeleteFunc(slices.Clone(j.events), func(e *record.FiredEvent) bool { return e.AccountID == account })
 }

@@ -99,6 +99,7 @@ func New(o Options) *Engine {
 		faults:   o.Faults,
 		changes:  o.Changes,
 		queues:   map[int64]*queue{},
+		journal:  newJournal(nil, 0),
 		audience: audience{},
 		changing: &cut.Source[delivery]{},
 	}
@@ -150,12 +151,12 @@ func (d *Engine) Publish(fired []Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range fired {
-		ids := []string{}
-		for _, q := range d.audience[topic{fired[i].AccountID, fired[i].Name}] {
-			ids = append(ids, d.pushLocked(q, &fired[i]).ID)
+		e, ids := &fired[i], []string{}
+		for _, q := range d.audience[topic{e.AccountID, e.Name}] {
+			ids = append(ids, d.pushLocked(q, e).ID)
 		}
 		d.acts++
-		noted := d.journal.fired(&fired[i], ids)
+		noted := d.journal.fired(e, ids)
 		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })
 	}
 }
@@ -219,7 +220,8 @@ func (d *Engine) startLocked(q *queue) {
 		}
 		next := q.take(now)
 		d.changingLocked(q, next)
-		next.State, next.NextAttempt, next.Started = record.DeliveryInFlight, time.Time{}, now
+		next.become(record.DeliveryInFlight)
+		next.NextAttempt, next.Started = time.Time{}, now
 		d.tellLocked(next)
 		q.attempting++
 		d.attempting++
@@ -267,20 +269,22 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	d.changingLocked(q, x)
 	x.Attempts = append(x.Attempts, a)
+	x.tally.attempted(a)
 	x.Manual, x.Started = false, time.Time{}
 	x.Tries++
 	q.overtaken(x)
 	switch {
 	case a.Status >= 200 && a.Status <= 299:
-		x.State = record.DeliveryDelivered
+		x.become(record.DeliveryDelivered)
 		if x.Duplicate {
-			x.Duplicate, x.State = false, record.DeliveryQueued
+			x.Duplicate = false
+			x.become(record.DeliveryQueued)
 			q.pending = slices.Insert(q.pending, 0, x)
 		}
 	case q.once || x.Tries > len(d.schedule):
-		x.State = record.DeliveryFailed
+		x.become(record.DeliveryFailed)
 	default:
-		x.State = record.DeliveryRetrying
+		x.become(record.DeliveryRetrying)
 		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))
 	}
 }
@@ -303,7 +307,7 @@ func (d *Engine) Redeliver(id string) error {
 	}
 	d.changingLocked(q, x)
 	q.remove(x)
-	x.State = record.DeliveryQueued
+	x.become(record.DeliveryQueued)
 	x.Manual, x.Tries = true, 0
 	q.pending = append(q.pending, x)
 	d.tellLocked(x)

@@ -57,7 +57,7 @@ func TestNext(t *testing.T) {
 
 // The journal holds the latest 10,000 events, and their numbers go on.
 func TestJournalIsBounded(t *testing.T) {
-	var j journal
+	j := newJournal(nil, 0)
 	for n := range MaxEvents + 2 {
 		j.fired(&Event{}, nil)
 		if want := min(n+1, MaxEvents); len(j.events) != want {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -18,6 +19,23 @@ type journal struct {
 	byID       map[string]*delivery
 	events     []*record.FiredEvent // the oldest first; none is changed any more
 	lastEvent  int
+	tallies    map[int64]*tally          // of the deliveries, by webhook
+	fires      map[int64]*minutes.Counts // of all events that fired, by account
+}
+
+// newJournal returns a journal without deliveries that has some events.
+func newJournal(events []*record.FiredEvent, last int) journal {
+	j := journal{
+		byID:      map[string]*delivery{},
+		events:    events,
+		lastEvent: last,
+		tallies:   map[int64]*tally{},
+		fires:     map[int64]*minutes.Counts{},
+	}
+	for _, e := range events {
+		j.countEvent(e)
+	}
+	return j
 }
 
 const idPrefix = "dlv-"
@@ -30,12 +48,10 @@ func (j *journal) add(x *delivery) {
 	if x.ID == "" {
 		x.ID = ID(len(j.deliveries))
 	}
-	if j.byID == nil {
-		j.byID = map[string]*delivery{}
-	}
 	j.deliveries = append(j.deliveries, x)
 	if !x.Forgotten {
 		j.byID[x.ID] = x
+		j.count(x)
 	}
 }
 
@@ -54,6 +70,7 @@ func (j *journal) fired(e *Event, deliveries []string) *record.FiredEvent {
 		Body:       e.Body,
 		Deliveries: deliveries,
 	}
+	j.countEvent(out)
 	j.events = append(j.events, out)
 	if len(j.events) > MaxEvents {
 		j.events[0] = nil

@@ -18,6 +18,7 @@ type delivery struct {
 	progress
 
 	webhookID int64
+	tally     *tally // of its webhook
 }
 
 // progress is what there is left to do for a delivery. A snapshot holds all of it.
@@ -121,7 +122,7 @@ func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 	overtakes := false
 	switch hit.Action {
 	case fault.Drop:
-		x.State = record.DeliveryDropped
+		x.become(record.DeliveryDropped)
 	case fault.Reorder:
 		q.held = x
 		q.later(x, now.Add(cmp.Or(hit.Delay, fault.DefaultHold)))

@@ -104,7 +104,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})
 	}
-	d.journal = journal{events: from.Events, lastEvent: from.LastEvent}
+	d.journal = newJournal(from.Events, from.LastEvent)
 	for _, saved := range from.Deliveries {
 		d.journal.add(saved.delivery())
 	}
@@ -147,9 +147,10 @@ func (d *Engine) resumeLocked(x *delivery, held bool) {
 	switch {
 	case x.State != record.DeliveryQueued && x.State != record.DeliveryInFlight && x.State != record.DeliveryRetrying:
 	case q == nil:
-		x.State, x.NextAttempt = record.DeliveryFailed, time.Time{}
+		x.become(record.DeliveryFailed)
+		x.NextAttempt = time.Time{}
 	case x.NextAttempt.IsZero():
-		x.State = record.DeliveryQueued
+		x.become(record.DeliveryQueued)
 		q.pending = append(q.pending, x)
 	default:
 		q.later(x, x.NextAttempt)

@@ -53,6 +53,7 @@ type account struct {
 	heard       map[string]int         // how many webhooks that are not archived want an event
 	greetings   map[int64][]*workflow  // those that are active, by list, in the order of their ids
 	lookups     map[int64]*lookupState // by user
+	outcomes    outcomes
 }
 
 func newAccount(id int64) *account {
@@ -65,6 +66,7 @@ func newAccount(id int64) *account {
 		heard:       map[string]int{},
 		greetings:   map[int64][]*workflow{},
 		lookups:     map[int64]*lookupState{},
+		outcomes:    newOutcomes(),
 	}
 }
 

@@ -13,7 +13,8 @@
 //	account, resources, message, …    the records, and what is true of each alone
 //
 // snapshot is the format of the whole state, cut writes it and what changes, and
-// restore reads it back; views shows the messages to tests.
+// restore reads it back; views and overview show messages and resources to tests,
+// with the outcomes that are counted as they happen.
 package platform
 
 import (

@@ -31,6 +31,8 @@ func (p *Platform) actOnMessage(m *message, act func(t *tx, m *message) error) e
 		}
 		t.p.changing.Changing(m)
 		t.about, t.changed = m.ID, []*message{m}
+		t.account.outcomes.count(m, -1)
+		defer t.account.outcomes.count(m, 1)
 		return struct{}{}, act(t, m)
 	})
 	p.changes.Tell(feed.Records, nil)

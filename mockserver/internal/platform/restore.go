@@ -163,6 +163,7 @@ func (sn *snapshot) restoreMessage(out *records, saved *messageSnapshot) error {
 	out.kept = append(out.kept, m)
 	if m.sent() {
 		out.outbox = append(out.outbox, m)
+		out.accounts[m.AccountID].outcomes.sent(m)
 	}
 	return nil
 }

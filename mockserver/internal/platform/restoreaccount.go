@@ -26,6 +26,7 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	if account == nil {
 		account = newAccount(id)
 	}
+	account.outcomes = newOutcomes() // its messages do not come back
 	return p.replaceAccount(account, restored.lastID)
 }
 

@@ -12,6 +12,7 @@ func (t *tx) send(m *message) {
 	t.keep(m)
 	t.p.outbox = append(t.p.outbox, m)
 	t.simulate(m)
+	t.account.outcomes.sent(m)
 }
 
 // keep keeps a message so that it can be looked up.

@@ -56,6 +56,7 @@ func (p *Platform) DeleteMessage(id string) error {
 			return struct{}{}, noEmail(id)
 		}
 		t.p.changing.Changing(m)
+		t.account.outcomes.count(m, -1)
 		m.Deleted = true
 		outbox := slices.Clone(t.p.outbox) // somebody may be reading the other one
 		t.p.outbox = slices.DeleteFunc(outbox, func(other *message) bool { return other == m })
@@ -117,6 +118,8 @@ type Sent struct {
 	ID, To, Status string
 	AccountID      int64
 	SentBy         events.SendingType
+	CampaignID     int64
+	WorkflowID     int64
 
 	message *message
 }
@@ -140,7 +143,7 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 			some := p.asTheyAre(sent[max(0, n-step):n], anyMessage, copies)
 			for i := range slices.Backward(some) {
 				m := &some[i]
-				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m}) {
+				if !yield(Sent{m.ID, m.To, m.Status, m.AccountID, m.SentBy, m.CampaignID, m.WorkflowID, m}) {
 					return
 				}
 			}

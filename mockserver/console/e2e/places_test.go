@@ -1,0 +1,572 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
+)
+
+// resources are templates, a workflow, and campaigns that are not sent yet.
+func (w *world) resources(list int64) {
+	w.Helper()
+	from := client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"}
+	welcome, err := w.sdk.Templates.Create(w.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{
+		HTML: strings.ReplaceAll(order, "Hello Ada", "Hello {{first_name}} of {{city}}"), Text: "Hello {{first_name}},\n\nwelcome.\n",
+	}})
+	w.check(err)
+	_, err = w.sdk.Templates.Create(w.Context(), client.TemplateCreate{Name: "Receipt", Content: client.TemplateContent{Text: "Order {{order}}"}})
+	w.check(err)
+	greeting, err := w.sdk.Workflows.Create(w.Context(), client.WorkflowCreate{
+		Name: "Welcome", ListID: list, Trigger: "subscribed", Sender: from,
+		Content: client.MessageContent{Subject: "Welcome, {{first_name}}", TemplateID: welcome.TemplateID},
+	})
+	w.check(err)
+	w.check(w.sdk.Workflows.Activate(w.Context(), greeting.WorkflowID))
+	for _, email := range []string{"noor@example.org", "click@mock.test"} {
+		_, err = w.sdk.Contacts.Create(w.Context(), list, reader(email, "Noor"))
+		w.check(err)
+	}
+	for i, name := range []string{"Winter catalogue", "A draft"} {
+		c, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
+			Name: name, ListID: list, Sender: from, Content: client.MessageContent{Subject: name, HTML: order},
+		})
+		w.check(err)
+		if i == 0 {
+			_, err = w.sdk.Campaigns.Schedule(w.Context(), c.CampaignID, client.CampaignSchedule{ScheduledFor: w.srv.Now().Add(48 * time.Hour).Unix()})
+			w.check(err)
+		}
+	}
+	w.settle()
+}
+
+// resourcePlaces are the views of them.
+func (w *world) resourcePlaces() map[string]string {
+	w.Helper()
+	templates, err := w.sdk.Templates.List(w.Context(), client.ListTemplatesParams{})
+	w.check(err)
+	campaigns, err := w.sdk.Campaigns.List(w.Context(), client.ListCampaignsParams{})
+	w.check(err)
+	workflows, err := w.sdk.Workflows.List(w.Context(), client.ListWorkflowsParams{})
+	w.check(err)
+	at := func(place string, id any) string { return fmt.Sprintf("#/%s/%v", place, id) }
+	template := at("templates", templates.Data[0].TemplateID)
+	return map[string]string{
+		"overview":         "#/overview",
+		"lists":            "#/lists",
+		"templates":        template,
+		"templates-text":   template + "/text",
+		"templates-source": template + "/source",
+		"templates-list":   "#/templates",
+		"campaigns":        at("campaigns", campaigns.Data[0].CampaignID),
+		"campaigns-draft":  at("campaigns", campaigns.Data[2].CampaignID),
+		"campaigns-list":   "#/campaigns",
+		"workflows":        at("workflows", workflows.Data[0].WorkflowID),
+		"workflows-list":   "#/workflows",
+	}
+}
+
+// morning is an hour of orders, some of which are looked at, so that a timeline
+// has something to show.
+func (w *world) morning() {
+	w.Helper()
+	for minute := range 57 {
+		for n := range []int{1, 0, 2, 3, 1, 4, 2}[minute%7] + minute/20 {
+			id := w.send(fmt.Sprintf("reader%d.%d@example.net", minute, n), fmt.Sprintf("Your order 10 %d", 400+minute), order)
+			if n%2 == 0 {
+				w.check(w.srv.Open(id))
+			}
+			if n == 1 && minute%3 == 0 {
+				w.check(w.srv.Bounce(id, mockserver.SoftBounce))
+			}
+		}
+		w.settle()
+		w.status.Store(map[bool]int64{true: http.StatusBadGateway}[minute > 30 && minute < 34])
+		w.check(w.srv.Advance(w.Context(), time.Minute))
+	}
+	w.status.Store(0)
+}
+
+// The console opens with the overview. Until something happened it says how to
+// send something; then it counts, shows when, and what waits and why.
+func TestOverview(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "", desk)
+	p.says("h1", "Overview")
+	p.says(".first", "Send one for me")
+	p.says(".waiting", "Nothing: whatever was to be done is done.")
+	p.click("button", "Send one for me")
+	p.until(`!document.querySelector('.first')`)
+	p.says(".tile", "Messages sent1")
+
+	hook := w.subscribe("/hook", "Email.Opened")
+	w.status.Store(http.StatusInternalServerError)
+	w.check(w.srv.Open(w.srv.Outbox()[0].ID))
+	w.settle()
+	p.says(".tiles", "100 % opened")
+	p.says(".tiles", "1 failed")
+	p.says(".waits", "1 delivery to webhook "+hook.WebhookID)
+	p.says(".waits", "The last attempt failed.")
+	p.says(".waits", "in 29:")
+	p.until(`document.querySelector('.series:nth-of-type(4) .bars .bad')`)
+	for name, want := range map[string]string{"Messages": "1 in the last hour", "Events": "1 in the last hour", "Attempts": "1 in the last hour, at most 1 in a minute"} {
+		p.until(fmt.Sprintf(`document.querySelector('[role=img][aria-label^=%q]')?.ariaLabel.includes(%q)`, name, want))
+	}
+	p.click("summary", "As a table")
+	p.says(".timeline .table", "Attempts")
+	p.rows(1)
+
+	w.status.Store(0)
+	p.click("button", "Now") // and the retry is through
+	p.says(".waiting", "Nothing: whatever")
+	p.says(".tiles", "Delivered1")
+	p.click("a", "Deliveries")
+	p.says(".rows", "Email.Opened")
+}
+
+// Each reason for which something waits is named, and leads to what waits.
+func TestOverviewSaysWhatWaits(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	_, err := w.sdk.Contacts.CreatePending(t.Context(), list.ListID, reader("kai@example.org", "Kai"))
+	w.check(err)
+	w.resources(list.ListID)
+	old := w.subscribe("/old", "Email.Opened")
+	slow, err := w.sdk.Webhooks.Create(t.Context(), client.WebhookCreate{
+		URL: w.receiver.URL + "/slow", Events: []client.EventName{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
+	})
+	w.check(err)
+	w.status.Store(http.StatusInternalServerError)
+	id := w.send("ada@example.org", "Hello", order)
+	for range 3 {
+		w.check(w.srv.Open(id))
+	}
+	w.settle()
+	w.check(w.sdk.Webhooks.Archive(t.Context(), old.WebhookID))
+	p := open(t, w.srv.URL(), "#/overview", desk)
+	for _, want := range []string{
+		"Winter catalogueIt is scheduled.", "1 contact of ReadersThe recipients have not followed",
+		"3 deliveries to webhook " + old.WebhookID + "The webhook is archived", "2 deliveries to webhook " + slow.WebhookID + "The webhook’s rate limit",
+	} {
+		p.says(".waits", want)
+	}
+	p.click(".waits a", "Winter catalogue")
+	p.says(".head", "is sent in")
+	p.goTo("#/overview")
+	p.click(".waits a", "1 contact of")
+	p.says(".rows", "kai@example.org")
+	p.rows(1)
+	p.goTo("#/overview")
+	p.click(".waits a", "2 deliveries")
+	p.rows(2)
+}
+
+// The timeline goes back a day, by the platform's clock.
+func TestOverviewGoesBack(t *testing.T) {
+	w := newWorld(t)
+	w.send("ada@example.org", "Hello", order)
+	w.check(w.srv.Advance(t.Context(), 5*time.Hour))
+	p := open(t, w.srv.URL(), "#/overview", desk)
+	p.until(`document.querySelector('[aria-label^="Messages: 0 in the last hour"]')`)
+	p.click(".timeline label", "6 h")
+	p.until(`document.querySelector('[aria-label^="Messages: 1 in the last 6 hours, at most 1 in 6 minutes"]')`)
+	p.reload()
+	p.until(`document.querySelector('[aria-label^="Messages: 1 in the last 6 hours"]')`)
+}
+
+// A template is shown as its recipients get it, with attributes of one's own, at
+// two widths and in two schemes; nothing of it runs or loads.
+func TestTemplates(t *testing.T) {
+	w, evil := newWorld(t), newOutside(t)
+	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{
+		HTML: strings.ReplaceAll(hostile, "PORT", evil.port()) + `<p id="hello">Hello {{first_name}} of {{ shop }}</p>`, Text: "Hello {{first_name}} of {{shop}}",
+	}})
+	w.check(err)
+	p := open(t, w.srv.URL(), "#/templates", desk)
+	p.click("strong", "Welcome")
+	p.says(".samples", "first_name")
+	p.says(".samples", "shop")
+	p.until(`document.querySelector('iframe').style.maxWidth === '600px'`)
+	p.click(".preview label", "360")
+	p.until(`document.querySelector('iframe').getBoundingClientRect().width === 360`)
+	p.click(".preview label", "Dark")
+	p.until(`document.querySelector('iframe').style.colorScheme === 'dark'`)
+	if sandbox := eval[string](p, `document.querySelector('iframe').getAttribute('sandbox')`); strings.Contains(sandbox, "script") || strings.Contains(sandbox, "same-origin") {
+		t.Errorf("the frame may %s", sandbox)
+	}
+	p.fill(".samples .pick:nth-of-type(2) input", "Harbour <b>")
+	src := fmt.Sprintf("/_mock/templates/%d/html?attributes=", made.TemplateID)
+	p.until(fmt.Sprintf(`document.querySelector('iframe').src.includes(%q) && decodeURIComponent(document.querySelector('iframe').src).includes('Harbour <b>')`, src))
+	p.click("button", "Text")
+	p.says(".plain", "Hello Ada of Harbour <b>")
+	p.click("button", "HTML")
+	p.rest()
+	p.do(chromedp.MouseClickXY(700, 600), chromedp.Sleep(500*time.Millisecond))
+	if asked := evil.requests(); len(asked) > 0 {
+		t.Errorf("the template loaded %q", asked)
+	}
+	if title := eval[string](p, `document.title`); !strings.HasSuffix(title, "Templates · mockserver") {
+		t.Errorf("the page's title is %q", title)
+	}
+	if html := eval[string](p, `fetch(document.querySelector('iframe').src).then(r => r.text())`); !strings.Contains(html, "Hello Ada of Harbour &lt;b&gt;") {
+		t.Errorf("it is not filled: %s", html[len(html)-80:])
+	}
+}
+
+// A template is created and changed by the keyboard alone; what the platform
+// refuses stands beside its field, which has the focus then, and the button has
+// it in the end.
+func TestCreateATemplate(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/templates", desk)
+	p.says(".list", "No template yet")
+	p.do(focus(".list .button.main"))
+	p.press("\r")
+	p.until(`document.querySelector('dialog.create[open]')`)
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("\r") // without a name
+	p.says("dialog [name=name] + .note .wrongly", "")
+	p.until(`document.activeElement.name === 'name' && document.activeElement.ariaInvalid === 'true'`)
+	if said := p.text("dialog .wrongly"); len(said) < 5 || strings.Contains(said, "body") {
+		t.Errorf("without a name: %q", said)
+	}
+	p.press("Welcome\t<p>Hello {{name}}</p>\tHello {{name}}\t\r")
+	p.says(".rows", "Welcome")
+	p.until(`document.activeElement.textContent === 'New'`)
+	p.click("strong", "Welcome")
+	p.click("button", "Edit")
+	p.fill("dialog [name=name]", "Hello")
+	p.press("\r")
+	p.says(".head h2", "Hello")
+	made, err := w.sdk.Templates.Find(t.Context(), "Hello")
+	if err != nil || made.Content.HTML != "<p>Hello {{name}}</p>" || made.Content.Text != "Hello {{name}}" {
+		t.Errorf("%+v, %v", made, err)
+	}
+	p.click("button", "Edit")
+	p.until(`document.querySelector('dialog.create[open]')`)
+	p.press(kb.Escape)
+	p.until(`!document.querySelector('dialog.create') && document.activeElement.textContent === 'Edit'`)
+}
+
+// A list shows how its contacts stand, leads to them, and takes new ones, also by
+// double opt-in.
+func TestLists(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/lists", desk)
+	p.says(".page", "No list yet")
+	p.click("button", "New list")
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("Readers\r")
+	p.says(".cards", "Readers")
+	p.says(".cards", "policy accepted")
+	p.says(".cards", "0 contacts")
+	add := func(keys string) {
+		p.click(".cards button", "Add a contact")
+		p.until(`document.activeElement.name === 'email'`)
+		p.press(keys)
+	}
+	add("ada@example.org\tvip, customer\tbooks\tfirst_name=Ada\r\ncity=London")
+	p.click("dialog button", "Add")
+	p.says(".standing", "active1")
+	add("grace@example.org\t\t\t\t \t\r")
+	p.says(".standing", "pending1")
+	p.says(".cards", "1 contact of a double opt-in has not confirmed yet.")
+	p.until(`document.querySelector('.whole').ariaLabel === '1 active, 1 pending'`)
+	add("ada@example.org\r")
+	p.says("dialog .wrongly", "ada@example.org is on the list and active")
+	p.until(`document.activeElement.name === 'email'`)
+	p.press(kb.Escape)
+	p.until(`document.activeElement.textContent === 'Add a contact'`)
+
+	list, err := w.sdk.Lists.Find(t.Context(), "Readers")
+	w.check(err)
+	ada, err := w.sdk.Contacts.Find(t.Context(), list.ListID, "ada@example.org")
+	if err != nil || len(ada.Tags) != 2 || len(ada.Interests) != 1 || len(ada.CustomAttributes) != 2 || ada.CustomAttributes[1].Value != "London" {
+		t.Errorf("%+v, %v", ada, err)
+	}
+	p.click(".standing a", "pending")
+	p.says(".rows", "grace@example.org")
+	p.rows(1)
+	p.goTo("#/lists")
+	p.click(".cards a", "inbox")
+	p.says(".rows", "Please confirm your subscription to Readers")
+	_, err = w.sdk.Lists.Create(t.Context(), client.ListCreate{Name: "Unused"})
+	w.check(err)
+	p.goTo("#/lists")
+	p.says(".cards", "cannot be sent to") // without a reload
+	p.fill("#filter", "unus")
+	p.until(`document.querySelectorAll('.cards > li').length === 1`)
+	p.click("button", "Accept policy")
+	p.says(".cards", "policy accepted")
+}
+
+// A campaign is created, scheduled and sent; what comes of it is shown as it comes.
+func TestCampaigns(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"), reader("grace@example.org", "Grace"), reader("bounce@mock.test", "B"), reader("open@mock.test", "O"))
+	p := open(t, w.srv.URL(), "#/campaigns", desk)
+	p.says(".list", "No campaign yet")
+	p.click("button", "New")
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("Autumn")
+	p.fill("dialog [name='sender.email']", "not an address")
+	p.press("\r")
+	p.says("dialog [name='sender.email'] + .note .wrongly", "Not an email address.")
+	p.until(`document.activeElement.name === 'sender.email'`)
+	p.fill("dialog [name='sender.email']", "hello@harbour.example")
+	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ListID, 10))
+	p.fill("dialog [name='content.subject']", "Hello {{first_name}}")
+	p.fill("dialog [name='content.html']", "<p>Hello</p>")
+	p.click("dialog button", "Create the campaign")
+	p.says(".rows", "draft")
+	p.click("strong", "Autumn")
+	p.says(".detail", "Nobody has got it yet.")
+	p.click(".detail button", "Schedule")
+	p.click("dialog button", "Schedule it")
+	p.says(".head", "is sent in 59:")
+	w.check(w.srv.Advance(t.Context(), 2*time.Hour))
+	p.says(".detail .chip", "delivered")
+	p.says(".shares", "Sent4")
+	p.says(".shares", "Bounced125 %")
+	p.says(".shares", "Opened125 %")
+	p.says(".links", "ada@example.org")
+	for _, m := range w.srv.OutboxTo("ada@example.org") {
+		w.check(w.srv.Click(m.ID, "https://example.org/"))
+		w.check(w.srv.Complain(m.ID, "Gmail"))
+	}
+	for _, m := range w.srv.OutboxTo("grace@example.org") {
+		w.check(w.srv.Unsubscribe(m.ID))
+	}
+	p.says(".shares", "Clicked125 %")
+	p.says(".shares", "Reported as spam125 %")
+	p.says(".shares", "Left the list125 %")
+	p.says(".rows", "4 sent, 25 % opened")
+	p.click(".links a", "ada@example.org")
+	p.says(".head h2", "Hello Ada")
+	p.goTo("#/campaigns")
+	p.click("strong", "Autumn")
+	p.click(".detail a", "Events")
+	p.says(".rows", "Campaign.Sent")
+	p.says(".rows", "Email.ReportedAsSpam")
+}
+
+// A workflow is created, activated, and sends; it can be stopped.
+func TestWorkflows(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers")
+	w.resources(list.ListID)
+	p := open(t, w.srv.URL(), "#/workflows", desk)
+	p.says(".rows", "active")
+	p.click(".list button", "New")
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("Second")
+	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ListID, 10))
+	p.fill("dialog [name='sender.email']", "hello@harbour.example")
+	p.click("dialog button", "Create the workflow")
+	p.until(`document.activeElement.name?.startsWith('content.')`) // the content is missing: the first field of it
+	template, err := w.sdk.Templates.Find(t.Context(), "Welcome")
+	w.check(err)
+	p.pickIn("dialog [name='content.template_id']", strconv.FormatInt(template.TemplateID, 10))
+	p.until(`!document.querySelector('dialog [name="content.html"]')`)
+	p.click("dialog button", "Create the workflow")
+	p.says(".rows", "inactive")
+	p.click("strong", "Second")
+	p.click("button", "Activate")
+	p.says(".detail .chip", "active")
+	_, err = w.sdk.Contacts.Create(t.Context(), list.ListID, reader("ada@example.org", "Ada"))
+	w.check(err)
+	p.says(".shares", "Sent1")
+	p.says(".links", "ada@example.org")
+	p.click("button", "Deactivate")
+	p.says(".detail .chip", "inactive")
+}
+
+// pickIn chooses an option of a select.
+func (p *page) pickIn(selector, value string) {
+	p.Helper()
+	p.until(fmt.Sprintf(`(([selector, value]) => {
+		const e = document.querySelector(selector);
+		if (!e || ![...e.options].some(o => o.value === value)) return false;
+		e.value = value;
+		return e.dispatchEvent(new Event('change', { bubbles: true }));
+	})([%q, %q])`, selector, value))
+}
+
+// A webhook is created, and its secret shown to be copied, which signs; a rotation
+// leads to another webhook, and archives the old one when that is asked for.
+func TestWebhookAndRotation(t *testing.T) {
+	w := newWorld(t)
+	p := open(t, w.srv.URL(), "#/deliveries/webhooks", desk)
+	p.says(".detail", "No webhook yet")
+	p.click("button", "New webhook")
+	p.until(`document.activeElement.name === 'url'`)
+	p.press("\r")
+	p.until(`document.querySelectorAll('dialog .wrongly').length >= 1 && document.activeElement.name === 'url'`)
+	p.press(w.receiver.URL + "/hook")
+	p.click("dialog button", "Create the webhook")
+	p.says("dialog fieldset .wrongly", "")
+	p.until(`document.activeElement.type === 'checkbox'`)
+	p.click("dialog label", "Email.Opened")
+	p.fill("dialog [name=rate_limit]", "100")
+	p.pickIn("dialog [name=rate_limit_period]", "minute")
+	p.click("dialog button", "Create the webhook")
+	p.says("dialog .secret", "The secret that signs")
+	secret := p.secret()
+	p.click("dialog button", "Close")
+	p.says(".cards", "100 a minute")
+	hook := w.onlyHook(0)
+	if hook.Secret.Reveal() != secret || len(hook.Events) != 1 || hook.RateLimit != 100 {
+		t.Errorf("%+v; the page shows %q", hook, secret)
+	}
+
+	p.click("button", "Rotate the secret")
+	p.says("dialog .how", "both secrets")
+	p.click("dialog button", "Create the successor")
+	p.says("dialog .secret", "The secret that signs")
+	second := p.secret()
+	p.until(`document.querySelectorAll('.cards > li').length === 2`)
+	id := w.send("ada@example.org", "Hello", order)
+	w.check(w.srv.Open(id))
+	w.settle()
+	if n := len(w.srv.Deliveries()); n != 2 || second == secret {
+		t.Errorf("meanwhile %d deliveries, want 2, and another secret", n)
+	}
+	p.click("dialog button", "Archive webhook "+hook.WebhookID)
+	p.until(`!document.querySelector('dialog.create')`)
+	p.says(".cards", "archived")
+	w.check(w.srv.Open(id))
+	w.settle()
+	successor := w.onlyHook(1)
+	if n := len(w.srv.Deliveries()); n != 3 || successor.Secret.Reveal() != second || successor.URL != hook.URL || successor.RateLimit != 100 {
+		t.Errorf("%d deliveries, want 3; the successor is %+v", n, successor)
+	}
+}
+
+// secret is what the dialog shows.
+func (p *page) secret() string {
+	p.Helper()
+	return strings.TrimSpace(p.text("dialog .secret .id"))
+}
+
+// onlyHook is a webhook with its secret.
+func (w *world) onlyHook(n int) client.Webhook {
+	w.Helper()
+	all, err := w.sdk.Webhooks.List(w.Context(), client.ListWebhooksParams{})
+	w.check(err)
+	hook, err := w.sdk.Webhooks.Get(w.Context(), all.Data[n].WebhookID)
+	w.check(err)
+	return hook
+}
+
+// What fails is said in each of these places, and nothing can be done without a server.
+func TestPlacesAreHonest(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	w.resources(list.ListID)
+	p := open(t, w.srv.URL(), "#/campaigns/77", desk)
+	p.says(".detail", "No campaign 77.")
+	p.goTo("#/workflows/77")
+	p.says(".detail", "No workflow 77.")
+	p.goTo("#/templates/77")
+	p.says(".detail", "Not here")
+	p.goTo("#/lists")
+	p.says(".cards", "Readers")
+	w.srv.Close()
+	p.says("[role=alert]", "No server")
+	p.says(".cards", "Readers")
+	p.click("button", "New list")
+	p.until(`document.querySelector('dialog .button.main').matches(':disabled')`)
+	p.press(kb.Escape)
+	for _, place := range []string{"overview", "templates", "campaigns", "workflows"} {
+		p.goTo("#/" + place)
+		p.says("main", "The server does not answer.")
+	}
+}
+
+// The records of the account that is chosen are shown, and created in it.
+func TestPlacesOfAnAccount(t *testing.T) {
+	w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+	for name, sdk := range map[string]*client.Client{"First": w.sdk, "Second": w.as("two")} {
+		_, err := sdk.Lists.Create(t.Context(), client.ListCreate{Name: name})
+		w.check(err)
+	}
+	p := open(t, w.srv.URL(), "#/lists?account=2", desk)
+	p.says(".cards", "Second")
+	p.until(`document.querySelectorAll('.cards > li').length === 1`)
+	p.click("button", "New list")
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("Third\r")
+	p.says(".cards", "Third")
+	if _, err := w.as("two").Lists.Find(t.Context(), "Third"); err != nil {
+		t.Error(err)
+	}
+	p.goTo("#/overview?account=2")
+	p.says(".tiles", "on 2 lists")
+}
+
+// The forms keep nobody out either: as they open, with what is refused, and with
+// what is shown at the end.
+func TestAxeOfForms(t *testing.T) {
+	axe := axeScript(t)
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	w.resources(list.ListID)
+	w.subscribe("/hook", "Email.Opened")
+	for _, width := range []int64{1280, 400, 320} {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, form := range []struct{ name, hash, button, ok string }{
+				{"list", "#/lists", "New list", "Create the list"},
+				{"contact", "#/lists", "Add a contact", "Add"},
+				{"template", "#/templates", "New", "Create the template"},
+				{"campaign", "#/campaigns", "New", "Create the campaign"},
+				{"workflow", "#/workflows", "New", "Create the workflow"},
+				{"webhook", "#/deliveries/webhooks", "New webhook", "Create the webhook"},
+				{"rotation", "#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
+			} {
+				t.Run(fmt.Sprintf("%s-%d-%s", form.name, width, scheme), func(t *testing.T) {
+					p := open(t, w.srv.URL(), form.hash, view{width, scheme})
+					p.click("main button", form.button)
+					p.until(`document.querySelector('dialog.create[open]')`)
+					p.keepsNobodyOut(axe)
+					p.click("dialog button.main", form.ok)
+					p.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
+					p.keepsNobodyOut(axe)
+					p.picture("form-" + filepath.Base(t.Name()))
+				})
+			}
+		}
+	}
+}
+
+// On a phone what a form has can be hit with a thumb.
+func TestTouchTargetsOfForms(t *testing.T) {
+	w := newWorld(t)
+	w.list("Readers", reader("ada@example.org", "Ada"))
+	w.subscribe("/hook", "Email.Opened")
+	p := open(t, w.srv.URL(), "#/overview", view{400, "light"})
+	for _, form := range []struct{ hash, button string }{
+		{"#/lists", "Add a contact"}, {"#/templates", "New"}, {"#/campaigns", "New"}, {"#/deliveries/webhooks", "New webhook"}, {"#/deliveries/webhooks", "Rotate"},
+	} {
+		p.goTo("#/overview")
+		p.says("h1", "Overview")
+		p.goTo(form.hash)
+		p.click("main button", form.button)
+		p.until(`document.querySelector('dialog.create[open]')`)
+		for _, bad := range eval[[]string](p, `[...document.querySelectorAll('dialog.create :is(button, select, textarea, label:has(input), input:not([type=checkbox]))')]
+			.map(e => [e, e.getBoundingClientRect()]).filter(([, r]) => r.height < 43.9 || r.width < 43.9)
+			.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`) {
+			t.Errorf("%s %s: %s", form.hash, form.button, bad)
+		}
+		p.press(kb.Escape)
+		p.until(`!document.querySelector('dialog.create')`)
+	}
+}

@@ -1,0 +1,127 @@
+// Creating something: a dialog with a form, which goes through the API as anybody's
+// request would. What the platform refuses stands beside the field that it names.
+import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
+import { Refused } from './api.js';
+import { Doing, icon, tags, toast } from './ui.js';
+/** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').Mistake} Mistake */
+const { button, dialog, div, fieldset, form, h2, input, label, legend, li, option, p, select, span, textarea, ul } = tags;
+
+/**
+ * A member of the body, which a field asks for. Its name is where it stands: sender.email.
+ * @typedef {{name: string, label: string, kind?: 'line'|'area'|'select'|'tick'|'ticks'|'number'|'time', options?: [string, string][], note?: string, hint?: string, start?: any,
+ *   read?: (value: any) => unknown, aside?: boolean, when?: (values: Record<string, any>) => boolean}} Part read: as the body has it; aside: it is no member of the body
+ */
+
+/**
+ * A button that opens a form.
+ * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
+ *   done: (answer: any) => [Child, [string, string]?], after?: (answer: any, close: () => void) => Child}} props after: what is shown before the dialog closes
+ */
+export function Create(props) {
+  const [open, setOpen] = useState(false);
+  return [
+    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, onClick: () => setOpen(true) }, icon(props.sign ?? 'plus'), props.label),
+    open && h(Box, { ...props, close: () => setOpen(false) }),
+  ];
+}
+
+/** @param {Parameters<typeof Create>[0] & {close: () => void}} props */
+function Box(props) {
+  const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
+  const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
+  const id = useId();
+  useLayoutEffect(() => { box.current?.showModal(); }, []);
+  const close = () => box.current?.close(); // gives the focus back to the button
+  const sent = (/** @type {any} */ got) => {
+    toast(...props.done(got));
+    if (props.after) setAnswer(got ?? {});
+    else close();
+  };
+  return dialog({ ref: box, class: 'help create', 'aria-labelledby': id, onClose: props.close },
+    h2({ id }, props.title ?? props.label),
+    answer === undefined ? h(Form, { ...props, sent, cancel: close }) : h(After, { show: () => props.after?.(answer, close), close }));
+}
+
+/** @param {{show: () => Child, close: () => void}} props */
+function After({ show, close }) {
+  const el = useRef(/** @type {HTMLElement|null} */ (null));
+  useEffect(() => el.current?.focus(), []);
+  return div({ class: 'after', tabindex: -1, ref: el }, show(), div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: close }, 'Close')));
+}
+
+/** @param {Parameters<typeof Create>[0] & {sent: (answer: any) => void, cancel: () => void}} props */
+function Form({ parts, send, sent, cancel, ok, intro, label: name }) {
+  const [values, set] = useState(() => /** @type {Record<string, any>} */ (Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]))));
+  const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
+  const [busy, setBusy] = useState(false);
+  const el = useRef(/** @type {HTMLFormElement|null} */ (null));
+  const asked = parts.filter(x => !x.when || x.when(values));
+  const submit = async (/** @type {Event} */ e) => {
+    e.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      sent(await send(bodyOf(asked, values), values));
+    } catch (error) {
+      setMistakes(error instanceof Refused ? error.mistakes : [{ where: '', msg: error instanceof Error ? error.message : String(error) }]);
+    }
+    setBusy(false);
+  };
+  useEffect(() => { if (mistakes.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], [role=alert]'))?.focus(); }, [mistakes]);
+  const general = mistakes.filter(m => !asked.some(x => isAbout(m, x, asked)));
+  return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit },
+    intro,
+    general.length > 0 && ul({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => li({ key: m.where + m.msg }, sentence(m)))),
+    asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
+    div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
+}
+
+/** The field that a mistake names: itself, a part of it, or the first within it. @param {Mistake} m @param {Part} x @param {Part[]} all */
+function isAbout({ where }, x, all) {
+  const within = (/** @type {string} */ whole, /** @type {string} */ part) => (part + '.').startsWith(whole + '.');
+  const at = (/** @type {Part} */ y) => (y.aside ? 'query.' : 'body.') + y.name;
+  if (within(at(x), where)) return true;
+  return where !== 'body' && !all.some(y => within(at(y), where)) && all.find(y => within(where, at(y))) === x;
+}
+
+/** What the platform says, as a sentence; one that begins with an address begins as that does. @param {Mistake} m */
+const sentence = ({ msg }) => (/^\S+@/.test(msg) ? msg : msg.charAt(0).toUpperCase() + msg.slice(1)) + (/[.!?]$/.test(msg) ? '' : '.');
+
+/** What is sent: what is empty is left out. @param {Part[]} parts @param {Record<string, any>} values */
+function bodyOf(parts, values) {
+  const body = {};
+  for (const x of parts) {
+    const value = x.read ? x.read(values[x.name]) : values[x.name];
+    if (x.aside || value === '' || value === undefined || (Array.isArray(value) && !value.length)) continue;
+    const path = x.name.split('.'), last = /** @type {string} */ (path.pop());
+    const at = path.reduce((o, name) => (o[name] ??= {}), /** @type {any} */ (body));
+    at[last] = value;
+  }
+  return body;
+}
+
+/** @param {{part: Part, value: any, wrong: Mistake[], onChange: (v: any) => void}} props */
+function Field({ part: x, value, wrong, onChange }) {
+  const id = useId();
+  const told = wrong.length || x.note ? id + 'note' : undefined;
+  const common = { id, name: x.name, 'aria-invalid': wrong.length ? 'true' : undefined, 'aria-describedby': told };
+  const typed = (/** @type {Typed} */ e) => onChange(e.target.value);
+  const note = told && div({ id: told, class: 'note' }, wrong.map(m => p({ class: 'wrongly', key: m.msg }, icon('warn'), sentence(m))), x.note && p({ class: 'dim' }, x.note));
+  if (x.kind === 'ticks') {
+    return fieldset({ class: 'pick', 'aria-describedby': told }, legend(x.label, ' ', button({ type: 'button', class: 'button quiet', onClick: () => onChange(value.length ? [] : x.options?.map(([v]) => v)) }, value.length ? 'None' : 'All')), note,
+      div({ class: 'ticks' }, x.options?.map(([v, text], n) => label({ class: 'tick', key: v },
+        input({ type: 'checkbox', checked: value.includes(v), 'aria-invalid': wrong.length && !n ? 'true' : undefined, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked ? [...value, v] : value.filter((/** @type {string} */ w) => w !== v)) }), span(text)))));
+  }
+  if (x.kind === 'tick') return div({ class: 'pick' }, label({ class: 'tick' }, input({ ...common, type: 'checkbox', checked: value, onChange: (/** @type {Typed} */ e) => onChange(e.target.checked) }), span(x.label)), note);
+  return div({ class: 'pick' }, label({ for: id }, x.label),
+    x.kind === 'select' ? select({ ...common, value, onChange: typed }, x.options?.map(([v, text]) => option({ key: v, value: v, selected: v === value }, text)))
+      : x.kind === 'area' ? textarea({ ...common, class: 'mono', rows: 5, spellcheck: false, placeholder: x.hint, value, onInput: typed })
+      : input({ ...common, type: x.kind === 'number' ? 'number' : x.kind === 'time' ? 'datetime-local' : 'text', step: x.kind === 'time' ? 1 : undefined, placeholder: x.hint, value, autocomplete: 'off', onInput: typed }),
+    note);
+}
+
+/** A number as the body has it, or nothing. @param {string} v */
+export const number = v => v === '' ? undefined : Number(v);
+
+/** Words between commas. @param {string} v */
+export const words = v => v.split(',').map(s => s.trim()).filter(Boolean);

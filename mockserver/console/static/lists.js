@@ -1,0 +1,82 @@
+// Lists: how their contacts stand, and how one comes onto them.
+import { h } from './vendor/preact.js';
+import { call, useAnswer } from './api.js';
+import { Whole, legend } from './chart.js';
+import { Create, words } from './create.js';
+import { useSearch } from './place.js';
+import { accountFilter, ofAccount, useSession } from './session.js';
+import { when } from './time.js';
+import { Copy, Doing, Page, Search, attempt, chip, counted, empty, icon, seen, tags } from './ui.js';
+/** @typedef {import('./overview.js').Counts} Counts @typedef {{id: string, name: string, policy_accepted: boolean, created_on: string, contacts: Counts}} List */
+const { a, button, div, li, p, span, strong, ul } = tags;
+
+/** @type {[keyof Counts, string][]} the statuses, and their colours */
+const statuses = [['active', 'ok'], ['pending', 'warn'], ['unsubscribed', 'mid'], ['bounced', 'bad'], ['spam', 'worse'], ['deleted', 'gone']];
+
+export function Lists() {
+  useSession();
+  const search = useSearch();
+  const query = new URLSearchParams({ limit: '200', ...(search.asked && { search: search.asked }), ...(accountFilter() && { account_id: accountFilter() }) });
+  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[], total: number, more: boolean}>>} */ (useAnswer('/lists?' + query, ['records', 'message']));
+  return h(Page, {
+    title: 'Lists', count: data?.total, side: h(NewList, { main: true }),
+    children: [
+      div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
+      error ? empty('warn', 'No answer', error)
+        : !data ? div({ class: 'loading', 'aria-busy': 'true' })
+        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create one, and add contacts to it: campaigns and workflows are sent to lists.'))
+        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.more && p({ class: 'dim' }, 'The latest 200 are shown. A search finds the others.')],
+    ],
+  });
+}
+
+/** @param {{l: List, reload: () => void}} props */
+function Card({ l, reload }) {
+  const all = statuses.reduce((sum, [s]) => sum + l.contacts[s], 0);
+  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`The policy of ${l.name} is accepted: it can be sent to.`]).then(reload);
+  return li({ class: 'card' },
+    div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'cannot be sent to')),
+    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy the list id' })), ' · ', when(l.created_on), ' · ', counted(all, 'contact')),
+    h(Whole, { parts: statuses.map(([s, kind]) => [s, l.contacts[s], kind]) }),
+    ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
+    l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
+    div({ class: 'actions' },
+      a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
+      h(NewContact, { list: { id: l.id, name: l.name } }),
+      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, icon('check'), 'Accept policy'))));
+}
+
+/** @param {{main?: boolean}} props */
+export const NewList = ({ main }) => h(Create, {
+  label: 'New list', main, ok: 'Create the list',
+  parts: [
+    { name: 'name', label: 'Name', hint: 'Newsletter' },
+    { name: 'accept', label: 'Accept its anti-spam policy', kind: 'tick', start: true, aside: true, note: 'A list whose policy is not accepted cannot be sent to.' },
+  ],
+  send: async (body, { accept }) => {
+    const list = await call('POST', ofAccount('/lists'), body);
+    if (accept) await call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`));
+    return list;
+  },
+  done: list => [`List ${list.name} is there.`, ['Contacts', `#/contacts/${list.list_id}`]],
+});
+
+/** Attributes as the API takes them, of lines such as name=value. @param {string} text */
+const attributes = text => text.split('\n').filter(line => line.trim()).map(line => {
+  const at = line.indexOf('=');
+  return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
+});
+
+/** @param {{list: {id: string, name: string}, main?: boolean, label?: string}} props */
+export const NewContact = ({ list, main, label = 'Add a contact' }) => h(Create, {
+  label, title: `Add a contact to ${list.name}`, main, ok: 'Add',
+  parts: [
+    { name: 'email', label: 'Email', hint: 'ada@example.org' },
+    { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Between commas.' },
+    { name: 'interests', label: 'Interests', hint: 'books', read: words },
+    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One on each line: name=value. They fill merge tags.' },
+    { name: 'send_double_opt_in', label: 'Double opt-in: pending until the confirmation email is answered', kind: 'tick', aside: true },
+  ],
+  send: (body, { send_double_opt_in }) => call('POST', ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? '?send_double_opt_in=true' : ''}`), body),
+  done: c => [`${c.email} is ${c.status}.`, ['Contact', `#/contacts/${list.id}/${c.id}`]],
+});

@@ -1,0 +1,130 @@
+// The overview: what there is, what happened minute by minute, and what waits, and why.
+import { h } from './vendor/preact.js';
+import { useAnswer } from './api.js';
+import { Bars, legend, percent } from './chart.js';
+import { pass } from './clock.js';
+import { First } from './first.js';
+import { useParam } from './place.js';
+import { accountFilter, useSession } from './session.js';
+import { Countdown, useNow, when } from './time.js';
+import { Choice, Doing, Page, counted, empty, icon, seen, tags } from './ui.js';
+/**
+ * @typedef {{sent: number, bounced: number, opened: number, clicked: number, unsubscribed: number, global_unsubscribed: number, reported_as_spam: number}} Outcome
+ * @typedef {{active: number, pending: number, unsubscribed: number, deleted: number, spam: number, bounced: number}} Counts of contacts, by status
+ * @typedef {{minute: string, messages: number, events: number, attempts: number, failed: number}} Minute
+ * @typedef {{why: string, n: number, until?: string, webhook_id?: string, url?: string, campaign_id?: number, list_id?: number, name?: string}} Waiting
+ * @typedef {{messages: Outcome, contacts: Counts, deliveries: Record<string, number>, resources: Record<string, number>, events: number, attempts: number, failed: number, minutes: Minute[], waiting: Waiting[]}} View
+ */
+const { a, button, caption, details, div, h2, li, p, section, span, strong, summary, table, tbody, td, th, thead, tr, ul } = tags;
+
+/** @type {[string, string, number, string][]} how far back, in words, in minutes, and in short */
+const spans = [['', 'hour', 60, '1 h'], ['6h', '6 hours', 360, '6 h'], ['24h', '24 hours', 1440, '24 h']];
+/** How many bars a chart has. */
+const columns = 60;
+
+export function Overview() {
+  useSession();
+  const [span, setSpan] = useParam('span');
+  const [, words, minutes] = spans.find(([name]) => name === span) ?? spans[0];
+  const query = new URLSearchParams({ minutes: String(minutes), ...(accountFilter() && { account_id: accountFilter() }) });
+  const { data: view, error } = /** @type {ReturnType<typeof useAnswer<View>>} */ (useAnswer('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
+  const shown = error ? empty('warn', 'No answer', error)
+    : !view ? div({ class: 'loading', 'aria-busy': 'true' })
+    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'How far back', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
+  return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
+}
+
+/** Whether nobody has done anything yet. @param {View} v */
+const untouched = v => !v.messages.sent && !v.events && !v.attempts && !Object.values(v.resources).some(n => n);
+
+/** @param {{view: View}} props */
+function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r, events, attempts, failed } }) {
+  const waiting = d.queued + d.retrying + d.delivering;
+  return ul({ class: 'tiles', 'aria-label': 'What there is' },
+    tile('inbox', 'inbox', 'Messages sent', m.sent, [m.opened && `${percent(m.opened, m.sent)} opened`, m.bounced && `${m.bounced.toLocaleString('en')} bounced`]),
+    tile('events', 'pulse', 'Events', events, []),
+    tile('deliveries', 'hook', 'Delivered', d.delivered, [waiting && `${waiting.toLocaleString('en')} on their way`, d.failed && `${d.failed.toLocaleString('en')} given up`, d.dropped && `${d.dropped.toLocaleString('en')} dropped`]),
+    tile('deliveries', 'retry', 'Attempts', attempts, [failed && `${failed.toLocaleString('en')} failed`]),
+    tile('contacts', 'people', 'Active contacts', c.active, [c.pending && `${c.pending.toLocaleString('en')} pending`, `on ${counted(r.lists, 'list')}`]),
+    tile('templates', 'page', 'Templates', r.templates, []),
+    tile('campaigns', 'horn', 'Campaigns', r.campaigns, [r.workflows && counted(r.workflows, 'workflow')]),
+    tile('suppressed', 'block', 'Suppressed', r.suppressed, [m.reported_as_spam && `${m.reported_as_spam.toLocaleString('en')} reported spam`]));
+}
+
+/** @param {string} place @param {string} sign @param {string} name @param {number} n @param {(string|number)[]} notes */
+const tile = (place, sign, name, n, notes) => li({ key: name }, a({ class: 'tile', href: `#/${place}` },
+  span({ class: 'name' }, icon(sign), name), strong({ class: 'num' }, n.toLocaleString('en')), span({ class: 'dim' }, notes.filter(Boolean).join(' · '))));
+
+/** What happened in equal parts of the time until now. @param {Minute[]} minutes @param {number} now @param {number} back in minutes */
+function parts(minutes, now, back) {
+  const each = back / columns, end = Math.floor(now / 60_000) + 1;
+  const all = Array.from({ length: columns }, (_, n) => ({ from: (end - back + n * each) * 60_000, messages: 0, events: 0, attempts: 0, failed: 0 }));
+  for (const m of minutes) {
+    const part = all[Math.floor((Date.parse(m.minute) / 60_000 - (end - back)) / each)];
+    if (part) for (const name of /** @type {('messages'|'events'|'attempts'|'failed')[]} */ (['messages', 'events', 'attempts', 'failed'])) part[name] += m[name];
+  }
+  return all;
+}
+
+/** @param {{view: View, minutes: number, words: string, pick: import('./ui.js').Child}} props */
+function Timeline({ view, minutes, words, pick }) {
+  const all = parts(view.minutes, useNow(), minutes), each = minutes / columns;
+  const happened = all.filter(x => x.messages || x.events || x.attempts);
+  return section({ class: 'card timeline', 'aria-labelledby': 'timeline' },
+    div({ class: 'title' }, h2({ id: 'timeline' }, 'The last ' + words), pick),
+    series('Messages', 'messages', all, each, words), series('Events', 'events', all, each, words), series('Attempts', 'attempts', all, each, words),
+    div({ class: 'axis dim num' }, span(clock(all[0].from)), span(clock(all[columns / 2].from)), span('now')),
+    div({ class: 'foot-note' }, each === 1 ? 'A bar is a minute of the platform’s clock.' : `A bar is ${each} minutes of the platform’s clock.`, ' ', legend('bad', 'failed attempts')),
+    details(summary('As a table'), happened.length ? div({ class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What happened, as a table' }, table({ class: 'table' }, caption({ class: 'hidden' }, `What happened in the last ${words}`),
+      thead(tr(['Time', 'Messages', 'Events', 'Attempts', 'Failed'].map(name => th({ scope: 'col', key: name }, name)))),
+      tbody(happened.toReversed().map(x => tr({ key: x.from }, th({ scope: 'row' }, when(new Date(x.from).toISOString())), td({ class: 'num' }, x.messages), td({ class: 'num' }, x.events), td({ class: 'num' }, x.attempts), td({ class: 'num' }, x.failed)))))) : p({ class: 'dim' }, 'Nothing happened in this time.')));
+}
+
+/** @param {number} at */
+const clock = at => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+/** @param {string} title @param {'messages'|'events'|'attempts'} name @param {ReturnType<typeof parts>} all @param {number} each @param {string} words */
+function series(title, name, all, each, words) {
+  const sum = all.reduce((n, x) => n + x[name], 0), most = Math.max(...all.map(x => x[name]));
+  const failed = (/** @type {typeof all[0]} */ x) => name === 'attempts' ? x.failed : 0;
+  return div({ class: 'series', key: name },
+    span({ class: 'name' }, strong(title), span({ class: 'dim num' }, sum.toLocaleString('en'))),
+    h(Bars, { label: `${title}: ${sum} in the last ${words}, at most ${most} in ${each === 1 ? 'a minute' : each + ' minutes'}`, bars: all.map(x => ({ n: x[name], bad: failed(x), title: `${clock(x.from)}: ${x[name]} ${name}${failed(x) ? `, ${failed(x)} failed` : ''}` })) }),
+    span({ class: 'dim num most' }, most || ''));
+}
+
+/** @param {{all: Waiting[]}} props */
+const WaitingList = ({ all }) => section({ class: 'card waiting', 'aria-labelledby': 'waiting' },
+  h2({ id: 'waiting' }, 'What waits, and why'),
+  all.length ? ul({ class: 'waits' }, all.map((w, n) => h(Row, { key: `${w.why} ${w.webhook_id ?? w.url ?? w.campaign_id ?? w.list_id} ${n}`, w })))
+    : p({ class: 'dim' }, 'Nothing: whatever was to be done is done.'));
+
+/** @type {Record<string, [string, string, string]>} a tone, a sign and the reason */
+const reasons = {
+  retry: ['warn', 'retry', 'The last attempt failed.'],
+  rate_limit: ['warn', 'clock', 'The webhook’s rate limit is used up.'],
+  archived: ['', 'archive', 'The webhook is archived: they are kept until it is back.'],
+  delay: ['warn', 'bolt', 'A fault holds them back.'],
+  turn: ['', 'send', 'As many attempts are under way as are made at a time.'],
+  campaign: ['', 'clock', 'It is scheduled.'],
+  confirmation: ['', 'mail', 'The recipients have not followed the link of the confirmation email.'],
+};
+
+/** @param {{w: Waiting}} props */
+function Row({ w }) {
+  const [tone, sign, why] = reasons[w.why] ?? ['', 'clock', w.why];
+  const until = w.until; // narrowed for the handler
+  return li({ class: tone },
+    icon(sign),
+    div({ class: 'about' }, what(w), p({ class: 'dim' }, why)),
+    until && span({ class: 'until' }, 'in ', h(Countdown, { to: until })),
+    until && h(Doing, { label: 'Let time pass' }, button({ type: 'button', class: 'button', title: 'Let time pass until then', onClick: () => pass({ to: until }) }, 'Now')));
+}
+
+/** @param {Waiting} w */
+function what(w) {
+  if (w.why === 'campaign') return a({ href: `#/campaigns/${w.campaign_id}` }, 'Campaign ', seen(w.name));
+  if (w.why === 'confirmation') return a({ href: `#/contacts/${w.list_id}?status=pending` }, counted(w.n, 'contact'), ' of ', seen(w.name));
+  const state = w.why === 'retry' ? 'retrying' : 'queued';
+  return a({ href: `#/deliveries?state=${state}` + (w.webhook_id ? `&webhook=${w.webhook_id}` : '') }, counted(w.n, 'delivery', 'deliveries'), w.webhook_id ? ` to webhook ${w.webhook_id}` : ' to ', !w.webhook_id && span({ class: 'mono' }, w.url));
+}

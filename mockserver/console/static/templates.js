@@ -1,0 +1,118 @@
+// Templates: what they look like, filled in, in which nothing of them runs.
+import { h, useState } from './vendor/preact.js';
+import { call, href, text, useAnswer, useRested } from './api.js';
+import { Create } from './create.js';
+import { go, link } from './place.js';
+import { Rows } from './rows.js';
+import { ofAccount, useSession } from './session.js';
+import { when } from './time.js';
+import { Choice, Copy, Field, Heading, Pager, Split, Tabs, code, empty, seen, tags, usePages, useRanOut } from './ui.js';
+/**
+ * @typedef {{template_id: number, name: string, content: {html?: string, text?: string}, created_on?: number, updated_on?: number}} Template
+ * @typedef {{data: Template[], pagination?: {count?: number}}} Answer
+ */
+const { a, article, div, fieldset, header, iframe, legend, p, pre, span, strong } = tags;
+
+const perPage = 50;
+
+/** Unix seconds as a time. @param {number} [s] */
+const date = s => s ? when(new Date(s * 1000).toISOString()) : null;
+
+/** @param {{id?: string, tab?: string}} props */
+export function Templates({ id, tab }) {
+  useSession();
+  const pages = usePages('', perPage);
+  const path = ofAccount('/templates?' + new URLSearchParams({ page: String(pages.page), per_page: String(perPage), with_count: 'true' }));
+  const { data, error } = /** @type {ReturnType<typeof useAnswer<Answer>>} */ (useAnswer(path, ['records']));
+  const ranOut = useRanOut(pages, data);
+  return h(Split, {
+    title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
+    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create one: emails and campaigns can be made of it.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
+    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose one to see how its recipients get it.'),
+  });
+}
+
+/** A page of templates, as lists are drawn. @param {Answer|undefined} data @param {string|undefined} error @param {number} page */
+const shown = (data, error, page) => ({ key: String(page), rows: data ? data.data.map(t => ({ ...t, id: String(t.template_id) })) : null, total: 0, error: error ?? '', look: () => {} });
+
+/** @param {Template} t @param {boolean} current */
+const row = (t, current) => a({ href: link(`templates/${t.template_id}`), 'aria-current': current ? 'true' : undefined },
+  span({ class: 'line' }, strong(seen(t.name)), date(t.updated_on)),
+  span({ class: 'line' }, span({ class: 'dim cut' }, [t.content.html && 'HTML', t.content.text && 'text'].filter(Boolean).join(' and ') || 'empty', tagsOf(t).length ? ` · ${tagsOf(t).join(', ')}` : '')));
+
+/** The names of the merge tags of a template. @param {Template} t */
+const tagsOf = t => [...new Set([...`${t.content.html ?? ''} ${t.content.text ?? ''}`.matchAll(/\{\{([^{}]+)\}\}/g)].map(m => m[1].trim()).filter(Boolean))];
+
+/** @type {Record<string, string>} what to begin with; else a tag stands for its own name */
+const samples = {
+  name: 'Ada Lovelace', first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.org', city: 'London', country: 'England', company: 'Analytical Engines',
+  unsubscribe_url: 'https://example.org/unsubscribe', global_unsubscribe_url: 'https://example.org/unsubscribe-from-all', confirm_url: 'https://example.org/confirm',
+};
+
+/** @param {{id: string, tab?: string}} props */
+function Opened({ id, tab }) {
+  const { data: t, error, reload } = /** @type {ReturnType<typeof useAnswer<Template>>} */ (useAnswer(ofAccount('/templates/' + encodeURIComponent(id)), ['records']));
+  if (error) return empty('warn', 'Not here', error);
+  if (!t) return div({ class: 'loading', 'aria-busy': 'true' });
+  return article(
+    header({ class: 'head' },
+      h(Heading, { text: t.name }),
+      p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy the template id' })), t.updated_on && span('changed ', date(t.updated_on))),
+      div({ class: 'actions' }, h(Edit, { key: t.updated_on, t, reload }))),
+    h(Filled, { key: `${t.updated_on}`, t, tab }));
+}
+
+/** A template and what its merge tags stand for. @param {{t: Template, tab?: string}} props */
+function Filled({ t, tab }) {
+  const names = tagsOf(t);
+  const [values, set] = useState(() => Object.fromEntries(names.map(n => [n, samples[n] ?? n])));
+  const rested = useRested(JSON.stringify(values));
+  const part = (/** @type {string} */ name) => `/templates/${t.template_id}/${name}?attributes=${encodeURIComponent(rested)}`;
+  return [
+    names.length > 0 && fieldset({ class: 'samples' }, legend('Sample attributes'), names.map(n => h(Field, { key: n, label: n, value: values[n] ?? '', onInput: v => set(old => ({ ...old, [n]: v })) }))),
+    h(Tabs, {
+      label: 'Parts of the template', value: tab, onChange: v => go(link(`templates/${t.template_id}/${v}`)),
+      tabs: [
+        { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has a text part only.') },
+        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has an HTML part only: some recipients and many filters want both.') },
+        { id: 'source', label: 'Source', panel: () => [t.content.html && code(t.content.html), t.content.text && code(t.content.text)] },
+      ],
+    }),
+  ];
+}
+
+/** The HTML in a frame of its own origin, without scripts and without the network. @param {{name: string, src: string}} props */
+function Preview({ name, src }) {
+  const [width, setWidth] = useState('600');
+  const [scheme, setScheme] = useState('light');
+  return div({ class: 'preview' },
+    div({ class: 'bar' },
+      h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['600', '600'], ['360', '360'], ['full', 'Full']] }),
+      h(Choice, { label: 'Colour scheme of the mail', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] })),
+    div({ class: 'stage', 'data-scheme': scheme },
+      iframe({ title: `Preview of ${name}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer', style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' } })));
+}
+
+/** @param {{path: string}} props */
+function Text({ path }) {
+  const { data, error } = /** @type {ReturnType<typeof useAnswer<string>>} */ (useAnswer(path, [], text));
+  return error ? empty('warn', 'No answer', error) : pre({ class: 'plain', tabindex: 0 }, data);
+}
+
+const name = { name: 'name', label: 'Name', hint: 'Welcome' };
+const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: 'A merge tag such as {{first_name}} stands for an attribute of the contact or the email.' };
+const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };
+
+export const NewTemplate = () => h(Create, {
+  label: 'New', title: 'New template', main: true, ok: 'Create the template', parts: [name, html, plain],
+  send: body => call('POST', ofAccount('/templates'), { content: {}, ...body }),
+  done: t => [`Template ${t.name} is there.`, ['Open', `#/templates/${t.template_id}`]],
+});
+
+/** @param {{t: Template, reload: () => void}} props */
+const Edit = ({ t, reload }) => h(Create, {
+  label: 'Edit', sign: 'page', title: `Edit ${t.name}`, ok: 'Save',
+  parts: [{ ...name, start: t.name, read: v => v }, { ...html, start: t.content.html ?? '' }, { ...plain, start: t.content.text ?? '' }],
+  send: (_, v) => call('PATCH', ofAccount('/templates/' + t.template_id), { name: v.name, content: { html: v['content.html'], text: v['content.text'] || null } }),
+  done: changed => { reload(); return [`Template ${changed.name} is changed.`]; },
+});

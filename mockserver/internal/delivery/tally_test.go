@@ -1,0 +1,165 @@
+package delivery
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/internal/minutes"
+	"example.com/emailplatform/mockserver/internal/record"
+)
+
+// walked is what somebody counts who looks at every delivery and event.
+func walked(e *Engine, account int64) Standing {
+	out := Standing{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+	for _, x := range e.Deliveries() {
+		if x.AccountID != account && x.AccountID != 0 {
+			continue
+		}
+		out.States[x.State]++
+		for _, a := range x.Attempts {
+			out.Attempts++
+			out.minute(minutes.Of(a.Time)).Attempts++
+			if a.Status != http.StatusNoContent {
+				out.Failed++
+				out.minute(minutes.Of(a.Time)).Failed++
+			}
+		}
+	}
+	for _, fired := range e.Events(func(f *record.FiredEvent) bool { return f.AccountID == account }) {
+		out.Events++
+		out.minute(minutes.Of(fired.Time)).Events++
+	}
+	return out
+}
+
+// sameAsWalked compares what is counted as things happen with what is there.
+func sameAsWalked(t *testing.T, when string, e *Engine) {
+	t.Helper()
+	now := minutes.Of(e.clock.Now())
+	for _, account := range []int64{1, 2} {
+		got, want := e.Standing(account, now-minutes.Kept+1, now), walked(e, account)
+		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
+		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
+			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; there are %v, %d, %d, %d", when, account,
+				got.States, got.Attempts, got.Failed, got.Events, want.States, want.Attempts, want.Failed, want.Events)
+		}
+		if !maps.EqualFunc(got.Minutes, want.Minutes, func(a, b *Minute) bool { return *a == *b }) {
+			t.Errorf("%s, account %d: the minutes are not as they are", when, account)
+		}
+	}
+}
+
+// Deliveries, attempts and events are counted as they change: the counts are the
+// same as if one looked at all of them, also behind a restore and a reset.
+func TestStanding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		status := http.StatusNoContent
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		other := Webhook{ID: 8, AccountID: 2, URL: hook.URL, Events: []string{"a"}, Secret: "s", Hash: hook.Hash}
+		limited := Webhook{ID: 9, AccountID: 1, URL: hook.URL, Events: []string{"b"}, Secret: "s", Hash: hook.Hash, RateLimit: 1, Period: "hour"}
+		mine := hook
+		mine.Events = []string{"a"}
+		for _, h := range []Webhook{mine, other, limited} {
+			e.Open(h)
+		}
+		fire := func(account int64, name string) {
+			e.Publish([]Event{{AccountID: account, Name: name, Body: []byte("{}"), What: events.Event{Time: e.clock.Now()}}})
+			synctest.Wait()
+		}
+		sameAsWalked(t, "nothing", e)
+		for range 3 {
+			fire(1, "a")
+			fire(2, "a")
+			fire(1, "b")
+			time.Sleep(70 * time.Second)
+		}
+		sameAsWalked(t, "all is well", e)
+
+		status = http.StatusInternalServerError
+		fire(1, "a")
+		for _, f := range []fault.Fault{
+			{Event: "a", Action: fault.Drop, Nth: 1},
+			{Event: "a", Action: fault.Delay, Delay: time.Hour, Nth: 2},
+		} {
+			if _, err := e.faults.Add([]fault.Fault{f}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fire(1, "a")
+		fire(1, "a")
+		fire(1, "a")
+		e.Archive(8, true)
+		if _, err := e.Send("8", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		sameAsWalked(t, "not all is well", e)
+		waits(t, e, 1, "retry 2, delay 1, rate_limit 2")
+		waits(t, e, 2, "archived 1")
+
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		sameAsWalked(t, "given up", e)
+		if err := e.Redeliver(ID(0)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		sameAsWalked(t, "asked for again", e)
+
+		before := read(t, e)
+		e.Replace([]Webhook{mine, other, limited}, before)
+		synctest.Wait()
+		sameAsWalked(t, "restored", e)
+		e.ReplaceAccount(1, nil)
+		sameAsWalked(t, "forgotten", e)
+		if got := e.Standing(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
+			t.Errorf("the account is forgotten, and has %+v", got)
+		}
+	})
+}
+
+// waits checks what waits in an account, and why.
+func waits(t *testing.T, e *Engine, account int64, want string) {
+	t.Helper()
+	var got []string
+	for _, w := range e.Standing(account, 0, 0).Waiting {
+		got = append(got, fmt.Sprintf("%s %d", w.Why, w.N))
+		if w.Until.IsZero() != (w.Why == "archived" || w.Why == "turn") || w.Until.Before(e.clock.Now()) != w.Until.IsZero() {
+			t.Errorf("%s waits until %v", w.Why, w.Until)
+		}
+		if w.URL != hook.URL || w.WebhookID == "" {
+			t.Errorf("%s waits for webhook %q, %s", w.Why, w.WebhookID, w.URL)
+		}
+	}
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("what waits in account %d: %s; want %s", account, text, want)
+	}
+}
+
+// What waits behind attempts that are under way waits for its turn.
+func TestWaitingForATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan int)
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
+		e.Open(hook)
+		for range 3 {
+			if _, err := e.Send("7", []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		waits(t, e, 1, "turn 2")
+		for range 3 {
+			answer <- http.StatusNoContent
+		}
+		synctest.Wait()
+		waits(t, e, 1, "")
+	})
+}

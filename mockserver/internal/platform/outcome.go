@@ -1,0 +1,80 @@
+package platform
+
+import (
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/minutes"
+)
+
+// Outcome counts messages, and what came of them.
+type Outcome struct {
+	Sent    int64
+	Bounced int64
+	Opened  int64 // once or more
+	Clicked int64 // once or more
+	// What its recipient did by it.
+	Unsubscribed       int64
+	GlobalUnsubscribed int64
+	ReportedAsSpam     int64
+}
+
+// count counts a message, by 1, or takes it out, by -1.
+func (o *Outcome) count(m *message, by int64) {
+	o.Sent += by
+	for _, c := range []struct {
+		is bool
+		n  *int64
+	}{
+		{m.Status == messageBounced, &o.Bounced},
+		{m.Opens > 0, &o.Opened},
+		{m.Clicks > 0, &o.Clicked},
+		{m.Unsubscribed, &o.Unsubscribed},
+		{m.GlobalUnsubscribed, &o.GlobalUnsubscribed},
+		{m.ReportedAsSpam, &o.ReportedAsSpam},
+	} {
+		if c.is {
+			*c.n += by
+		}
+	}
+}
+
+// outcomes are those of an account's messages, as they change: nobody has to look
+// at all of them.
+type outcomes struct {
+	all     Outcome
+	of      map[int64]*Outcome // by the campaign or workflow that sent them
+	minutes minutes.Counts     // in which they were sent
+}
+
+func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
+
+// sent counts a message that was sent.
+func (o *outcomes) sent(m *message) {
+	o.count(m, 1)
+	o.minutes.Add(time.Unix(m.SubmittedOn, 0))
+}
+
+// count counts a message, by 1, or takes it out before it changes, by -1. One that
+// is deleted has been taken out.
+func (o *outcomes) count(m *message, by int64) {
+	if m.Deleted {
+		return
+	}
+	o.all.count(m, by)
+	origin := m.CampaignID + m.WorkflowID // one of them at the most
+	if origin == 0 {
+		return
+	}
+	if o.of[origin] == nil {
+		o.of[origin] = &Outcome{}
+	}
+	o.of[origin].count(m, by)
+}
+
+// by returns what came of what a campaign or a workflow sent.
+func (o *outcomes) by(origin int64) Outcome {
+	if out := o.of[origin]; out != nil {
+		return *out
+	}
+	return Outcome{}
+}

@@ -1,0 +1,226 @@
+package platform
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/mail"
+)
+
+// Contacts counts the contacts of lists by their status.
+type Contacts struct {
+	Active, Pending, Unsubscribed, Deleted, Spam, Bounced int
+}
+
+func (c *Contacts) add(t *contactTable) {
+	c.Active += t.standingAs(statusActive)
+	c.Pending += t.standingAs(statusPending)
+	c.Unsubscribed += t.standingAs(statusUnsubscribed)
+	c.Deleted += t.standingAs(statusDeleted)
+	c.Spam += t.standingAs(statusSpam)
+	c.Bounced += t.standingAs(statusBounced)
+}
+
+// standingAs is how many contacts have a status.
+func (t *contactTable) standingAs(status string) int {
+	if s := t.statuses[status]; s != nil {
+		return s.byEmail.Len()
+	}
+	return 0
+}
+
+// Overview is what there is in an account.
+type Overview struct {
+	Messages   Outcome
+	Contacts   Contacts
+	Lists      int
+	Templates  int
+	Campaigns  int
+	Workflows  int
+	Webhooks   int
+	Suppressed int
+	Minutes    map[int64]int64 // how many messages were sent in them
+	Scheduled  []Due
+	Pending    []Pending
+}
+
+// Due is a campaign that waits for its time.
+type Due struct {
+	CampaignID int64
+	Name       string
+	At         time.Time
+}
+
+// Pending are the contacts of a list that have not confirmed yet.
+type Pending struct {
+	ListID int64
+	Name   string
+	N      int
+}
+
+// Overview returns what there is in an account, in all of them if it is 0, and when
+// messages were sent from one minute until another, both included. It takes as long
+// as there are lists and campaigns, not messages or contacts.
+func (p *Platform) Overview(only, from, until int64) Overview {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := Overview{Minutes: map[int64]int64{}}
+	for a := range p.accountsLocked(only) {
+		out.add(a)
+		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
+	}
+	slices.SortStableFunc(out.Scheduled, func(a, b Due) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// accountsLocked iterates over an account, or over all if it is 0, by their ids.
+func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
+	return func(yield func(*account) bool) {
+		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
+			if (only == 0 || id == only) && !yield(p.accounts[id]) {
+				return
+			}
+		}
+	}
+}
+
+func (o *Overview) add(a *account) {
+	o.Messages.add(a.outcomes.all)
+	o.Lists += len(a.Lists.all)
+	o.Templates += len(a.Templates.byID)
+	o.Campaigns += len(a.Campaigns.all)
+	o.Workflows += len(a.Workflows.all)
+	o.Webhooks += len(a.Webhooks.all)
+	o.Suppressed += a.Suppression.inOrder.Len()
+	for _, l := range a.Lists.all {
+		o.Contacts.add(l.contacts)
+		if n := l.contacts.standingAs(statusPending); n > 0 {
+			o.Pending = append(o.Pending, Pending{l.ID, l.Name, n})
+		}
+	}
+	for _, c := range a.Campaigns.all {
+		if c.Status == campaignScheduled {
+			o.Scheduled = append(o.Scheduled, Due{c.ID, c.Name, time.Unix(c.ScheduledFor, 0).UTC()})
+		}
+	}
+}
+
+func (o *Outcome) add(other Outcome) {
+	o.Sent += other.Sent
+	o.Bounced += other.Bounced
+	o.Opened += other.Opened
+	o.Clicked += other.Clicked
+	o.Unsubscribed += other.Unsubscribed
+	o.GlobalUnsubscribed += other.GlobalUnsubscribed
+	o.ReportedAsSpam += other.ReportedAsSpam
+}
+
+// ListStanding is a list, and how its contacts stand.
+type ListStanding struct {
+	ID             int64
+	AccountID      int64
+	Name           string
+	PolicyAccepted bool
+	CreatedOn      time.Time
+	Contacts       Contacts
+}
+
+// Lists returns the lists of all accounts, the latest first.
+func (p *Platform) Lists() []ListStanding {
+	return ofAll(p, func(a *account) []*list { return a.Lists.all }, func(a *account, l *list) ListStanding {
+		out := ListStanding{l.ID, a.ID, l.Name, l.PolicyAccepted, time.Unix(l.CreatedOn, 0).UTC(), Contacts{}}
+		out.Contacts.add(l.contacts)
+		return out
+	}, func(l ListStanding) int64 { return l.ID })
+}
+
+// Sending is a campaign or a workflow, and what came of what it sent.
+type Sending struct {
+	ID           int64
+	AccountID    int64
+	Name         string
+	ListID       int64
+	ListName     string
+	FromEmail    string
+	Subject      string
+	TemplateID   int64
+	Status       string
+	CreatedOn    time.Time
+	ScheduledFor time.Time // of a campaign, once that is known
+	Outcome      Outcome
+}
+
+// Campaigns returns the campaigns of all accounts, the latest first.
+func (p *Platform) Campaigns() []Sending {
+	return ofAll(p, func(a *account) []*campaign { return a.Campaigns.all }, func(a *account, c *campaign) Sending {
+		out := a.sending(c.ID, c.Name, c.ListID, c.From, c.Content)
+		out.Status, out.CreatedOn = c.Status, time.Unix(c.CreatedOn, 0).UTC()
+		if c.ScheduledFor != 0 {
+			out.ScheduledFor = time.Unix(c.ScheduledFor, 0).UTC()
+		}
+		return out
+	}, func(s Sending) int64 { return s.ID })
+}
+
+// Workflows returns the workflows of all accounts, the latest first.
+func (p *Platform) Workflows() []Sending {
+	return ofAll(p, func(a *account) []*workflow { return a.Workflows.all }, func(a *account, w *workflow) Sending {
+		out := a.sending(w.ID, w.Name, w.ListID, w.From, w.Content)
+		out.Status, out.CreatedOn = w.wire().Status, time.Unix(w.CreatedOn, 0).UTC()
+		return out
+	}, func(s Sending) int64 { return s.ID })
+}
+
+func (a *account) sending(id int64, name string, listID int64, from sender, c content) Sending {
+	out := Sending{
+		ID:         id,
+		AccountID:  a.ID,
+		Name:       name,
+		ListID:     listID,
+		FromEmail:  from.Email,
+		Subject:    c.Subject,
+		TemplateID: c.TemplateID,
+		Outcome:    a.outcomes.by(id),
+	}
+	if l := a.Lists.byID[listID]; l != nil {
+		out.ListName = l.Name
+	}
+	return out
+}
+
+// FilledTemplate returns the parts of a template of any account as a recipient with
+// some attributes would get them; not ok means that there is no such template.
+func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
+	tpl, ok := p.templateNow(id)
+	value := func(name string) string { return attributes[name] }
+	return mail.MergeHTML(tpl.HTML, value), mail.MergeText(tpl.Text, value), ok
+}
+
+// templateNow returns a template of any account as it is now.
+func (p *Platform) templateNow(id int64) (tpl template, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.accounts {
+		if found := a.Templates.byID[id]; found != nil {
+			return *found, true
+		}
+	}
+	return tpl, false
+}
+
+// ofAll returns views of some resources of all accounts, the latest first.
+func ofAll[T, V any](p *Platform, of func(*account) []*T, view func(*account, *T) V, id func(V) int64) []V {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []V{}
+	for a := range p.accountsLocked(0) {
+		for _, item := range of(a) {
+			out = append(out, view(a, item))
+		}
+	}
+	slices.SortFunc(out, func(x, y V) int { return cmp.Compare(id(y), id(x)) })
+	return out
+}
