@@ -24,7 +24,7 @@ type contest struct {
 	// figures of its own.
 	decodes bool
 
-	// slice is what a slice takes at the least; 0 is sliceTime.
+	// slice is what a slice takes at the least; 0 is localTime or sliceTime.
 	slice time.Duration
 
 	// setup returns the contenders, ours first.
@@ -79,9 +79,21 @@ type runner struct {
 }
 
 const (
+	localTime = 500 * time.Microsecond // on one goroutine: less than the system gives a thread at once
 	sliceTime = 4 * time.Millisecond
 	turnTime  = 60 * time.Millisecond
 )
+
+// sliceTime returns what a slice takes at the least.
+func (c contest) sliceTime() time.Duration {
+	switch {
+	case c.slice > 0:
+		return c.slice
+	case c.local:
+		return localTime
+	}
+	return sliceTime
+}
 
 // enter sets the contest up and finds how many operations make a slice.
 func enter(ctx context.Context, c contest) (*entered, error) {
@@ -91,7 +103,7 @@ func enter(ctx context.Context, c contest) (*entered, error) {
 		e.close()
 		return nil, err
 	}
-	least := max(sliceTime, c.slice)
+	least := c.sliceTime()
 	for _, c := range contenders {
 		r := &runner{contender: c, perSlice: 1, least: least, best: time.Hour}
 		e.runners = append(e.runners, r)

@@ -10,14 +10,15 @@
 //
 // # How it measures
 //
-// All contenders of all comparisons are set up first, and then take turns,
-// fifteen rounds of them. A turn is a few slices of some milliseconds, and the
-// fastest slice of all rounds is what counts: noise of the machine only ever
-// makes a slice slower, and hits every contender alike. The ratio is the time of
-// the other one divided by ours: over 1 we are the faster. A slice hardly ever
-// holds a garbage collection, which is kind to those who allocate much. Where a
-// server is a process of its own, processor time is measured too: that of the
-// server alone, or of the client alone.
+// What happens on one goroutine is measured first, before servers fill the memory.
+// All contenders are set up first, and then take turns, fifteen rounds of them. A
+// turn is some slices of a few milliseconds or less, and the fastest slice of all
+// rounds is what counts: noise of the machine only ever makes a slice slower, and
+// hits every contender alike. The ratio is the time of the other one divided by
+// ours: over 1 we are the faster. A slice hardly ever holds a garbage collection,
+// which is kind to those who allocate much. Where a server is a process of its
+// own, processor time is measured too: that of the server alone, or of the client
+// alone.
 //
 // Each gets what it is made for: the same bytes where it takes any, otherwise
 // bodies of its own format, with members of that format and exactly as long.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -45,6 +46,8 @@ func run(ctx context.Context) error {
 	switch {
 	case *alone:
 		return servePages(ctx)
+	case s.write && s.only != "":
+		return errors.New("-write writes all comparisons: not with -only")
 	case s.results == "" && !s.decoders:
 		return compareReleases(ctx, strings.Split(*releases, ","), s)
 	}
@@ -58,8 +61,21 @@ func run(ctx context.Context) error {
 // measureAll measures with the release of Go that this program was built with.
 func measureAll(ctx context.Context, r *report, s settings) error {
 	printMachine(r)
-	if err := measure(ctx, r, contests(), s); err != nil || s.decoders {
-		return err
+	var local, rest []contest
+	for _, c := range contests() {
+		if c.local {
+			local = append(local, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	for _, some := range [][]contest{local, rest} { // those first whose memory should be their own
+		if err := measure(ctx, r, some, s); err != nil {
+			return err
+		}
+	}
+	if s.decoders {
+		return nil
 	}
 	for _, extra := range []struct {
 		name string
@@ -120,7 +136,8 @@ func measure(ctx context.Context, out *report, all []contest, s settings) error 
 
 // printMachine says what the figures belong to.
 func printMachine(w io.Writer) {
-	fmt.Fprintf(w, "%s %s/%s, %d processors, %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().Format(time.DateOnly))
+	fmt.Fprintf(w, "this SDK beside others, with %s\n", runtime.Version())
+	fmt.Fprintf(w, "%s/%s, %d processors, %s\n", runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().Format(time.DateOnly))
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return

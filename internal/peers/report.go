@@ -75,7 +75,7 @@ func summary(all []outcome) string {
 
 // whats returns what there are targets for, in the order in which they were measured.
 func whats(all []outcome) (names []string) {
-	for _, o := range slices.Backward(all) { // the last one has all comparisons
+	for _, o := range all {
 		for _, t := range o.targets {
 			if !slices.Contains(names, t.What) {
 				names = append(names, t.What)

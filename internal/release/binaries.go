@@ -32,7 +32,7 @@ func (s *stage) binaries(ctx context.Context) error {
 		fmt.Println("MISSING: syft, needed for the lists of what is in the binaries (SBOM): they were not made")
 		skip += ",sbom"
 	}
-	env := append(s.alone(), "GORELEASER_CURRENT_TAG="+s.next, "GOWORK=")
+	env := []string{"GORELEASER_CURRENT_TAG=" + s.next} // not s.alone: it asks git where the origin is
 	args := []string{"run", "github.com/goreleaser/goreleaser/v2@" + goreleaser, "release", "--clean", "--parallelism=2", skip}
 	if _, err := command(ctx, s.repo, env, "go", args...); err != nil {
 		return err

@@ -21,7 +21,7 @@ func (s *stage) compare(ctx context.Context) error {
 		return err
 	}
 	for _, m := range published() {
-		report, err := s.gorelease(ctx, m, s.last)
+		report, err := s.gorelease(ctx, m, s.last, s.next+"-rc") // it takes no version that is published
 		if err != nil {
 			return err
 		}
@@ -53,9 +53,9 @@ func (s *stage) notes() (string, error) {
 	return section(string(text), s.next)
 }
 
-// gorelease reports on the module in the copy beside the one of an earlier
-// release, if there is one.
-func (s *stage) gorelease(ctx context.Context, m module, base string) (string, error) {
+// gorelease reports on the module in the copy as a version, beside the one of an
+// earlier release, if there is one.
+func (s *stage) gorelease(ctx context.Context, m module, base, version string) (string, error) {
 	_, err := os.Stat(filepath.Join(s.dir, "published", filepath.FromSlash(m.path())+"@"+base))
 	if base == "" || errors.Is(err, os.ErrNotExist) {
 		base = "none"
@@ -64,11 +64,7 @@ func (s *stage) gorelease(ctx context.Context, m module, base string) (string, e
 	if err != nil {
 		return "", err
 	}
-	args := []string{"-base=" + base}
-	if base == "none" {
-		args = append(args, "-version="+s.next)
-	}
-	return command(ctx, filepath.Join(s.repo, m.dir), s.user(), program, args...)
+	return command(ctx, filepath.Join(s.repo, m.dir), s.user(), program, "-base="+base, "-version="+version)
 }
 
 // tool is where one of internal/tools/release is.
@@ -129,7 +125,7 @@ func (s *stage) refuse(ctx context.Context) error {
 	if err := errors.Join(s.git(ctx, "rm", "--quiet", name), s.git(ctx, "commit", "--quiet", "--message", "Without it")); err != nil {
 		return err
 	}
-	report, err := s.gorelease(ctx, published()[0], with)
+	report, err := s.gorelease(ctx, published()[0], with, following(with))
 	if err != nil {
 		return err
 	}

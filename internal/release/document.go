@@ -40,7 +40,7 @@ func documentModule(m module, home string) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		if slices.Contains([]string{"internal", "testdata", "examples"}, entry.Name()) {
+		if slices.Contains([]string{"internal", "testdata", "examples"}, entry.Name()) || strings.HasPrefix(entry.Name(), ".") {
 			return filepath.SkipDir // shown to nobody
 		}
 		relative, err := filepath.Rel(home, name)

@@ -521,6 +521,8 @@ func TestAxeOfForms(t *testing.T) {
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
 	w.resources(list.ListID)
 	w.subscribe("/hook", "Email.Opened")
+	unfinished, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
+	w.check(err)
 	for _, width := range []int64{1280, 400, 320} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, form := range []struct{ name, hash, button, ok string }{
@@ -528,6 +530,7 @@ func TestAxeOfForms(t *testing.T) {
 				{"contact", "#/lists", "Add a contact", "Add"},
 				{"template", "#/templates", "New", "Create the template"},
 				{"campaign", "#/campaigns", "New", "Create the campaign"},
+				{"schedule", fmt.Sprintf("#/campaigns/%d", unfinished.CampaignID), "Schedule", "Schedule it"}, // refused, by no field
 				{"workflow", "#/workflows", "New", "Create the workflow"},
 				{"webhook", "#/deliveries/webhooks", "New webhook", "Create the webhook"},
 				{"rotation", "#/deliveries/webhooks", "Rotate the secret", "Create the successor"},

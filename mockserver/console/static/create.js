@@ -2,9 +2,10 @@
 // request would. What the platform refuses stands beside the field that it names.
 import { h, useEffect, useId, useLayoutEffect, useRef, useState } from './vendor/preact.js';
 import { Refused } from './api.js';
+import { useSession } from './session.js';
 import { Doing, icon, seen, tags, toast } from './ui.js';
 /** @typedef {import('./ui.js').Child} Child @typedef {import('./ui.js').Typed} Typed @typedef {import('./api.js').Mistake} Mistake */
-const { button, dialog, div, fieldset, form, h2, input, label, legend, li, option, p, select, span, textarea, ul } = tags;
+const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p, select, span, textarea } = tags;
 
 /**
  * A member of the body, which a field asks for. Its name is where it stands: sender.email.
@@ -19,8 +20,9 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, li, optio
  */
 export function Create(props) {
   const [open, setOpen] = useState(false);
+  const { account } = useSession(); // whose it will be: known a moment after the page is there
   return [
-    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, onClick: () => setOpen(true) }, icon(props.sign ?? 'plus'), props.label),
+    button({ type: 'button', class: `button ${props.main ? 'main' : ''}`, disabled: !account, onClick: () => setOpen(true) }, icon(props.sign ?? 'plus'), props.label),
     open && h(Box, { ...props, close: () => setOpen(false) }),
   ];
 }
@@ -71,7 +73,7 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name }) {
   const general = mistakes.filter(m => !asked.some(x => isAbout(m, x, asked)));
   return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit },
     intro,
-    general.length > 0 && ul({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => li({ key: m.where + m.msg }, sentence(m)))),
+    general.length > 0 && div({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
     asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/webhook"
 )
 
 // walked is what somebody counts who looks at every delivery and event.
@@ -113,6 +114,11 @@ func TestStanding(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "asked for again", e)
 
+		if _, err := e.faults.Add([]fault.Fault{{Event: "own", Action: fault.Delay, Delay: time.Hour}}); err != nil {
+			t.Fatal(err)
+		}
+		e.SendTo(hook.URL, webhook.Secret{Key: "s", Hash: hook.Hash}, []byte(`{"event":"own"}`)) // a snapshot has no secret of it
+		sameAsWalked(t, "one to a URL", e)
 		before := read(t, e)
 		e.Replace([]Webhook{mine, other, limited}, before)
 		synctest.Wait()

@@ -24,9 +24,13 @@ const (
 	nameLength = 76  // of a header field
 )
 
-// once are the header fields that a message has once at the most (RFC 5322, 3.6).
-var once = [...]string{
-	"Date", "From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Message-Id", "In-Reply-To", "References", "Subject",
+// once reports whether a message has a header field once at the most (RFC 5322, 3.6).
+func once(name string) bool {
+	switch name {
+	case "Date", "Message-Id", "In-Reply-To", "References", "Subject":
+		return true
+	}
+	return addressed(name)
 }
 
 // EML is the message as mail programs open it: RFC 5322 and MIME in ASCII, but for
@@ -38,10 +42,11 @@ func EML(m record.Message) []byte {
 	seen := map[string]bool{}
 	for _, h := range m.Headers {
 		name, value := textproto.CanonicalMIMEHeaderKey(h.Name), foldable(h)
-		if fieldName(name) && !(seen[name] && slices.Contains(once[:], name)) && !slices.ContainsFunc(strings.Fields(value), long) {
-			fold(&out, h.Name, value)
-			seen[name] = true
+		if seen[name] && once(name) || !fieldName(name) || slices.ContainsFunc(strings.Fields(value), long) {
+			continue
 		}
+		fold(&out, h.Name, value)
+		seen[name] = true
 	}
 	fold(&out, "MIME-Version", "1.0")
 	if m.HTML != "" && m.Text != "" {
@@ -108,7 +113,7 @@ func foldable(h record.Header) string {
 		return value
 	}
 	switch {
-	case slices.Contains(addressed[:], name):
+	case addressed(name):
 		return namesInWords(value)
 	case strings.HasPrefix(name, "List-"), name == "Message-Id", name == "In-Reply-To", name == "References":
 		return value

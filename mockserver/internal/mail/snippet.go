@@ -10,9 +10,6 @@ const (
 	snippetSource = 1000 // bytes of text that are looked at
 )
 
-// unread are the elements that a mail program shows nothing of.
-var unread = [...]string{"style", "script", "title"}
-
 // Snippet is how a message begins, as lists of mail programs show it: on one line, up
 // to 140 characters of its text, or else of what its HTML shows, with merge tags
 // filled.
@@ -67,7 +64,7 @@ func passOver(tag string) (after string, found bool) {
 		_, after, _ = strings.Cut(comment, "-->")
 		return after, true
 	}
-	for _, name := range unread {
+	for _, name := range [...]string{"style", "script", "title"} {
 		if !named(tag, name) {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/mail"
 	"net/textproto"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -40,15 +39,21 @@ func Source(m record.Message) string {
 	return b.String()
 }
 
-// addressed are the header fields that have addresses.
-var addressed = [...]string{"From", "Sender", "Reply-To", "To", "Cc", "Bcc"}
+// addressed reports whether a header field has addresses.
+func addressed(name string) bool {
+	switch name {
+	case "From", "Sender", "Reply-To", "To", "Cc", "Bcc":
+		return true
+	}
+	return false
+}
 
 // encoded is the value in ASCII. Of an address it encodes the name alone: within
 // an encoded word it would be no address any more (RFC 2047, section 5).
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
-	if slices.Contains(addressed[:], textproto.CanonicalMIMEHeaderKey(h.Name)) {
+	if addressed(textproto.CanonicalMIMEHeaderKey(h.Name)) {
 		addresses, err := mail.ParseAddressList(value)
 		if err != nil || encoded == value {
 			return encoded

@@ -15,8 +15,8 @@ import (
 // contactTable holds the contacts of a list so that any page of a million, filtered
 // or sorted, is found in some microseconds; one that is sorted and filtered by a
 // tag or an interest may take a few milliseconds. A contact's slot is its place in
-// all; the indexes hold slots. A contact is changed by the table's methods alone: they tell whoever
-// keeps what it was, and the indexes.
+// all; the indexes hold slots. A contact is changed by the table's methods alone:
+// they tell whoever keeps what it was, and the indexes.
 type contactTable struct {
 	all       []*contact // by id, which only ever grows
 	changing  cut.Source[contact]
