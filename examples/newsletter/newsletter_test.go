@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	_ "time/tzdata" // Windows has none of its own
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -184,6 +185,22 @@ func TestNightBeforeThree(t *testing.T) {
 			t.Errorf("at a minute past three: %v", got)
 		}
 	})
+}
+
+// TestNextNight: there is one import a night, also when clocks are changed.
+func TestNextNight(t *testing.T) {
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Europe/Helsinki", "Australia/Lord_Howe"} {
+		location, err := time.LoadLocation(zone)
+		check(t, err)
+		now := time.Date(2026, 1, 1, 3, 0, 0, 0, location)
+		for range 365 {
+			night := nextNight(now.Add(time.Second)) // the import takes its time
+			if gap := night.Sub(now); gap < 22*time.Hour || gap > 26*time.Hour {
+				t.Errorf("the night after %v is %v, %v later", now, night, gap)
+			}
+			now = night
+		}
+	}
 }
 
 // TestConfirm: an order is confirmed once, whatever is lost on the way.
