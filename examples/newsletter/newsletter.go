@@ -132,7 +132,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 			break
 		}
 	}
-	if err == nil && c.Name != issue.Name {
+	if err == nil && (c.CampaignID == 0 || c.Name != issue.Name) {
 		issue.ListID, issue.Sender = s.listID, s.sender
 		c, err = s.platform.Campaigns.Create(ctx, issue)
 	}

@@ -258,6 +258,17 @@ func TestSuppression(t *testing.T) {
 	})
 }
 
+// TestPublishUnnamed: an issue that cannot be found again is not taken for one
+// that was sent.
+func TestPublishUnnamed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+		issue := client.CampaignCreate{Content: client.MessageContent{Subject: "News", Text: "News"}}
+		if c, err := s.publish(t.Context(), issue); !errors.Is(err, client.ErrValidation) {
+			t.Errorf("got %+v, %v", c, err)
+		}
+	})
+}
+
 // TestPublish: an issue goes to each reader once, although answers are lost,
 // and its events are counted.
 func TestPublish(t *testing.T) {
