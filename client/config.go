@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// version is that of this package, as the User-Agent header names it.
-const version = "1.0.0"
+// version is that of this package, as the User-Agent header names it. It is
+// written by internal/release -prepare.
+const version = "0.1.0"
 
 // Config says how to reach the platform. BaseURL and one of Token and
 // TokenSource are required; the zero value of all else is a good default. It

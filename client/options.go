@@ -50,10 +50,11 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 }
 
 // WithMaxAttempts returns a context whose calls send each request n times at
-// most, in place of [RetryConfig].MaxAttempts: 1 turns retries off, and so does
-// a negative n; 0 is what the Config says. What may have been done is not sent
-// again, whatever n is. To bound the time of a call use [context.WithTimeout].
-// A [TokenSource] is asked without it.
+// most, in place of [RetryConfig].MaxAttempts, which says what does not count: 1
+// turns retries off, and so does a negative n; 0 is what the Config says. What
+// creates or sends is not sent again when it may have been done, whatever n is. To
+// bound the time of a call use [context.WithTimeout]. A [TokenSource] is asked
+// without it.
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
@@ -115,7 +116,8 @@ func ownedHeaders() []string {
 		"Idempotency-Key", "X-Idempotency-Key",
 		// With these a request may be taken for another operation than is judged.
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
+		"X-Original-Url", "X-Rewrite-Url",
 		// With these the answer is another one: compressed, a part, or none yet.
-		"Accept-Encoding", "Expect", "Range",
+		"A-Im", "Accept-Encoding", "Expect", "Prefer", "Range",
 	}
 }

@@ -61,6 +61,7 @@ func TestWithHeaderRefuses(t *testing.T) {
 	refused := map[string]string{
 		"": "x", "X Y": "x", "X:": "x", "X\n": "x", "Ü": "x", "X-Break": "x\r\nY: z", "X-Bell": "\a", "X-Umlaut": "ü", "X-Tab": "a\tb",
 		"X-Before": " x", "X-After": "x ", "If-Match": "x", "Content-Md5": "x", "Proxy-Authorization": "x",
+		"X-Original-URL": "/templates/2", "X-Rewrite-URL": "/lists", "A-IM": "feed", "Prefer": "return=minimal",
 		"x-idempotency-key": "x", "authorization": "Bearer x", "content-length": "7", "TE": "trailers",
 	}
 	for _, name := range ownedHeaders() {
@@ -155,6 +156,28 @@ func TestWithMaxAttempts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWithMaxAttemptsAfter401: a request that is sent again with another token
+// does not count, as RetryConfig.MaxAttempts says.
+func TestWithMaxAttemptsAfter401(t *testing.T) {
+	requests, given := 0, 0
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 1 {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		answer(200, "application/json", `{"template_id":1}`)(w, r)
+	}, func(cfg *Config) {
+		cfg.Token = ""
+		cfg.TokenSource = func(context.Context) (string, error) {
+			given++
+			return fmt.Sprint(testToken, given), nil
+		}
+	})
+	if _, err := c.Templates.Get(WithMaxAttempts(t.Context(), 1), 1); err != nil || requests != 2 {
+		t.Errorf("%d requests, %v", requests, err)
 	}
 }
 

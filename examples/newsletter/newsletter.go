@@ -37,18 +37,26 @@ func (s *service) signUp(ctx context.Context, email string) error {
 // importNightly imports the contacts at three o'clock, every night.
 func (s *service) importNightly(ctx context.Context) error {
 	for {
-		day := time.Now().Add(-3 * time.Hour) // that ends at three o'clock
-		night := time.Date(day.Year(), day.Month(), day.Day()+1, 3, 0, 0, 0, day.Location())
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(time.Until(night)):
+		case <-time.After(time.Until(nextNight(time.Now()))):
 		}
 		if err := s.importContacts(ctx); err != nil {
 			s.counts.Add("import failed", 1)
 			slog.Error("import; the next night begins anew, and does nothing twice", "error", err)
 		}
 	}
+}
+
+// nextNight returns the next three o'clock, of today or of tomorrow. It is
+// told by the calendar: a day on which clocks are changed has 23 hours, or 25.
+func nextNight(now time.Time) time.Time {
+	year, month, day := now.Date()
+	if night := time.Date(year, month, day, 3, 0, 0, 0, now.Location()); night.After(now) {
+		return night
+	}
+	return time.Date(year, month, day+1, 3, 0, 0, 0, now.Location())
 }
 
 // importContacts puts the rows of the file on the list. Nobody who has
@@ -124,7 +132,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 			break
 		}
 	}
-	if err == nil && c.Name != issue.Name {
+	if err == nil && (c.CampaignID == 0 || c.Name != issue.Name) {
 		issue.ListID, issue.Sender = s.listID, s.sender
 		c, err = s.platform.Campaigns.Create(ctx, issue)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	_ "time/tzdata" // Windows has none of its own
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -186,6 +187,22 @@ func TestNightBeforeThree(t *testing.T) {
 	})
 }
 
+// TestNextNight: there is one import a night, also when clocks are changed.
+func TestNextNight(t *testing.T) {
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Europe/Helsinki", "Australia/Lord_Howe"} {
+		location, err := time.LoadLocation(zone)
+		check(t, err)
+		now := time.Date(2026, 1, 1, 3, 0, 0, 0, location)
+		for range 365 {
+			night := nextNight(now.Add(time.Second)) // the import takes its time
+			if gap := night.Sub(now); gap < 22*time.Hour || gap > 26*time.Hour {
+				t.Errorf("the night after %v is %v, %v later", now, night, gap)
+			}
+			now = night
+		}
+	}
+}
+
 // TestConfirm: an order is confirmed once, whatever is lost on the way.
 func TestConfirm(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
@@ -237,6 +254,17 @@ func TestSuppression(t *testing.T) {
 			if err := s.confirm(t.Context(), "second "+address, address); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", address, err, want)
 			}
+		}
+	})
+}
+
+// TestPublishUnnamed: an issue that cannot be found again is not taken for one
+// that was sent.
+func TestPublishUnnamed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+		issue := client.CampaignCreate{Content: client.MessageContent{Subject: "News", Text: "News"}}
+		if c, err := s.publish(t.Context(), issue); !errors.Is(err, client.ErrValidation) {
+			t.Errorf("got %+v, %v", c, err)
 		}
 	})
 }

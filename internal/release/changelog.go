@@ -12,7 +12,8 @@ import (
 )
 
 // prepare writes a version into the checkout in dir: what CHANGELOG.md has as
-// unreleased gets its heading, and our modules require it of one another.
+// unreleased gets its heading, our modules require it of one another, and the
+// client names it in its User-Agent.
 func prepare(ctx context.Context, dir, next string) error {
 	if !version.MatchString(next) {
 		return fmt.Errorf("%q is not a version like v0.2.0", next)
@@ -29,7 +30,24 @@ func prepare(ctx context.Context, dir, next string) error {
 	if err := os.WriteFile(name, []byte(released), 0o600); err != nil {
 		return err
 	}
+	if err := nameInClient(filepath.Join(dir, "client", "config.go"), next); err != nil {
+		return err
+	}
 	return requireEverywhere(ctx, dir, next)
+}
+
+var clientVersion = regexp.MustCompile(`(?m)^const version = "[^"]*"$`)
+
+func nameInClient(file, next string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if len(clientVersion.FindAll(text, -1)) != 1 {
+		return fmt.Errorf("%s: want one constant version", file)
+	}
+	named := clientVersion.ReplaceAllLiteral(text, fmt.Appendf(nil, `const version = "%s"`, strings.TrimPrefix(next, "v")))
+	return os.WriteFile(file, named, 0o600)
 }
 
 const unreleased = "## [Unreleased]\n"

@@ -90,3 +90,22 @@ func TestPrepareMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestNameInClient: what the client calls itself is the version that is released.
+func TestNameInClient(t *testing.T) {
+	text, err := os.ReadFile("../../client/config.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "config.go")
+	for next, good := range map[string]bool{string(text): true, "const other = 1\n": false} {
+		if err := os.WriteFile(file, []byte(next), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := nameInClient(file, "v7.8.9")
+		named, _ := os.ReadFile(file)
+		if (err == nil) != good || strings.Contains(string(named), `const version = "7.8.9"`) != good {
+			t.Errorf("%.40q: %v", next, err)
+		}
+	}
+}

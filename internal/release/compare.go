@@ -80,11 +80,17 @@ func told(report, notes string) (err error) {
 	breaking, _, _ = strings.Cut(breaking, "\n### ")
 	for _, change := range incompatible(report) {
 		name, _, _ := strings.Cut(change, ":")
-		if !regexp.MustCompile(`\b` + regexp.QuoteMeta(bare(name)) + `\b`).MatchString(breaking) {
+		if !named(bare(name)).MatchString(breaking) {
 			err = errors.Join(err, fmt.Errorf("CHANGELOG.md does not name it under Breaking: %s", change))
 		}
 	}
 	return err
+}
+
+// named finds a name, but neither a longer one nor a member of what it names: a
+// type is not told by one of its fields.
+func named(name string) *regexp.Regexp {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b(?:$|[^.]|\.(?:$|\W))`)
 }
 
 // incompatible are the lines of a report on such changes, behind their package.

@@ -41,6 +41,7 @@ func TestTold(t *testing.T) {
 		{"first", "### Breaking\n\n" + find + timeout + pkg + "\n### Added\n", nil},
 		{"one", "### Breaking\n\n" + find, []string{"Timeout", "webhook"}},
 		{"elsewhere", "### Breaking\n\n" + timeout + pkg + "\n### Removed\n\n" + find, []string{"Find"}},
+		{"a member of it", "### Breaking\n\n- `client.Contacts.Find.Deep`, `client.Config.Timeout`.\n" + pkg, []string{"Find"}},
 		{"a longer name", "### Breaking\n\n- `client.Contacts.Finder`\n" + timeout + pkg, []string{"Find"}},
 	} {
 		err := told(report, tt.notes)

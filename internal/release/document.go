@@ -40,8 +40,8 @@ func documentModule(m module, home string) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		if slices.Contains([]string{"internal", "testdata", "examples"}, entry.Name()) || strings.HasPrefix(entry.Name(), ".") {
-			return filepath.SkipDir // shown to nobody
+		if name != home && hidden(entry.Name()) {
+			return filepath.SkipDir
 		}
 		relative, err := filepath.Rel(home, name)
 		if err != nil {
@@ -49,6 +49,12 @@ func documentModule(m module, home string) error {
 		}
 		return documentPackage(path.Join(m.path(), filepath.ToSlash(relative)), name)
 	})
+}
+
+// hidden reports whether a directory is shown to nobody: what is not for others,
+// and what the go command passes over.
+func hidden(dir string) bool {
+	return dir[0] == '.' || dir[0] == '_' || slices.Contains([]string{"internal", "testdata", "examples"}, dir)
 }
 
 // documentPackage prints the line that a search shows, and finds what is missing.
