@@ -133,4 +133,9 @@ func TestUnread(t *testing.T) {
 	titled(p, "Inbox · mockserver")
 	w.send("grace@example.org", "Of another world", order)
 	titled(p, "(1) Inbox · mockserver")
+	for _, foreign := range []string{"yes", "null", `{"mark":7,"opened":{}}`, "[]"} { // another page of the origin has stored it
+		p.until(fmt.Sprintf(`localStorage.setItem("read", %q) === undefined`, foreign))
+		p.reload()
+		titled(p, "(1) Inbox · mockserver")
+	}
 }

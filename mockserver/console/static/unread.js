@@ -11,10 +11,19 @@ const read = { mark: { id: '', time: '' }, opened: new Set(), count: 0, version:
 const listeners = new Set();
 const tell = () => { read.version++; for (const f of listeners) f(); };
 
+/** What another page of this origin has stored under the name is nothing to us. */
+function stored() {
+  try {
+    return JSON.parse(localStorage.getItem('read') ?? '') ?? {};
+  } catch {
+    return {};
+  }
+}
+
 function recall() {
-  const { mark, opened } = JSON.parse(localStorage.getItem('read') ?? '{}');
-  read.mark = mark ?? read.mark;
-  read.opened = new Set(opened);
+  const { mark, opened } = stored();
+  if (typeof mark?.id === 'string' && typeof mark.time === 'string') read.mark = mark;
+  read.opened = new Set(Array.isArray(opened) ? opened : []);
   tell();
 }
 recall();
