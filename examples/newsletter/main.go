@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -46,11 +47,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	public, err := net.Listen("tcp", *addr)
-	if err != nil {
-		return err
-	}
-	private, err := net.Listen("tcp", *internal)
-	if err != nil {
+	private, internalErr := net.Listen("tcp", *internal)
+	if err := errors.Join(err, internalErr); err != nil {
 		return err
 	}
 	return s.run(ctx, public, private)

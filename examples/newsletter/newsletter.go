@@ -49,8 +49,7 @@ func (s *service) importNightly(ctx context.Context) error {
 	}
 }
 
-// nextNight returns the next three o'clock, of today or of tomorrow. It is
-// told by the calendar: a day on which clocks are changed has 23 hours, or 25.
+// nextNight returns the next three o'clock. Some days have 23 hours, or 25.
 func nextNight(now time.Time) time.Time {
 	year, month, day := now.Date()
 	if night := time.Date(year, month, day, 3, 0, 0, 0, now.Location()); night.After(now) {
@@ -142,8 +141,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	return s.platform.Campaigns.Schedule(ctx, c.CampaignID, client.CampaignSchedule{})
 }
 
-// result waits until a campaign is sent, and returns how many events of each
-// name there were so far. They go on coming for days.
+// result waits until a campaign is sent, and counts its events so far, by name.
 func (s *service) result(ctx context.Context, campaignID int64) (map[string]string, error) {
 	if _, err := s.platform.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled); err != nil {
 		return nil, err
@@ -157,8 +155,7 @@ func (s *service) result(ctx context.Context, campaignID int64) (map[string]stri
 	return result, nil
 }
 
-// handle is called once for each event. It answers at once: what takes a lookup
-// is noted for later.
+// handle gets each event once. What takes a lookup is noted for later.
 func (s *service) handle(_ context.Context, ev *events.Event) error {
 	if id := ev.CampaignID(); !id.IsZero() {
 		s.counts.Add(fmt.Sprintf("campaign %s %s", id, ev.Name), 1)
@@ -206,8 +203,7 @@ func (s *service) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// queue yields the ids that are to be looked up. What could not be found out
-// comes again after a minute.
+// queue yields ids to be looked up. What failed comes again after a minute.
 func (s *service) queue(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

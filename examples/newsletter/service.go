@@ -32,8 +32,7 @@ type service struct {
 	more       chan struct{} // holds a value after lookups has grown
 }
 
-// open finds the list, and the webhook that the platform reaches at hookURL.
-// The first time it creates them.
+// open finds the list, and the webhook at hookURL, or creates them.
 func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *service, err error) {
 	s = &service{sender: client.Sender{Email: "shop@example.com"}, contacts: contacts, more: make(chan struct{}, 1)}
 	cfg.Observe = s.countCall
