@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -8,21 +9,29 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+var every = flag.Bool("every", false, "look at every place in both themes at all three widths")
+
+// looks are how TestAxe looks at a place: all of them take some minutes.
+func looks() []view {
+	if !*every {
+		return []view{{1280, "light"}, {400, "dark"}}
+	}
+	return []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}, {320, "light"}, {320, "dark"}}
+}
+
 // TestAxe looks for what keeps people out, in every place. AXE is the file
 // axe.min.js of the npm package axe-core; the script run fetches it.
 func TestAxe(t *testing.T) {
 	axe := axeScript(t)
 	w := newWorld(t)
 	w.populate()
-	for _, width := range []int64{1280, 400, 320} {
-		for _, scheme := range []string{"light", "dark"} {
-			for name, hash := range w.places() {
-				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
-					p := open(t, w.srv.URL(), hash, view{width, scheme})
-					p.rest()
-					p.keepsNobodyOut(axe)
-				})
-			}
+	for _, look := range looks() {
+		for name, hash := range w.places() {
+			t.Run(fmt.Sprintf("%s-%d-%s", name, look.width, look.scheme), func(t *testing.T) {
+				p := open(t, w.srv.URL(), hash, look)
+				p.rest()
+				p.keepsNobodyOut(axe)
+			})
 		}
 	}
 }
