@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -74,9 +76,13 @@ func (p *page) tabTo(name string) {
 func TestTabReachesEverything(t *testing.T) {
 	w := newWorld(t)
 	w.populate()
-	for name, hash := range w.places() {
+	places := w.places()
+	for n, name := range slices.Sorted(maps.Keys(places)) {
+		if !*every && n%3 != 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			p := open(t, w.srv.URL(), hash, desk)
+			p := open(t, w.srv.URL(), places[name], desk)
 			p.rest()
 			const can = `[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)')].filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && e.type !== 'radio')`
 			want := eval[int](p, `(window.all = new Set(`+can+`)).size`)
