@@ -63,6 +63,9 @@ func TestWithHeaderRefuses(t *testing.T) {
 		"X-Before": " x", "X-After": "x ", "If-Match": "x", "Content-Md5": "x", "Proxy-Authorization": "x",
 		"X-Original-URL": "/templates/2", "X-Rewrite-URL": "/lists", "A-IM": "feed", "Prefer": "return=minimal",
 		"x-idempotency-key": "x", "authorization": "Bearer x", "content-length": "7", "TE": "trailers",
+		// By name, so that none is forgotten in the list.
+		"Idempotency-Key": "x", "User-Agent": "x", "Accept": "x", "Host": "x", "Transfer-Encoding": "x", "Connection": "x", "Expect": "x",
+		"Accept-Encoding": "x", "Range": "x", "X-Http-Method-Override": "x", "Upgrade": "x", "Trailer": "x",
 	}
 	for _, name := range ownedHeaders() {
 		if http.CanonicalHeaderKey(name) != name {
