@@ -92,7 +92,7 @@ func TestTargetOfRuns(t *testing.T) {
 	if got, _ := peer.target(1, us); got.verdict() != "≥ 2.00 MISSED 3/5" {
 		t.Errorf("%+v: %s", got, got.verdict())
 	}
-	us.contender.most = 2 * ours
+	us.most = 2 * ours
 	if got, _ := us.target(0, us); got.verdict() != "≤ 2000.0ms met 4/5" {
 		t.Errorf("%+v: %s", got, got.verdict())
 	}
