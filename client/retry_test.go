@@ -601,6 +601,12 @@ func TestJitter(t *testing.T) {
 			}
 		}
 	}
+	none := RetryConfig{BaseDelay: -time.Second}.withDefaults()
+	for n := 1; n <= 70; n++ {
+		if d := none.delay(n, 0); d != 0 {
+			t.Errorf("pause %d is %v with a negative BaseDelay, want none", n, d)
+		}
+	}
 }
 
 // TestRetryAfterTooLong: the error says for how long the platform asked to wait.
