@@ -285,7 +285,7 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 		x.become(record.DeliveryFailed)
 	default:
 		x.become(record.DeliveryRetrying)
-		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))
+		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a clock that stands
 	}
 }
 
