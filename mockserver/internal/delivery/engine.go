@@ -247,7 +247,9 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	q.attempting--
 	d.attempting--
 	d.settleLocked(q, x, a)
-	d.tellLocked(x)
+	if !q.forgotten { // its id may be another delivery's by now
+		d.tellLocked(x)
+	}
 	d.startLocked(q)
 	if d.attempting == 0 {
 		d.target.idle()
