@@ -276,7 +276,7 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	x.Tries++
 	q.overtaken(x)
 	switch {
-	case a.Status >= 200 && a.Status <= 299:
+	case accepted(a):
 		x.become(record.DeliveryDelivered)
 		if x.Duplicate {
 			x.Duplicate = false
@@ -290,6 +290,9 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a clock that stands
 	}
 }
+
+// accepted reports whether the answer was 2xx, and came to its end.
+func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
 // Redeliver puts a delivery at the end of its queue again, whatever became of
 // it; if it fails, its retries begin anew.
