@@ -353,6 +353,9 @@ func TestDrainAndTheClock(t *testing.T) {
 		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
 			t.Errorf("a clock that stands: %v", err)
 		}
+		if a := p.do("POST", "/_mock/wait", `{"drain":true}`); a.status != 409 || !strings.Contains(a.text, "the clock is frozen") {
+			t.Errorf("a clock that stands, over HTTP: %d %s, want 409", a.status, a.text)
+		}
 		p.ResumeClock()
 		if err := p.Drain(t.Context()); err != nil {
 			t.Error(err)
