@@ -31,7 +31,7 @@ type Token struct {
 	ReadOnly bool
 	// ExpiresIn is how long the token is good for, from [New] or the [Server.Seed]
 	// that added it on, and again from each [Server.Reset] or [Server.Clear];
-	// afterwards it is answered with 401. 0 is for ever.
+	// afterwards it is answered with 401. 0 is for ever; one below 0 has expired.
 	ExpiresIn time.Duration
 }
 

@@ -515,6 +515,37 @@ func TestRedeliverWhatIsOvertaken(t *testing.T) {
 	})
 }
 
+// An answer that does not come to its end is none, whatever its status.
+func TestAnswerWithoutEnd(t *testing.T) {
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
+		"no answer within 10s": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"unexpected EOF":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "recei")
+					_ = http.NewResponseController(w).Flush()
+					answer(w, r)
+				})
+				p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}})
+				p.webhook(events.NameSuppressedEmailAdded)
+				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+				if err := p.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				d := p.Deliveries()[0]
+				if a := d.Attempts[0]; d.State != mockserver.DeliveryRetrying || a.Status != 200 || a.Error != name || a.Response != "recei" {
+					t.Errorf("%s after %+v, want it to be tried again", d.State, a)
+				}
+				if got := p.overview("").Failed; got != 1 {
+					t.Errorf("%d attempts failed, want 1", got)
+				}
+			})
+		})
+	}
+}
+
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -19,6 +19,8 @@ func TestSkipValidation(t *testing.T) {
 		{method: "GET", path: "/lists/abc", loc: "[path list_id]"},
 		{method: "GET", path: "/lists?page=x", loc: "[query page]"},
 		{method: "GET", path: "/lists?per_page=101", loc: "[query per_page]"},
+		{method: "GET", path: list + "/contacts?filter=email", loc: "[query filter]"},
+		{method: "GET", path: "/suppressed-emails?filter=email", loc: "[query filter]"},
 	} {
 		var body any
 		if row.body != "" {

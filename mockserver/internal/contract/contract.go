@@ -59,7 +59,9 @@ var document = sync.OnceValue(func() *openapi3.T {
 // route is the operation as the validator takes it.
 func (o *Operation) route() *routers.Route {
 	item := document().Paths.Value(o.Path)
-	return &routers.Route{Spec: document(), Path: o.Path, PathItem: item, Method: o.Method, Operation: item.GetOperation(o.Method)}
+	return &routers.Route{
+		Spec: document(), Path: o.Path, PathItem: item, Method: o.Method, Operation: item.GetOperation(o.Method),
+	}
 }
 
 // input describes a request to the validator, without its body.
