@@ -33,6 +33,21 @@ func TestSkipValidation(t *testing.T) {
 	}
 }
 
+// A path that would mean another one if it were cleaned is none, and nobody is led
+// from it to the other.
+func TestPathsAsTheyAre(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, path := range []string{"//lists", "/lists/../lists", "/./lists", "/lists/.", "/lists/1/contacts/.."} {
+		a := p.do("GET", path, nil)
+		if kind, loc := a.detail(); a.status != 404 || kind != "not_found" || loc != "[path]" {
+			t.Errorf("%s: %d %s, want 404", path, a.status, a.text)
+		}
+	}
+	if a := p.do("POST", "/v2//emails", "{}"); a.status != 404 {
+		t.Errorf("a POST: %d %s, want 404", a.status, a.text)
+	}
+}
+
 // The log of requests is bounded, whatever part of them is large.
 func TestRequestsAreBounded(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
