@@ -48,6 +48,18 @@ func TestPathsAsTheyAre(t *testing.T) {
 	}
 }
 
+// A query that cannot be read is a mistake: without it, everything would be asked
+// for.
+func TestMalformedQuery(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, query := range []string{"page=%zz", "page=1;per_page=2"} {
+		a := p.do("GET", "/lists?"+query, nil)
+		if _, loc := a.detail(); a.status != 422 || loc != "[query]" || !strings.Contains(a.text, "malformed: ") {
+			t.Errorf("%s: %d %s, want 422", query, a.status, a.text)
+		}
+	}
+}
+
 // The log of requests is bounded, whatever part of them is large.
 func TestRequestsAreBounded(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
