@@ -33,6 +33,16 @@ func TestSkipValidation(t *testing.T) {
 	}
 }
 
+// What no delivery could be signed with is told at once.
+func TestUnknownHashFunction(t *testing.T) {
+	defer func() {
+		if got, want := recover(), `mockserver: Config.HashFunction: want sha256 or sha512, not "md5"`; got != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}()
+	mockserver.New(mockserver.Config{HashFunction: "md5"}).Close()
+}
+
 // A path that would mean another one if it were cleaned is none, and nobody is led
 // from it to the other.
 func TestPathsAsTheyAre(t *testing.T) {
