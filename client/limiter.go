@@ -18,7 +18,8 @@ const lookupGap = time.Second + time.Millisecond
 //
 // Users are told apart by the first token that their client had, so that a
 // refreshed token does not open a second queue. Clients share a turn if they
-// began with the same token, or if the limiter ignores the key.
+// began with the same token, or if the limiter ignores the key, as one of several
+// processes has to whose tokens come from a source.
 type LookupLimiter interface {
 	// Acquire waits for the turn of key, first come first served, and returns
 	// the function that ends it. The caller calls release once, when it has

@@ -172,6 +172,22 @@ func TestLookupAlwaysRefused(t *testing.T) {
 	})
 }
 
+// TestLookupRefusedAtTheEnd: a refusal that comes when the context has just ended
+// is not waited out, and the error says of both.
+func TestLookupRefusedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil })
+		why := errors.New("the caller's own reason")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, err := c.Emails.Get(OnResponse(ctx, func(Response) { cancel(why) }), "e")
+		for _, want := range []error{ErrRateLimited, context.Canceled, why} {
+			if !errors.Is(err, want) {
+				t.Errorf("%v, want an error that is %v as well", err, want)
+			}
+		}
+	})
+}
+
 func TestSharedLookupLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}

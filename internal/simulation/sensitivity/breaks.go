@@ -39,7 +39,7 @@ func retryBreaks() []broken {
 		},
 		{
 			name: "one attempt too many", file: "client/retry.go",
-			old: "!v.again || n >= p.MaxAttempts", new: "!v.again || n > p.MaxAttempts",
+			old: "!v.again || n >= p.attempts(c)", new: "!v.again || n > p.attempts(c)",
 		},
 		{
 			name: "GetBody is left on HTTP/2, and nothing stops it", file: "client/send.go",
