@@ -515,18 +515,30 @@ func TestRedeliverWhatIsOvertaken(t *testing.T) {
 	})
 }
 
-// An answer that does not come to its end is none, whatever its status.
+// An answer that is not at its end in time is none, whatever its status; one whose
+// connection is lost has said what counts.
 func TestAnswerWithoutEnd(t *testing.T) {
-	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
-		"no answer within 10s": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"unexpected EOF":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	for name, row := range map[string]struct {
+		goOn    func(http.ResponseWriter, *http.Request)
+		state   mockserver.DeliveryState
+		problem string
+		failed  int64
+	}{
+		"hangs": {
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			mockserver.DeliveryRetrying, "no answer within 10s", 1,
+		},
+		"breaks off": {
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			mockserver.DeliveryDelivered, "", 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.WriteString(w, "recei")
 					_ = http.NewResponseController(w).Flush()
-					answer(w, r)
+					row.goOn(w, r)
 				})
 				p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}})
 				p.webhook(events.NameSuppressedEmailAdded)
@@ -535,11 +547,11 @@ func TestAnswerWithoutEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := p.Deliveries()[0]
-				if a := d.Attempts[0]; d.State != mockserver.DeliveryRetrying || a.Status != 200 || a.Error != name || a.Response != "recei" {
-					t.Errorf("%s after %+v, want it to be tried again", d.State, a)
+				if a := d.Attempts[0]; d.State != row.state || a.Status != 200 || a.Error != row.problem || a.Response != "recei" {
+					t.Errorf("%s after %+v, want %s and %q", d.State, a, row.state, row.problem)
 				}
-				if got := p.overview("").Failed; got != 1 {
-					t.Errorf("%d attempts failed, want 1", got)
+				if got := p.overview("").Failed; got != row.failed {
+					t.Errorf("%d attempts failed, want %d", got, row.failed)
 				}
 			})
 		})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -102,8 +103,11 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, refuseUnknown 
 		return found, nil
 	}
 	var details, more []api.ProblemDetail
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is left of it would be all
+		details = append(details, problem.At("value_error", "malformed: "+err.Error(), "query"))
+	}
 	if err := openapi3filter.ValidateRequest(r.Context(), o.input(r)); err != nil {
-		details = parameterDetails(err)
+		details = append(details, parameterDetails(err)...)
 	}
 	more, found.UnknownParameters = o.unknownParameters(r.URL.Query(), refuseUnknown)
 	details = append(details, more...)

@@ -291,7 +291,7 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	}
 }
 
-// accepted reports whether the answer was 2xx, and came to its end.
+// accepted reports whether the answer was 2xx, and in time.
 func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
 // Redeliver puts a delivery at the end of its queue again, whatever became of

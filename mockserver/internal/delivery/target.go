@@ -87,7 +87,7 @@ func (t *target) post(
 	}
 	defer func() { _ = response.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
-	if err != nil {
+	if errors.Is(err, context.DeadlineExceeded) { // whatever else ends it early, the status has come
 		problem = t.describe(err)
 	}
 	return response.StatusCode, string(read), problem
