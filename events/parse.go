@@ -59,7 +59,7 @@ func Parse(body []byte) (*Event, error) {
 func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
 	env := envelope{Event: &Event{raw: text}}
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		env.readMember(c, name)
 	}
 	mistake := c.End()
@@ -115,7 +115,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 
 // readActor reads a user; a member that does not fit is null.
 func readActor(c *jsonscan.Cursor) (v User) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readIntID(c)

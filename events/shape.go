@@ -55,7 +55,7 @@ func noShape(c *jsonscan.Cursor) Data {
 // Email API. Names that the platform may add to either do not change that.
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		if c.Peek() == '{' { // email is elsewhere an address
 			switch name {
 			case "bounce", "fbl":
@@ -73,7 +73,7 @@ func sentBy(c jsonscan.Cursor) (by SendingType) {
 				return by
 			}
 		}
-		c.Skip()
+		c.Leap()
 	}
 	if emailAPI {
 		return SendingTypeEmailAPI
