@@ -34,7 +34,7 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	if warned := p.text("dialog .changed"); warned != "" {
 		t.Errorf("nobody has changed it, and it says %q", warned)
 	}
-	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Name: client.Ptr("Theirs"), Content: &client.TemplateContentUpdate{HTML: client.Ptr("<p>Theirs</p>")}})
+	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
 	w.check(err)
 	p.says("dialog .changed", "It has changed meanwhile")
 	p.says("dialog h2", "Edit Theirs")
