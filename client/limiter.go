@@ -69,6 +69,7 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	now := time.Now()
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
+	r.CancelAt(now) // not when ctx ends, which may be too late; the turn puts another limiter in its place
 	err := context.DeadlineExceeded
 	if !endsWithin(ctx, d) {
 		err = pause(ctx, d)
@@ -76,7 +77,6 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 		err = ctx.Err()
 	}
 	if err != nil {
-		r.Cancel()
 		t.free <- l
 		p.leave(t, now.Add(d))
 		return nil, err

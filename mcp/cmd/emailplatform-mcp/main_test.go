@@ -300,6 +300,7 @@ func TestMistakesOverStdio(t *testing.T) {
 			`{"jsonrpc":"2.0","id":7`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"id":8}`,
+			`{"jsonrpc":"2.0","id":9}`,
 			strings.Repeat(" ", maxLine) + `{}` + strings.Repeat("x", maxLine),
 			`[]`,
 			`[{"jsonrpc":"2.0","id":3,"method":"ping"}, 4, {"jsonrpc":"2.0","method":"notifications/initialized"}, {"jsonrpc":"2.0","id":5,"method":"tools/list"}]`,
@@ -321,7 +322,7 @@ func TestMistakesOverStdio(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"1 0", "2 0", "3 0", "5 0",
-		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
+		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)

@@ -117,7 +117,8 @@ func (a *answers) take(line []byte) (code int, mistake string) {
 		return parseError, "the line is not JSON"
 	}
 	message, err := jsonrpc.DecodeMessage(line)
-	if err != nil {
+	response, _ := message.(*jsonrpc.Response)
+	if err != nil || response != nil && response.Result == nil && response.Error == nil {
 		return invalidRequest, "the line is no message of JSON-RPC"
 	}
 	request, ok := message.(*jsonrpc.Request)
