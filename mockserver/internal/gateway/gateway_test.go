@@ -55,6 +55,37 @@ func TestLogLimits(t *testing.T) {
 	}
 }
 
+// What the log has forgotten is not shown again, and takes no memory that grows,
+// however long the log goes on.
+func TestLogGoesOn(t *testing.T) {
+	var l Log
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			l.add(record.Request{ID: fmt.Sprint(i), AccountID: int64(i % 2), Path: "/"})
+		}
+	}
+	add(0, 2*maxRequests+2)
+	room := cap(l.all)
+	add(2*maxRequests+2, 5*maxRequests)
+	if all := l.All(); len(all) != maxRequests || all[0].ID != fmt.Sprint(4*maxRequests) || l.bytes != maxRequests {
+		t.Errorf("%d requests from %s on, of %d bytes, want %d from %d on", len(all), all[0].ID, l.bytes, maxRequests, 4*maxRequests)
+	}
+	if cap(l.all) > room {
+		t.Errorf("room for %d requests, and for %d before", cap(l.all), room)
+	}
+	add(5*maxRequests, 5*maxRequests+10) // some of the first are forgotten, but still there
+	l.ClearAccount(1)
+	if all := l.All(); len(all) != maxRequests/2 || all[0].ID != fmt.Sprint(4*maxRequests+10) || l.bytes != maxRequests/2 {
+		t.Errorf("%d requests from %s on, of %d bytes", len(all), all[0].ID, l.bytes)
+	}
+	for r := range l.Newest() {
+		if r.ID != fmt.Sprint(5*maxRequests+8) {
+			t.Errorf("the newest is %s", r.ID)
+		}
+		break
+	}
+}
+
 // What a caller does with its copy, or with the body that it sent, is not seen
 // by others.
 func TestLogCopies(t *testing.T) {

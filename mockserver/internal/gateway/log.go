@@ -21,6 +21,7 @@ const (
 type Log struct {
 	mu    sync.Mutex
 	all   []record.Request
+	gone  int // how many of the first ones are forgotten
 	bytes int
 }
 
@@ -34,12 +35,17 @@ func (l *Log) add(r record.Request) {
 	defer l.mu.Unlock()
 	l.all = append(l.all, r)
 	l.bytes += sizeOf(r)
-	for len(l.all) > maxRequests || l.bytes > maxRequestLog {
-		l.bytes -= sizeOf(l.all[0])
-		l.all[0] = record.Request{}
-		l.all = l.all[1:]
+	for len(l.latestLocked()) > maxRequests || l.bytes > maxRequestLog {
+		l.bytes -= sizeOf(l.all[l.gone])
+		l.all[l.gone] = record.Request{}
+		l.gone++
+	}
+	if l.gone > maxRequests { // the others move seldom, and to no new memory
+		l.all, l.gone = slices.Delete(l.all, 0, l.gone), 0
 	}
 }
+
+func (l *Log) latestLocked() []record.Request { return l.all[l.gone:] }
 
 // sizeOf is how many bytes of a request the client decides.
 func sizeOf(r record.Request) int {
@@ -54,26 +60,27 @@ func sizeOf(r record.Request) int {
 func (l *Log) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all, l.bytes = nil, 0
+	l.all, l.gone, l.bytes = nil, 0, 0
 }
 
 // ClearAccount forgets those of an account.
 func (l *Log) ClearAccount(account int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = slices.DeleteFunc(l.all, func(r record.Request) bool {
+	l.all = slices.DeleteFunc(l.latestLocked(), func(r record.Request) bool {
 		if r.AccountID == account {
 			l.bytes -= sizeOf(r)
 		}
 		return r.AccountID == account
 	})
+	l.gone = 0
 }
 
 // All returns copies of the requests, the oldest first.
 func (l *Log) All() []record.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := slices.Clone(l.all)
+	out := slices.Clone(l.latestLocked())
 	for i := range out {
 		out[i].Body = slices.Clone(out[i].Body)
 		out[i].Answer = slices.Clone(out[i].Answer)
@@ -89,7 +96,7 @@ func (l *Log) Newest() iter.Seq[record.Request] {
 	return func(yield func(record.Request) bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for _, r := range slices.Backward(l.all) {
+		for _, r := range slices.Backward(l.latestLocked()) {
 			if !yield(r) {
 				return
 			}
