@@ -57,7 +57,7 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 
 func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readCampaign)
@@ -109,7 +109,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 
 func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readContact)
@@ -290,7 +290,7 @@ func readList(c *jsonscan.Cursor) (v List) {
 
 func readListPage(c *jsonscan.Cursor) (v ListPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readList)
@@ -328,7 +328,7 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 
 func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readSuppressedEmail)
@@ -348,7 +348,7 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 
 func readTagPage(c *jsonscan.Cursor) (v TagPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readTag)
@@ -396,7 +396,7 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 
 func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readTemplate)
@@ -471,7 +471,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 
 func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readWebhookSummary)
@@ -536,7 +536,7 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 
 func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 	start := c.Offset()
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "data":
 			v.Data = jsonscan.Slice(c, readWorkflow)
@@ -555,7 +555,7 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 }
 
 func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "template_id":
 			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
@@ -573,7 +573,7 @@ func readMessageContent(c *jsonscan.Cursor) (v MessageContent) {
 }
 
 func readSender(c *jsonscan.Cursor) (v Sender) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email":
 			v.Email = c.String()
@@ -587,7 +587,7 @@ func readSender(c *jsonscan.Cursor) (v Sender) {
 }
 
 func readPagination(c *jsonscan.Cursor) (v Pagination) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "count":
 			v.Count = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
@@ -603,7 +603,7 @@ func readPagination(c *jsonscan.Cursor) (v Pagination) {
 }
 
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "name":
 			v.Name = c.String()
@@ -617,7 +617,7 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 }
 
 func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "category":
 			v.Category = jsonscan.Optional(c, (*jsonscan.Cursor).String)
@@ -637,7 +637,7 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 func readTag(c *jsonscan.Cursor) (v Tag) {
 	start := c.Offset()
 	var otherTag string
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "name":
 			v.Name = c.String()
@@ -655,7 +655,7 @@ func readTag(c *jsonscan.Cursor) (v Tag) {
 }
 
 func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "html":
 			v.HTML = jsonscan.Optional(c, (*jsonscan.Cursor).String)
@@ -672,7 +672,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	start := c.Offset()
 	var otherEvent []string
 	var otherID AnyID
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":
 			v.WebhookID = readAnyID(c)

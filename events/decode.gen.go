@@ -5,7 +5,7 @@ package events
 import "example.com/emailplatform/internal/jsonscan"
 
 func readContactAdded(c *jsonscan.Cursor) (v ContactAdded) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "contact_id":
 			v.ContactID = readID(c)
@@ -23,7 +23,7 @@ func readContactAdded(c *jsonscan.Cursor) (v ContactAdded) {
 }
 
 func readContactUnsubscribed(c *jsonscan.Cursor) (v ContactUnsubscribed) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "contact_id":
 			v.ContactID = readID(c)
@@ -41,7 +41,7 @@ func readContactUnsubscribed(c *jsonscan.Cursor) (v ContactUnsubscribed) {
 }
 
 func readEmailOpened(c *jsonscan.Cursor) (v EmailOpened) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email_id":
 			v.EmailID = readID(c)
@@ -63,7 +63,7 @@ func readEmailOpened(c *jsonscan.Cursor) (v EmailOpened) {
 }
 
 func readEmailClicked(c *jsonscan.Cursor) (v EmailClicked) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email_id":
 			v.EmailID = readID(c)
@@ -87,7 +87,7 @@ func readEmailClicked(c *jsonscan.Cursor) (v EmailClicked) {
 }
 
 func readCampaignSent(c *jsonscan.Cursor) (v CampaignSent) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "campaign_id":
 			v.CampaignID = readID(c)
@@ -105,7 +105,7 @@ func readCampaignSent(c *jsonscan.Cursor) (v CampaignSent) {
 }
 
 func readCampaignScheduled(c *jsonscan.Cursor) (v CampaignScheduled) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "campaign_id":
 			v.CampaignID = readID(c)
@@ -123,7 +123,7 @@ func readCampaignScheduled(c *jsonscan.Cursor) (v CampaignScheduled) {
 }
 
 func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
 			v.EventTime = c.Int()
@@ -143,7 +143,7 @@ func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
 }
 
 func readEmailGloballyUnsubscribed(c *jsonscan.Cursor) (v EmailGloballyUnsubscribed) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
 			v.EventTime = c.Int()
@@ -159,7 +159,7 @@ func readEmailGloballyUnsubscribed(c *jsonscan.Cursor) (v EmailGloballyUnsubscri
 }
 
 func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "reason":
 			v.Reason = readRejectReason(c)
@@ -179,7 +179,7 @@ func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
 }
 
 func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "error":
 			v.Error = c.String()
@@ -195,7 +195,7 @@ func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
 }
 
 func readContactRemoved(c *jsonscan.Cursor) (v ContactRemoved) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "contact":
 			v.Contact = readRemovedContact(c)
@@ -211,7 +211,7 @@ func readContactRemoved(c *jsonscan.Cursor) (v ContactRemoved) {
 }
 
 func readEmailSuppressed(c *jsonscan.Cursor) (v EmailSuppressed) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "suppressedEmail":
 			v.SuppressedEmail = readSuppressedAddress(c)
@@ -223,7 +223,7 @@ func readEmailSuppressed(c *jsonscan.Cursor) (v EmailSuppressed) {
 }
 
 func readCampaignBounce(c *jsonscan.Cursor) (v CampaignBounce) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "bounce":
 			v.Bounce = readBounceDetail(c)
@@ -245,7 +245,7 @@ func readCampaignBounce(c *jsonscan.Cursor) (v CampaignBounce) {
 }
 
 func readWorkflowBounce(c *jsonscan.Cursor) (v WorkflowBounce) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "bounce":
 			v.Bounce = readBounceDetail(c)
@@ -267,7 +267,7 @@ func readWorkflowBounce(c *jsonscan.Cursor) (v WorkflowBounce) {
 }
 
 func readTransactionalBounce(c *jsonscan.Cursor) (v TransactionalBounce) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "bounce":
 			v.Bounce = readBounceDetail(c)
@@ -307,7 +307,7 @@ func readTransactionalBounce(c *jsonscan.Cursor) (v TransactionalBounce) {
 }
 
 func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
 			v.EventTime = c.Int()
@@ -325,7 +325,7 @@ func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
 }
 
 func readCampaignComplaint(c *jsonscan.Cursor) (v CampaignComplaint) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "fbl":
 			v.FBL = readFeedbackLoop(c)
@@ -347,7 +347,7 @@ func readCampaignComplaint(c *jsonscan.Cursor) (v CampaignComplaint) {
 }
 
 func readWorkflowComplaint(c *jsonscan.Cursor) (v WorkflowComplaint) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "fbl":
 			v.FBL = readFeedbackLoop(c)
@@ -369,7 +369,7 @@ func readWorkflowComplaint(c *jsonscan.Cursor) (v WorkflowComplaint) {
 }
 
 func readTransactionalComplaint(c *jsonscan.Cursor) (v TransactionalComplaint) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "fbl":
 			v.FBL = readFeedbackLoop(c)
@@ -391,7 +391,7 @@ func readTransactionalComplaint(c *jsonscan.Cursor) (v TransactionalComplaint) {
 }
 
 func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
 			v.EventTime = c.Int()
@@ -405,7 +405,7 @@ func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
 }
 
 func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = c.String()
@@ -417,7 +417,7 @@ func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
 }
 
 func readContact(c *jsonscan.Cursor) (v Contact) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -441,7 +441,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 }
 
 func readListRef(c *jsonscan.Cursor) (v ListRef) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -455,7 +455,7 @@ func readListRef(c *jsonscan.Cursor) (v ListRef) {
 }
 
 func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "ip":
 			v.IP = c.String()
@@ -471,7 +471,7 @@ func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
 func readRejectReason(c *jsonscan.Cursor) RejectReason { return RejectReason(c.String()) }
 
 func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -495,7 +495,7 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 }
 
 func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "ip":
 			v.IP = readNull(c, (*jsonscan.Cursor).String)
@@ -511,7 +511,7 @@ func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
 }
 
 func readSuppressedAddress(c *jsonscan.Cursor) (v SuppressedAddress) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email":
 			v.Email = c.String()
@@ -523,7 +523,7 @@ func readSuppressedAddress(c *jsonscan.Cursor) (v SuppressedAddress) {
 }
 
 func readBounceDetail(c *jsonscan.Cursor) (v BounceDetail) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readNull(c, (*jsonscan.Cursor).Int)
@@ -541,7 +541,7 @@ func readBounceDetail(c *jsonscan.Cursor) (v BounceDetail) {
 }
 
 func readCampaignRef(c *jsonscan.Cursor) (v CampaignRef) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -557,7 +557,7 @@ func readCampaignRef(c *jsonscan.Cursor) (v CampaignRef) {
 }
 
 func readBouncedContact(c *jsonscan.Cursor) (v BouncedContact) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -573,7 +573,7 @@ func readBouncedContact(c *jsonscan.Cursor) (v BouncedContact) {
 }
 
 func readSegment(c *jsonscan.Cursor) (v Segment) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -589,7 +589,7 @@ func readSegment(c *jsonscan.Cursor) (v Segment) {
 }
 
 func readAutomation(c *jsonscan.Cursor) (v Automation) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "trigger":
 			v.Trigger = jsonscan.Pointer(c, readAutomationRef)
@@ -607,7 +607,7 @@ func readAutomation(c *jsonscan.Cursor) (v Automation) {
 }
 
 func readTransactionalEmail(c *jsonscan.Cursor) (v TransactionalEmail) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = c.String()
@@ -625,7 +625,7 @@ func readTransactionalEmail(c *jsonscan.Cursor) (v TransactionalEmail) {
 }
 
 func readAddressedContact(c *jsonscan.Cursor) (v AddressedContact) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email":
 			v.Email = c.String()
@@ -637,7 +637,7 @@ func readAddressedContact(c *jsonscan.Cursor) (v AddressedContact) {
 }
 
 func readMessageHeader(c *jsonscan.Cursor) (v MessageHeader) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "name":
 			v.Name = c.String()
@@ -651,7 +651,7 @@ func readMessageHeader(c *jsonscan.Cursor) (v MessageHeader) {
 }
 
 func readFeedbackLoop(c *jsonscan.Cursor) (v FeedbackLoop) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "provider":
 			v.Provider = c.String()
@@ -665,7 +665,7 @@ func readFeedbackLoop(c *jsonscan.Cursor) (v FeedbackLoop) {
 }
 
 func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -681,7 +681,7 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 }
 
 func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "name":
 			v.Name = c.String()
@@ -697,7 +697,7 @@ func readCustomAttribute(c *jsonscan.Cursor) (v CustomAttribute) {
 func readBounceCategory(c *jsonscan.Cursor) BounceCategory { return BounceCategory(c.String()) }
 
 func readAutomationRef(c *jsonscan.Cursor) (v AutomationRef) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -711,7 +711,7 @@ func readAutomationRef(c *jsonscan.Cursor) (v AutomationRef) {
 }
 
 func readSystemAction(c *jsonscan.Cursor) (v SystemAction) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readID(c)
@@ -727,7 +727,7 @@ func readSystemAction(c *jsonscan.Cursor) (v SystemAction) {
 }
 
 func readMessageSender(c *jsonscan.Cursor) (v MessageSender) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "email":
 			v.Email = c.String()

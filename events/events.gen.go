@@ -75,41 +75,41 @@ func (*ContactRemoved) data()            {}
 func (*EmailSuppressed) data()           {}
 func (*Unknown) data()                   {}
 
-// readShape reads the data of an event in the type of its shape. It returns nil
-// if the data has no shape of that event, which is then a mismatch, or if the
-// event is not known, when it reads nothing.
-func readShape(c *jsonscan.Cursor, event string) (_ Data, known bool) {
+// readShape reads the data of an event in the type of its shape, and returns with
+// it room for the event. The data is nil if it has no shape of that event, which is
+// then a mismatch. Both are nil if the event is not known: nothing is read then.
+func readShape(c *jsonscan.Cursor, event string) (_ Data, room *Event) {
 	switch event {
 	case NameContactAdded:
-		return object(c, readContactAdded), true
+		return object(c, readContactAdded)
 	case NameContactUnsubscribed:
-		return object(c, readContactUnsubscribed), true
+		return object(c, readContactUnsubscribed)
 	case NameEmailOpened:
-		return object(c, readEmailOpened), true
+		return object(c, readEmailOpened)
 	case NameEmailClicked:
-		return object(c, readEmailClicked), true
+		return object(c, readEmailClicked)
 	case NameEmailBounced:
-		return readEmailBounced(c), true
+		return readEmailBounced(c)
 	case NameCampaignSent:
-		return object(c, readCampaignSent), true
+		return object(c, readCampaignSent)
 	case NameCampaignScheduled:
-		return object(c, readCampaignScheduled), true
+		return object(c, readCampaignScheduled)
 	case NameEmailReportedAsSpam:
-		return readEmailReportedAsSpam(c), true
+		return readEmailReportedAsSpam(c)
 	case NameEmailUnsubscribed:
-		return object(c, readEmailUnsubscribed), true
+		return object(c, readEmailUnsubscribed)
 	case NameEmailGlobalUnsubscribed:
-		return object(c, readEmailGloballyUnsubscribed), true
+		return object(c, readEmailGloballyUnsubscribed)
 	case NameEmailRejected:
-		return object(c, readEmailRejected), true
+		return object(c, readEmailRejected)
 	case NameEmailError:
-		return object(c, readEmailErrored), true
+		return object(c, readEmailErrored)
 	case NameContactRemoved:
-		return object(c, readContactRemoved), true
+		return object(c, readContactRemoved)
 	case NameSuppressedEmailAdded:
-		return object(c, readEmailSuppressed), true
+		return object(c, readEmailSuppressed)
 	}
-	return nil, false
+	return nil, nil
 }
 
 // recipientOf returns the address of the contact that data is about, if it has one.

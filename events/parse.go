@@ -58,16 +58,15 @@ func Parse(body []byte) (*Event, error) {
 // parse returns an event if text is JSON, and the first mistake in its envelope.
 func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
-	env := envelope{Event: &Event{raw: text}}
-	for name := range c.Object() {
+	env := envelope{Event: Event{raw: text}}
+	for name, more := c.First(); more; name, more = c.Next() {
 		env.readMember(c, name)
 	}
 	mistake := c.End()
 	if mistake != nil && mistake.Syntax {
 		return nil, mistake
 	}
-	env.finish()
-	return env.Event, mistake
+	return env.finish(), mistake
 }
 
 func newParseError(err *jsonscan.Error, e *Event) *ParseError {
@@ -76,11 +75,12 @@ func newParseError(err *jsonscan.Error, e *Event) *ParseError {
 
 // envelope is an event whose members are being read. They come in any order.
 type envelope struct {
-	*Event
+	Event
 	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // before the data
 	hasData              bool
 	shape                string // the name of the event when its data was read
+	room                 *Event // beside the data that was read; nil if there is none
 }
 
 func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
@@ -115,7 +115,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 
 // readActor reads a user; a member that does not fit is null.
 func readActor(c *jsonscan.Cursor) (v User) {
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "id":
 			v.ID = readIntID(c)
@@ -131,8 +131,8 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	return v
 }
 
-// finish sets what depends on several members.
-func (env *envelope) finish() {
+// finish sets what depends on several members, and returns the event.
+func (env *envelope) finish() *Event {
 	switch {
 	case !env.createdOn.IsZero():
 		env.Time = env.createdOn
@@ -146,6 +146,11 @@ func (env *envelope) finish() {
 		c := env.data
 		env.readData(&c)
 	}
+	if env.room == nil {
+		env.room = new(Event)
+	}
+	*env.room = env.Event
+	return env.room
 }
 
 // readData reads the data as that of the event that has been named.
@@ -153,8 +158,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data
 	mistake := c.Isolate(func(c *jsonscan.Cursor) {
-		var known bool
-		if data, known = readShape(c, env.Name); !known {
+		if data, env.room = readShape(c, env.Name); env.room == nil {
 			c.Skip()
 		}
 	})
@@ -170,7 +174,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 
 // noData returns the data of an event that came without.
 func noData(event string) *Unknown {
-	if _, known := readShape(jsonscan.New("null"), event); known {
+	if _, room := readShape(jsonscan.New("null"), event); room != nil {
 		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}
 	}
 	return &Unknown{}

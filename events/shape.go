@@ -2,21 +2,26 @@ package events
 
 import "example.com/emailplatform/internal/jsonscan"
 
-// object reads an object by read. Anything else, null too, is a mismatch.
+// object reads an object by read, and returns with it room for the event that it
+// is the data of: both live together, and are one allocation. Anything else, null
+// too, is a mismatch, and nil data.
 func object[T any, P interface {
 	*T
 	Data
-}](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Data {
+}](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) (Data, *Event) {
 	if c.Peek() != '{' {
 		c.Mismatch("an object")
-		return nil
+		return nil, new(Event)
 	}
-	v := read(c)
-	return P(&v)
+	v := struct {
+		event Event
+		data  T
+	}{data: read(c)}
+	return P(&v.data), &v.event
 }
 
 // readEmailBounced reads the data of Email.Bounced, of which there are four shapes.
-func readEmailBounced(c *jsonscan.Cursor) Data {
+func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignBounce)
@@ -27,11 +32,12 @@ func readEmailBounced(c *jsonscan.Cursor) Data {
 	case SendingTypeEmailAPI:
 		return object(c, readEmailAPIBounce)
 	}
-	return noShape(c)
+	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
+	return nil, new(Event)
 }
 
 // readEmailReportedAsSpam reads that of Email.ReportedAsSpam, in the same way.
-func readEmailReportedAsSpam(c *jsonscan.Cursor) Data {
+func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
 		return object(c, readCampaignComplaint)
@@ -42,12 +48,8 @@ func readEmailReportedAsSpam(c *jsonscan.Cursor) Data {
 	case SendingTypeEmailAPI:
 		return object(c, readEmailAPIComplaint)
 	}
-	return noShape(c)
-}
-
-func noShape(c *jsonscan.Cursor) Data {
 	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
-	return nil
+	return nil, new(Event)
 }
 
 // sentBy looks ahead for how the email of a bounce or complaint was sent: with a
@@ -55,7 +57,7 @@ func noShape(c *jsonscan.Cursor) Data {
 // Email API. Names that the platform may add to either do not change that.
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
-	for name := range c.Object() {
+	for name, more := c.First(); more; name, more = c.Next() {
 		if c.Peek() == '{' { // email is elsewhere an address
 			switch name {
 			case "bounce", "fbl":
@@ -73,7 +75,7 @@ func sentBy(c jsonscan.Cursor) (by SendingType) {
 				return by
 			}
 		}
-		c.Skip()
+		c.Leap()
 	}
 	if emailAPI {
 		return SendingTypeEmailAPI

@@ -100,13 +100,13 @@ func (r reader) field(member string) field {
 	return field{}
 }
 
-// names returns the method of the cursor that yields the names of the members.
-// named is whether the type may be a whole answer.
-func (r reader) names(named bool) string {
+// loop returns the head of the loop over the names of the members. named is
+// whether the type may be a whole answer.
+func (r reader) loop(named bool) string {
 	if !named || r.answers == nil || r.field(r.answers.Envelope).name != "" {
-		return "Object()"
+		return "name, more := c.First(); more; name, more = c.Next()"
 	}
-	return fmt.Sprintf("Envelope(%q)", r.answers.Envelope)
+	return fmt.Sprintf("name := range c.Envelope(%q)", r.answers.Envelope)
 }
 
 // declare writes what stands before the loop over the names.

@@ -121,7 +121,7 @@ func (g *decoder) function(name string) {
 	r.check(name)
 	g.printf("\nfunc read%s(c *jsonscan.Cursor) (v %[1]s) {", name)
 	r.declare()
-	g.printf("for name := range c.%s {\nswitch name {", r.names(g.named[name]))
+	g.printf("for %s {\nswitch name {", r.loop(g.named[name]))
 	for _, f := range r.fields {
 		g.printf("case %q:\nv.%s = %s", f.member, f.name, r.read(f.member, f))
 	}

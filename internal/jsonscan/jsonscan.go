@@ -74,12 +74,14 @@ func (c *Cursor) space() byte {
 
 // Null reads null if that comes next, and reports whether it did.
 func (c *Cursor) Null() bool {
-	if c.Peek() != 'n' {
-		return false
-	}
-	if strings.HasPrefix(c.text[c.i:], "null") {
+	switch start := c.i; {
+	case strings.HasPrefix(c.text[start:], "null"):
 		c.i += 4
 		return true
+	case c.Peek() != 'n':
+		return false
+	case c.i > start: // behind white space
+		return c.Null()
 	}
 	c.fail(c.i, "a value")
 	return false
@@ -111,11 +113,12 @@ func (c *Cursor) Int() int64 {
 
 // NullInt is Int, and tells null and what is no such number from 0.
 func (c *Cursor) NullInt() (n int64, ok bool) {
+	if n, length := c.shortInt(); length > 0 {
+		c.i += length
+		return n, true
+	}
 	if c.Null() {
 		return 0, false
-	}
-	if n, ok := c.shortInt(); ok {
-		return n, true
 	}
 	start := c.i
 	var digits string
@@ -132,9 +135,9 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 	return n, true
 }
 
-// shortInt reads a positive integer that fits for certain, as most do, and reports
-// whether it did.
-func (c *Cursor) shortInt() (n int64, ok bool) {
+// shortInt returns the number that comes next, and its length, if it is a positive
+// integer that fits for certain, as most are. Otherwise the length is 0.
+func (c *Cursor) shortInt() (n int64, length int) {
 	const most = 18 // digits
 	s := c.text[c.i:]
 	i := 0
@@ -147,14 +150,18 @@ func (c *Cursor) shortInt() (n int64, ok bool) {
 	}
 	switch {
 	case i == 0, i > most, i > 1 && s[0] == '0', i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e'):
-		return 0, false
+		return 0, 0
 	}
-	c.i += i
-	return n, true
+	return n, i
 }
 
 // Number reads a number as it is written; null is "".
 func (c *Cursor) Number() string {
+	start := c.i
+	if _, n := c.shortInt(); n > 0 {
+		c.i += n
+		return c.own(c.text[start:c.i])
+	}
 	if c.Null() {
 		return ""
 	}
@@ -220,25 +227,43 @@ func digits(s string) int {
 // and must not end early unless the cursor is a copy that looks ahead.
 func (c *Cursor) Object() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for name, more := c.member('{'); more && yield(name); name, more = c.member(',') {
+		for name, more := c.First(); more && yield(name); name, more = c.Next() {
 		}
 	}
 }
 
-// member reads what is before the value of a member, from the brace or the comma
-// on, and reports whether there is one.
-func (c *Cursor) member(begin byte) (name string, ok bool) {
-	if s := c.text[c.i:]; len(s) > 2 && s[0] == begin && s[1] == '"' && c.depth < maxDepth { // as most are written
+// First enters an object, reads the first name in it and reports whether there is
+// one. A loop with First and Next is Object, and faster.
+func (c *Cursor) First() (name string, ok bool) {
+	if s := c.text[c.i:]; len(s) > 2 && s[:2] == `{"` && c.depth < maxDepth { // as most are written
 		s = s[2:]
 		if n := plain(s); n+2 <= len(s) && s[n:n+2] == `":` {
-			c.i += n + len(`,"":`)
-			if begin == '{' {
-				c.depth++
-			}
+			c.i += n + len(`{"":`)
+			c.depth++
 			return s[:n], true
 		}
 	}
-	if begin == '{' && !c.open('{', '}', "an object") || begin == ',' && !c.next('}') {
+	if !c.open('{', '}', "an object") {
+		return "", false
+	}
+	return c.name()
+}
+
+// Next reads the next name in an object and reports whether there is one.
+func (c *Cursor) Next() (name string, ok bool) {
+	s := c.text[c.i:]
+	if len(s) > 2 && s[:2] == `,"` { // as most are written
+		s = s[2:]
+		if n := plain(s); n+2 <= len(s) && s[n:n+2] == `":` {
+			c.i += n + len(`,"":`)
+			return s[:n], true
+		}
+	} else if s != "" && s[0] == '}' {
+		c.i++
+		c.depth--
+		return "", false
+	}
+	if !c.next('}') {
 		return "", false
 	}
 	return c.name()
@@ -306,14 +331,16 @@ func (c *Cursor) Skip() {
 	case b == '"':
 		c.quoted()
 	case b == '{':
-		for range c.Object() {
+		for _, more := c.First(); more; _, more = c.Next() {
 			c.Skip()
 		}
 	case b == '[':
 		for range c.Array() {
 			c.Skip()
 		}
-	case b == 't', b == 'f', b == 'n':
+	case b == 'n':
+		c.Null()
+	case b == 't', b == 'f':
 		c.Bool()
 	case b == '-', '0' <= b && b <= '9':
 		c.number()

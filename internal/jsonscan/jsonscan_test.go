@@ -22,6 +22,7 @@ var texts = []string{
 	`"` + strings.Repeat("é", 20) + `\n"`, "\"\x7f\u2028\"",
 	`[]`, `[1]`, `[1, 2 ,3]`, `[[],[[]]]`, ` [ ] `, `{}`, `{"a":1}`, ` { "a" : 1 , "b" : [ { } ] } `, `{"":0}`,
 	`{"a":1,"a":2}`, `{"\u0061":1}`,
+	`{"a":"}","b":1}`, `{"a}":"}","b":"}"}`, `{"a":"{","b":1}`, `{"a":"\"}","b":1}`, `{"a":"}\"","b":{"c":1}}`, `{"a":[{}]}`,
 	"\t\r\n 1 \t\r\n",
 
 	``, ` `, `nul`, `nulls`, `Null`, `truE`, `tru`, `fals`, `+1`, `-`, `01`, `-01`, `1.`, `.5`, `1.e3`, `1e`,
@@ -66,8 +67,11 @@ func value(c *jsonscan.Cursor) any {
 // reads the same values from them.
 func check(t *testing.T, text string) {
 	valid := json.Valid([]byte(text))
-	c := jsonscan.New(text)
+	c, ahead := jsonscan.New(text), jsonscan.New(text)
 	c.Skip()
+	if ahead.Leap(); valid && ahead.Since(0) != c.Since(0) {
+		t.Fatalf("leapt over %q, skipped %q", ahead.Since(0), c.Since(0))
+	}
 	if err := c.End(); (err == nil) != valid {
 		t.Fatalf("Skip: %v, json.Valid: %v, in %.100q", err, valid, text)
 	}

@@ -11,6 +11,18 @@ import (
 
 // String reads a string.
 func (c *Cursor) String() string {
+	if s := c.text[c.i:]; len(s) > 1 && s[0] == '"' { // as most are written
+		s = s[1:]
+		if n := plain(s); s[n] == '"' {
+			c.i += n + 2
+			return c.own(s[:n])
+		}
+	}
+	return c.anyString()
+}
+
+// anyString is String, for whatever comes next.
+func (c *Cursor) anyString() string {
 	switch c.Peek() {
 	case '"':
 		return c.own(c.quoted())

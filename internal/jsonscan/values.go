@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"encoding/json"
 	"iter"
+	"strings"
 )
 
 // Members is Object, but a value of another kind is skipped, and no mistake.
@@ -54,6 +55,29 @@ func (c *Cursor) Raw() json.RawMessage {
 	start := c.Offset()
 	c.Skip()
 	return json.RawMessage(c.Since(start))
+}
+
+// Leap is Skip for a cursor that looks ahead of one which reads the same value: of
+// an object it may look for the end alone.
+func (c *Cursor) Leap() {
+	if n := flat(c.text[c.i:]); n > 0 {
+		c.i += n
+		return
+	}
+	c.Skip()
+}
+
+// flat returns the length of the object that s begins with if there are no others
+// in it and no escapes, or 0.
+func flat(s string) int {
+	if s == "" || s[0] != '{' {
+		return 0
+	}
+	s = s[:strings.IndexByte(s, '}')+1]
+	if len(s) < 2 || strings.IndexByte(s[1:], '{') >= 0 || strings.IndexByte(s, '\\') >= 0 || strings.Count(s, `"`)%2 > 0 {
+		return 0
+	}
+	return len(s)
 }
 
 // Pointer reads a value by read; null is nil.

@@ -14,6 +14,7 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
@@ -153,7 +155,19 @@ func (g *Gateway) serveAPI(c *call, r *http.Request) {
 		Unlimited: c.undisturbed,
 	}
 	c.gateway = g
+	if !clean(r.URL.EscapedPath()) {
+		defer g.observe(c, nil, r)()
+		AnswerError(c, r, problem.NotFound("path", r.URL.Path, "path"))
+		return
+	}
 	routes().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.asked)))
+}
+
+// clean reports whether a path has no empty segment and no dots: net/http would
+// lead whoever asks for one that has to another, and no document says so.
+func clean(p string) bool {
+	cleaned := path.Clean(p)
+	return p == cleaned || p == cleaned+"/"
 }
 
 // tellRequest tells the stream of a request, and of what it may have changed.
