@@ -63,7 +63,9 @@ func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (Campa
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *Campaigns) All(ctx context.Context, params ListCampaignsParams, opts ...IterOption) iter.Seq2[Campaign, error] {
+func (s *Campaigns) All(
+	ctx context.Context, params ListCampaignsParams, opts ...IterOption,
+) iter.Seq2[Campaign, error] {
 	return paginate(ctx, s.x, readCampaignPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

@@ -84,7 +84,7 @@ func newExchange(cfg Config, base string) exchange {
 	x := exchange(newSender(cfg, base).send) // one request, one answer
 	x = logged(cfg.Logger, x)                // outside of send, so that each request is a record
 	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
-	x = l.spaced(x)                          // outside of authorized, so that a token is asked for when it is this call's turn
+	x = l.spaced(x)                          // outside of authorized: a token is asked for when it is this call's turn
 	x = r.retrying(x)                        // each attempt queues, is authorized and logged anew
 	x = newEncoder().encoded(x)              // once for all attempts
 	x = caused(x)                            // outside of all that asks whether the context has ended

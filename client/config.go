@@ -185,7 +185,7 @@ type RetryConfig struct {
 
 func (r RetryConfig) withDefaults() RetryConfig {
 	r.MaxAttempts = max(orDefault(r.MaxAttempts, 3), 1)
-	r.BaseDelay = orDefault(r.BaseDelay, 200*time.Millisecond)
+	r.BaseDelay = max(orDefault(r.BaseDelay, 200*time.Millisecond), 0)        // negative, it would overflow
 	r.MaxDelay = min(orDefault(r.MaxDelay, 5*time.Second), math.MaxInt64/2-1) // both together are a pause
 	r.MaxRetryAfter = min(orDefault(r.MaxRetryAfter, 60*time.Second), math.MaxInt64/2)
 	r.Budget = orDefault(r.Budget, 100)
@@ -220,7 +220,8 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("must not have a query or a fragment")
 	case u.Scheme == "http" && !allowPlain && !isLoopback(u.Hostname()):
-		return "", fmt.Errorf("plain http would show the token to the network on the way to %s: use https, or set AllowPlainHTTP", u.Hostname())
+		return "", fmt.Errorf("plain http would show the token to the network on the way to %s: "+
+			"use https, or set AllowPlainHTTP", u.Hostname())
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

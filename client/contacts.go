@@ -88,7 +88,9 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *Contacts) All(ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption) iter.Seq2[Contact, error] {
+func (s *Contacts) All(
+	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
+) iter.Seq2[Contact, error] {
 	return paginate(ctx, s.x, readContactPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

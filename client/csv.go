@@ -58,8 +58,8 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // others may hold tags and interests, and each further one is a custom attribute
 // of that name. An empty field is an attribute left out, and a column without a
 // header is ignored. Rows of which all fields are empty are nobody. Contacts know
-// their Line. Every error of the source is a [*CSVError]. The file is read as the
-// source is; it can be used once.
+// their Line. Every error of the source is a [*CSVError], but one of BadRow. The
+// file is read as the source is; it can be used once.
 //
 // Lines end in LF, CR LF, or CR if the first one does. A byte order mark is
 // passed over. UTF-16 is refused, and so is a row longer than 1 MiB.
@@ -136,7 +136,8 @@ func (c *csvSource) readHeader() error {
 		known[name] = true
 	}
 	if c.email < 0 {
-		return &CSVError{Line: c.rows.from, Err: fmt.Errorf("no column has the header %q, but %s", c.opts.Email, listed(c.headers))}
+		err := fmt.Errorf("no column has the header %q, but %s", c.opts.Email, listed(c.headers))
+		return &CSVError{Line: c.rows.from, Err: err}
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func (r *csvRows) begin(comma rune) error {
 	switch {
 	case bytes.HasPrefix(start, []byte("\ufeff")): // before a quote it would make a bare one of it
 		_, _ = r.lines.in.Discard(len(start))
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")), bytes.IndexByte(start, 0) >= 0:
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")),
+		bytes.IndexByte(start, 0) >= 0:
 		return errors.New("the file is UTF-16 or another wide encoding; save it as UTF-8")
 	}
 	switch err := r.fetch(); {

@@ -128,7 +128,8 @@
 // holds, ends the list if as many items were seen as the answers count. They count
 // if WithCount asks for it; else the page behind a short one is asked for too, and
 // must be empty, refused as one that is not there, or the same again. Two empty
-// pages end the list as well. A list that ends with fewer items than are counted is
+// pages end the list as well, and behind a full page that makes as many as the
+// answers count, one that is empty or refused. A list that ends with fewer items than are counted is
 // an [ErrBadAnswer], and so is a platform whose short page is not the last, which
 // answers another page than asked for, or the same items again: going on would
 // never end, or ending would lose items. [Lookahead] asks for pages ahead of their

@@ -62,7 +62,8 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err
 			id = hook.WebhookID
 		case slices.ContainsFunc(want.Events, hook.has):
 			e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
-				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w", hook.WebhookID, ErrConflict))
+				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
+				hook.WebhookID, ErrConflict))
 			e.StatusCode = http.StatusOK
 			return "", e
 		}

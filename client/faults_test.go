@@ -21,7 +21,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-var seeds = flag.Int("seeds", 100, "how many random fault plans TestSeeds goes through; a tenth with -short")
+var seeds = flag.Int("seeds", 40, "how many random fault plans TestSeeds goes through; a tenth with -short")
 
 // fault is something that happens to a request.
 type fault struct {
@@ -87,6 +87,7 @@ func unsafe(op operation) bool {
 // TestFaultMatrix has every operation meet every fault once, twice and for
 // good.
 func TestFaultMatrix(t *testing.T) {
+	t.Parallel()
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			for _, times := range []int{1, 2, 3} {
@@ -188,6 +189,7 @@ func checkEffect(t *testing.T, name string, op operation, err error, done int) {
 
 // TestSeeds has all operations meet random faults.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a plan leaves nothing that is worth looking for
 	n := *seeds
 	if testing.Short() {

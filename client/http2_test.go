@@ -120,6 +120,24 @@ func newH2Platform(t *testing.T) *h2Platform {
 	p.transport.ForceAttemptHTTP2 = true
 	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes take most of the time
 	p.transport.TLSClientConfig.CurvePreferences = []tls.CurveID{tls.CurveP256}      // and of them, the exchange of keys
+	p.listen(t, l)
+	return p
+}
+
+// newPlainH2Platform does without TLS, whose handshakes take most of the time.
+func newPlainH2Platform(t *testing.T) *h2Platform {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &h2Platform{base: "http://" + l.Addr().String(), transport: &http.Transport{Protocols: new(http.Protocols)}}
+	p.transport.Protocols.SetUnencryptedHTTP2(true)
+	p.listen(t, l)
+	return p
+}
+
+func (p *h2Platform) listen(t *testing.T, l net.Listener) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -138,7 +156,6 @@ func newH2Platform(t *testing.T) *h2Platform {
 		p.lost(0, nil)
 		wg.Wait()
 	})
-	return p
 }
 
 // client returns a client with connections of its own.

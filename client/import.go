@@ -93,7 +93,9 @@ type ImportFailure struct {
 // import promptly, unless the source is waiting for something else: what was
 // under way is then unknown.
 // (Specification: Lists and contacts, Limits.)
-func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions) (*ImportReport, error) {
+func (s *Contacts) Import(
+	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
+) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
 	if err := im.configure(); err != nil {
 		e := newError(importContactsRequest(listID, ContactImport{}), err)
@@ -101,7 +103,8 @@ func (s *Contacts) Import(ctx context.Context, listID int64, contacts iter.Seq2[
 		return im.report, e
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
-		return s.ImportBatch(ctx, listID, ContactImport{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe})
+		batch := ContactImport{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}
+		return s.ImportBatch(ctx, listID, batch)
 	}
 	defer im.wg.Wait() // also if the source panics
 	sourceErr := im.read(ctx, contacts)
@@ -323,7 +326,7 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 		}
 	}
 	if im.opts.Progress != nil && len(b.contacts) > 0 {
-		im.opts.Progress(ImportProgress{ImportCounts: im.report.ImportCounts, Batches: im.batches, Confirmed: im.report.Confirmed})
+		im.opts.Progress(ImportProgress{im.report.ImportCounts, im.batches, im.report.Confirmed})
 	}
 }
 

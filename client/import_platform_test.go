@@ -16,6 +16,7 @@ import (
 // TestImportSurvives loses the connection before, during and after each of 25
 // batches, kills the import at that, and resumes it from its checkpoint.
 func TestImportSurvives(t *testing.T) {
+	t.Parallel()
 	const batches, size = 25, 4
 	for name, f := range map[string]mockserver.Fault{
 		"before":    {Action: mockserver.FaultReset},

@@ -44,7 +44,9 @@ const (
 
 // String returns for example "imported".
 func (s ImportStatus) String() string {
-	names := []string{"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "left out"}
+	names := []string{
+		"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "left out",
+	}
 	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("ImportStatus(%d)", int(s))
 	}

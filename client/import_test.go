@@ -394,6 +394,7 @@ func TestImportCancelled(t *testing.T) {
 // TestImportResumes kills an import of 25 batches in every way at every batch,
 // and resumes it from its last checkpoint.
 func TestImportResumes(t *testing.T) {
+	t.Parallel()
 	const n, batch = 250, 10
 	for _, concurrency := range []int{1, 4} {
 		for _, when := range []string{"cancelled before", "cancelled during", "connection lost", "cancelled after"} {

@@ -18,7 +18,8 @@ const lookupGap = time.Second + time.Millisecond
 //
 // Users are told apart by the first token that their client had, so that a
 // refreshed token does not open a second queue. Clients share a turn if they
-// began with the same token, or if the limiter ignores the key.
+// began with the same token, or if the limiter ignores the key, as one of several
+// processes has to whose tokens come from a source.
 type LookupLimiter interface {
 	// Acquire waits for the turn of key, first come first served, and returns
 	// the function that ends it. The caller calls release once, when it has
@@ -68,6 +69,7 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	now := time.Now()
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
+	r.CancelAt(now) // not when ctx ends, which may be too late; the turn puts another limiter in its place
 	err := context.DeadlineExceeded
 	if !endsWithin(ctx, d) {
 		err = pause(ctx, d)
@@ -75,7 +77,6 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 		err = ctx.Err()
 	}
 	if err != nil {
-		r.Cancel()
 		t.free <- l
 		p.leave(t, now.Add(d))
 		return nil, err

@@ -56,7 +56,7 @@ func (l lookups) spaced(next exchange) exchange {
 				return e.later()
 			}
 			if l.retry.attempts(c) == 1 || n == maxRefusals || endsWithin(ctx, atLeast) {
-				return e
+				return e.joined(ctx.Err())
 			}
 			c.retries(ctx, e, atLeast)
 			if err := pause(ctx, atLeast); err != nil {

@@ -172,6 +172,55 @@ func TestLookupAlwaysRefused(t *testing.T) {
 	})
 }
 
+// TestLookupRefusedAtTheEnd: a refusal that comes when the context has just ended
+// is not waited out, and the error says of both.
+func TestLookupRefusedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil })
+		why := errors.New("the caller's own reason")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		_, err := c.Emails.Get(OnResponse(ctx, func(Response) { cancel(why) }), "e")
+		for _, want := range []error{ErrRateLimited, context.Canceled, why} {
+			if !errors.Is(err, want) {
+				t.Errorf("%v, want an error that is %v as well", err, want)
+			}
+		}
+	})
+}
+
+// slowToEnd is a context whose end is noticed late, as on a machine without time.
+type slowToEnd struct{ context.Context }
+
+func (c slowToEnd) Err() error {
+	err := c.Context.Err()
+	if err != nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
+// TestLookupGivenUpAtItsTurn: who gives up just when its turn comes costs the next
+// one nothing.
+func TestLookupGivenUpAtItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLookupLimiter()
+		release, err := l.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(0)
+		start := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(lookupGap-time.Millisecond, cancel)
+		if _, err := l.Acquire(slowToEnd{ctx}, "k"); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if _, err := l.Acquire(t.Context(), "k"); err != nil || time.Since(start) > lookupGap+50*time.Millisecond {
+			t.Errorf("%v, the next turn came after %v", err, time.Since(start))
+		}
+	})
+}
+
 func TestSharedLookupLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}

@@ -30,7 +30,7 @@ type Observation struct {
 	Queued     time.Duration // how long it waited for its turn to look up
 	Duration   time.Duration // since the call began, pauses and queue included
 	Pause      time.Duration // until the next request; 0 when the call has ended
-	Err        error         // why the request failed, or what the caller gets: nil or an [*Error]
+	Err        error         // why the request failed, or what the caller gets: nil, an [*Error], or that it panics
 }
 
 // errAbandoned is what an Observer learns of a call that a panic ended.

@@ -73,9 +73,11 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 // TestOnceOverHTTP2: net/http sends a request again by itself, and without a
 // limit, after most of these.
 func TestOnceOverHTTP2(t *testing.T) {
-	p := newH2Platform(t)
+	t.Parallel()
+	// By how many requests are answered first, on the same connection. Without TLS an answer tells that it is HTTP/2.
+	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
-		for _, warm := range []int{0, 1} { // requests that are answered first, on the same connection
+		for warm, p := range platforms {
 			for i, l := range losses() {
 				if name == "wrapped" && i > 10 {
 					break
@@ -130,6 +132,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 // TestOnceOverHTTP1 cuts the answer at every byte, on a fresh connection and on
 // one that was used before.
 func TestOnceOverHTTP1(t *testing.T) {
+	t.Parallel()
 	const body = `{"template_id":1}`
 	full := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	for _, warm := range []int{0, 1} {
@@ -306,6 +309,7 @@ func TestOnceAfterHTTP1(t *testing.T) {
 // TestEndlessInformation: a platform that answers by nothing but 1xx responses is
 // not listened to for as long as Timeout.
 func TestEndlessInformation(t *testing.T) {
+	t.Parallel()
 	h1 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", strings.Repeat("x", 10_000))
 		for r.Context().Err() == nil {

@@ -36,7 +36,10 @@ type pager[T any] interface {
 
 // paginate iterates over all items from page first on. list makes the request
 // for one page; it is called from several goroutines. Each loop starts anew.
-func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption, list func(page int64) request) iter.Seq2[T, error] {
+func paginate[P pager[T], T any](
+	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
+	list func(page int64) request,
+) iter.Seq2[T, error] {
 	it := iteration{first: max(first, 1)}
 	for _, o := range opts {
 		o(&it)
@@ -52,7 +55,9 @@ func paginate[P pager[T], T any](ctx context.Context, x exchange, read func(*jso
 			items, p := page.items()
 			if err == nil && w.doubts(items) {
 				var before P
-				before, err = q.get(n - 1)
+				if before, err = q.get(n - 1); err != nil {
+					w.short = false // what this one is refused for says nothing of page n
+				}
 				w.grown(before.items())
 			}
 			items, last, err := w.step(n, items, p, err)
@@ -200,8 +205,8 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 // isLast reports whether there is no page after this one. A short one, which
 // holds fewer items than a full page, is the last if as many were seen as the
 // answers count; if they do not count, the next must be empty. An empty page is
-// the last if it follows such a one or another empty one, or is the first: a
-// platform may filter a page after cutting it.
+// the last if it follows such a one or another empty one, is the first, or comes
+// when all that is counted was seen: a platform may filter a page after cutting it.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
@@ -209,7 +214,7 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.full = max(w.full, p.PerPage)
 	w.count = cmp.Or(p.Count, w.count)
 	if len(items) == 0 {
-		last := w.empty || w.pages == 1 || w.short
+		last := w.empty || w.pages == 1 || w.short || w.allSeen()
 		w.empty = true
 		return last
 	}
@@ -222,18 +227,23 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 		return false
 	}
 	if w.count > 0 {
-		return w.before(int64(w.largest))+int64(w.seen) >= w.count
+		return w.allSeen()
 	}
 	w.short = true
 	return false
 }
 
-// isBehind reports whether a short page was the last by what came instead of
+// allSeen reports whether as many items were seen as the answers count.
+func (w *walk[T]) allSeen() bool {
+	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
+}
+
+// isBehind reports whether the page before was the last by what came instead of
 // another: a refusal, where most platforms have an empty page, or the same once
 // more, by one that answers all there is whatever the number.
 func (w *walk[T]) isBehind(items []T, err error) bool {
 	if err != nil {
-		return w.short && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
+		return (w.short || w.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
 	}
 	return w.short && same(items, w.previous)
 }

@@ -466,6 +466,53 @@ func TestEndOfList(t *testing.T) {
 	}
 }
 
+// TestPageBehindAllThatIsCounted: a list whose last page is full has ended when as
+// many items were seen as are counted, whatever stands for the page behind it; and
+// a refusal is no end before that.
+func TestPageBehindAllThatIsCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		count    int64
+		failWith int // of page 3
+		asked    int
+		want     error
+	}{
+		"empty":               {count: 6, asked: 3},
+		"refused":             {count: 6, failWith: 404, asked: 3},
+		"refused, more to be": {count: 7, failWith: 404, asked: 3, want: ErrNotFound},
+		"refused, no count":   {failWith: 404, asked: 3, want: ErrNotFound},
+	} {
+		p := &tagPages{pages: pagesOf(3, 3), perPage: 3, count: tc.count, failWith: tc.failWith}
+		if tc.failWith != 0 {
+			p.fail = 3
+		}
+		names, err := collect(t, p.client(t), ListTagsParams{})
+		if len(names) != 6 || !errors.Is(err, tc.want) || len(p.asked) != tc.asked {
+			t.Errorf("%s: %v, %v, pages %v asked for", name, names, err, p.asked)
+		}
+	}
+}
+
+// TestShortPageIsGone: what comes behind a short page is not dropped because the
+// short one, looked at again, is not there any more.
+func TestShortPageIsGone(t *testing.T) {
+	asked := 0
+	c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		switch asked++; asked {
+		case 1:
+			return respond(200, `{"data":[{"name":"a"}],"pagination":{"page":1,"per_page":2}}`), nil
+		case 2:
+			return respond(200, `{"data":[{"name":"b"}],"pagination":{"page":2,"per_page":2}}`), nil
+		}
+		return respond(404, ""), nil
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := collect(t, c, ListTagsParams{}); !slices.Equal(names, []string{"a"}) || !errors.Is(err, ErrNotFound) {
+		t.Errorf("%v, %v after %d pages, want the error of the third", names, err, asked)
+	}
+}
+
 // TestRefusalBehindAPage: only behind a short page a refusal is the end, and only
 // one that says that there is no such page.
 func TestRefusalBehindAPage(t *testing.T) {

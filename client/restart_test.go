@@ -45,6 +45,7 @@ func (b behind) Close() error {
 // a platform are replaced, each after it has finished what it began: nothing is
 // done twice, nothing fails, and no outcome is unknown.
 func TestRollingRestarts(t *testing.T) {
+	t.Parallel()
 	const processes, goroutines = 10, 8
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -287,6 +287,7 @@ func TestUntracedTransport(t *testing.T) {
 // TestConnectionReused has the server close a connection between two calls: a
 // GET may be sent again by net/http itself, and a POST must not be lost.
 func TestConnectionReused(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(answer(200, "application/json", `{"template_id":1}`))
 	defer srv.Close()
 	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client()})
@@ -598,6 +599,12 @@ func TestJitter(t *testing.T) {
 			if !low || !high {
 				t.Errorf("pause %d is not spread beyond %v", n, asked)
 			}
+		}
+	}
+	none := RetryConfig{BaseDelay: -time.Second}.withDefaults()
+	for n := 1; n <= 70; n++ {
+		if d := none.delay(n, 0); d != 0 {
+			t.Errorf("pause %d is %v with a negative BaseDelay, want none", n, d)
 		}
 	}
 }

@@ -60,7 +60,10 @@ type sender struct {
 }
 
 func newSender(cfg Config, base string) *sender {
-	s := &sender{base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes, userAgent: cfg.UserAgent}
+	s := &sender{
+		base: base, http: withoutRedirects(cfg.HTTPClient), timeout: cfg.Timeout, limit: cfg.MaxResponseBytes,
+		userAgent: cfg.UserAgent,
+	}
 	s.buffers.New = func() any { return new(bytes.Buffer) }
 	return s
 }

@@ -28,7 +28,9 @@ func (s *SuppressedEmails) List(ctx context.Context, params ListSuppressedEmails
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *SuppressedEmails) All(ctx context.Context, params ListSuppressedEmailsParams, opts ...IterOption) iter.Seq2[SuppressedEmail, error] {
+func (s *SuppressedEmails) All(
+	ctx context.Context, params ListSuppressedEmailsParams, opts ...IterOption,
+) iter.Seq2[SuppressedEmail, error] {
 	return paginate(ctx, s.x, readSuppressedEmailPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

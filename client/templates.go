@@ -47,7 +47,8 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 // name is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{PerPage: maxPerPage}
-	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, func(t Template) bool { return t.Name == name })
+	is := func(t Template) bool { return t.Name == name }
+	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
 // List returns one page of templates, the oldest first.
@@ -57,7 +58,9 @@ func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (Templ
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *Templates) All(ctx context.Context, params ListTemplatesParams, opts ...IterOption) iter.Seq2[Template, error] {
+func (s *Templates) All(
+	ctx context.Context, params ListTemplatesParams, opts ...IterOption,
+) iter.Seq2[Template, error] {
 	return paginate(ctx, s.x, readTemplatePage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

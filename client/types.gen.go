@@ -171,10 +171,10 @@ type ContactImport struct {
 	// The contacts, at most 1,000.
 	Contacts []ImportContact `json:"contacts"`
 
-	// The status that the imported contacts get.
+	// The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Whether an import to active makes contacts active that had unsubscribed or are pending.
+	// Whether an import to active makes contacts active that had unsubscribed or are pending; by default they stay as they are.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -309,7 +309,7 @@ type EmailContent struct {
 	// The inline plain-text part.
 	Text string `json:"text,omitzero"`
 
-	// The kind of email. A transactional one is never refused as unsubscribed.
+	// The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -340,7 +340,7 @@ type EmailSubmission struct {
 	Sender Sender `json:"sender"`
 }
 
-// EmailType is the kind of email. A transactional one is never refused as unsubscribed.
+// EmailType is the kind of email, by default marketing. A transactional one is never refused as unsubscribed.
 type EmailType string
 
 // EventName is the name of an event that a webhook can subscribe to. More may be added.
@@ -397,7 +397,7 @@ type ImportResult struct {
 	Accepted int64 `json:"-"`
 }
 
-// ImportTo is the status that the imported contacts get.
+// ImportTo is the status that the imported contacts get, by default active.
 type ImportTo string
 
 // List is a list of contacts.
@@ -472,7 +472,7 @@ type Pagination struct {
 	PerPage int64 `json:"per_page"`
 }
 
-// RateLimitPeriod is the period of a webhook's rate limit.
+// RateLimitPeriod is the period of a webhook's rate limit, by default an hour.
 type RateLimitPeriod string
 
 // Sender is who an email is from.
@@ -657,7 +657,7 @@ type WebhookCreate struct {
 	// How many deliveries to make per period at most; unlimited if left out.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// The period of a webhook's rate limit.
+	// The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// Where to deliver events: an absolute http or https URL.
@@ -753,43 +753,43 @@ type WorkflowTrigger string
 
 // ListCampaignsParams defines parameters for ListCampaigns.
 type ListCampaignsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }
 
 // ListListsParams defines parameters for ListLists.
 type ListListsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }
 
 // ListContactsParams defines parameters for ListContacts.
 type ListContactsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 
-	// `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on.
+	// `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on; by default the oldest first.
 	Sort string
 
-	// `field:value`, the field one of status, email, tag, interest; the value is all after the first colon.
+	// `field:value`, the field one of status, email, tag, interest; the value is all after the first colon. By default all.
 	Filter string
 }
 
@@ -804,63 +804,63 @@ type createContactParams struct {
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.
 type ListSuppressedEmailsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 
-	// `email:value`; the value is all after the colon.
+	// `email:value`; the value is all after the colon. By default all.
 	Filter string
 }
 
 // ListTagsParams defines parameters for ListTags.
 type ListTagsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }
 
 // ListTemplatesParams defines parameters for ListTemplates.
 type ListTemplatesParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }
 
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
-	// The number of the page; the first is 1.
+	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages.
+	// Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount bool
 }

@@ -69,7 +69,9 @@ func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (Webhook
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *Webhooks) All(ctx context.Context, params ListWebhooksParams, opts ...IterOption) iter.Seq2[WebhookSummary, error] {
+func (s *Webhooks) All(
+	ctx context.Context, params ListWebhooksParams, opts ...IterOption,
+) iter.Seq2[WebhookSummary, error] {
 	return paginate(ctx, s.x, readWebhookPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

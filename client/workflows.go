@@ -44,7 +44,9 @@ func (s *Workflows) List(ctx context.Context, params ListWorkflowsParams) (Workf
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
-func (s *Workflows) All(ctx context.Context, params ListWorkflowsParams, opts ...IterOption) iter.Seq2[Workflow, error] {
+func (s *Workflows) All(
+	ctx context.Context, params ListWorkflowsParams, opts ...IterOption,
+) iter.Seq2[Workflow, error] {
 	return paginate(ctx, s.x, readWorkflowPage, params.Page, opts, func(page int64) request {
 		params := params
 		params.Page = page

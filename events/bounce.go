@@ -12,7 +12,8 @@ func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 // this package does not know.
 func (c BounceCategory) Soft() bool {
 	switch c {
-	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient, BounceCategoryDNSFailure:
+	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient,
+		BounceCategoryDNSFailure:
 		return true
 	}
 	return false

@@ -27,7 +27,8 @@ func (e *Event) SendingType() SendingType {
 		return SendingTypeWorkflow
 	case *TransactionalBounce, *TransactionalComplaint:
 		return SendingTypeTransactional
-	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGloballyUnsubscribed, *EmailRejected, *EmailErrored:
+	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGloballyUnsubscribed, *EmailRejected,
+		*EmailErrored:
 		return SendingTypeEmailAPI
 	case *EmailOpened:
 		return ofCampaign(d.CampaignID)

@@ -93,7 +93,8 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		property := schema.Properties[name]
 		if property == nil {
-			wrong = append(wrong, fmt.Sprintf("%.40q: there is no such argument; there are %s", name, strings.Join(schema.PropertyOrder, ", ")))
+			wrong = append(wrong, fmt.Sprintf("%.40q: there is no such argument; there are %s",
+				name, strings.Join(schema.PropertyOrder, ", ")))
 			delete(arguments, name)
 			continue
 		}

@@ -16,12 +16,13 @@
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// Every call names its operation, which may be left out where there is but one. A list is answered a page at a time, of 50
-// items unless per_page says otherwise and never of more than 100, with the
-// number of items on all pages and the number of the next page. Answers are
-// structured content that follows the tool's output schema, and a text that holds
-// all of it, a line for each item, for assistants that read text alone. Values of
-// attributes of more than 300 characters are cut there.
+// Every call names its operation, which may be left out where there is but one. A
+// list is answered a page at a time, of 50 items unless per_page says otherwise and
+// never of more than 100, with the number of items on all pages and the number of
+// the next page. Answers are structured content that follows the tool's output
+// schema, and a text that holds all of it, a line for each item, for assistants
+// that read text alone. Values of attributes of more than 300 characters are cut
+// there.
 //
 // # Errors
 //

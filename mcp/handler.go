@@ -43,7 +43,8 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	server := newServer(func(req *sdk.CallToolRequest) (*client.Client, error) {
 		return withToken(cfg, bearer(req.Extra.Header))
 	}, opts)
-	streamable := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+	same := func(*http.Request) *sdk.Server { return server }
+	streamable := sdk.NewStreamableHTTPHandler(same, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		JSONResponse:                 true,
 		Logger:                       opts.Logger,
@@ -78,7 +79,8 @@ func requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sendable(bearer(r.Header)) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			http.Error(w, "this server needs the platform's access token: Authorization: Bearer TOKEN",
+				http.StatusUnauthorized)
 			return
 		}
 		v := &verdict{ResponseWriter: w}
@@ -108,9 +110,10 @@ func refuseToken(ctx context.Context) {
 func (v *verdict) WriteHeader(status int) {
 	if v.refused.Load() && !v.instead {
 		v.instead = true
-		v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="the platform does not accept the access token"`)
+		const why = "the platform does not accept the access token"
+		v.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="`+why+`"`)
 		v.Header().Del("Content-Length")
-		http.Error(v.ResponseWriter, "the platform does not accept the access token", http.StatusUnauthorized)
+		http.Error(v.ResponseWriter, why, http.StatusUnauthorized)
 	}
 	if !v.instead {
 		v.ResponseWriter.WriteHeader(status)
@@ -153,7 +156,8 @@ func bearer(h http.Header) string {
 func checkHost(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostname(r.Host)
-		if !isLoopback(host) && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, host) }) {
+		named := func(a string) bool { return strings.EqualFold(a, host) }
+		if !isLoopback(host) && !slices.ContainsFunc(allowed, named) {
 			http.Error(w, "this server is not known by the name in the Host header", http.StatusForbidden)
 			return
 		}

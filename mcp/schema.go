@@ -42,7 +42,9 @@ func texts(description string) *jsonschema.Schema {
 }
 
 func textsByName(description string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "object", Description: description, AdditionalProperties: &jsonschema.Schema{Type: "string"}}
+	return &jsonschema.Schema{
+		Type: "object", Description: description, AdditionalProperties: &jsonschema.Schema{Type: "string"},
+	}
 }
 
 // The arguments that every list takes.

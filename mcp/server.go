@@ -104,15 +104,17 @@ type operation struct {
 	run      func(ctx context.Context, c *client.Client, arguments json.RawMessage) (answer, error)
 }
 
-// answer is what an operation found out, twice: by the output schema, and as a
-// short text.
+// answer is what an operation found out, twice: by the output schema, and as
+// text.
 type answer struct {
 	structured any
 	text       string
 }
 
 // runs returns f as the run of an operation, which reads the arguments into In.
-func runs[In any](f func(context.Context, *client.Client, In) (answer, error)) func(context.Context, *client.Client, json.RawMessage) (answer, error) {
+func runs[In any](
+	f func(context.Context, *client.Client, In) (answer, error),
+) func(context.Context, *client.Client, json.RawMessage) (answer, error) {
 	return func(ctx context.Context, c *client.Client, arguments json.RawMessage) (answer, error) {
 		var in In
 		if err := json.Unmarshal(arguments, &in); err != nil {

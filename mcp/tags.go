@@ -41,7 +41,8 @@ To find the contacts with a tag, call the tool contacts with operation "list" an
 func tagsOutputSchema() *jsonschema.Schema {
 	properties := pageProperties()
 	properties["tags"] = texts("The names of the tags, in alphabetical order.")
-	return object([]string{"tags", "page", "per_page"}, properties, "tags", "page", "per_page", "count", "next_page", "omitted")
+	return object([]string{"tags", "page", "per_page"}, properties,
+		"tags", "page", "per_page", "count", "next_page", "omitted")
 }
 
 type tagPage struct {

@@ -19,14 +19,11 @@ import (
 // The tests of this file run in real time, as a box does, unless they say
 // otherwise: hours pass by the platform's clock alone.
 
-// attempts are the times of all attempts, after start by the platform's clock, but
-// for what the attempts before took, which is real time.
+// attempts are the times of all attempts, after start by the platform's clock.
 func (p probe) attempts(start time.Time) (after []time.Duration) {
 	for _, d := range p.Deliveries() {
-		took := time.Duration(0)
 		for _, a := range d.Attempts {
-			after = append(after, (a.Time.Sub(start) - took).Round(time.Second))
-			took += a.Duration
+			after = append(after, a.Time.Sub(start).Round(time.Second))
 		}
 	}
 	return after
@@ -68,6 +65,24 @@ func TestAdvanceRetries(t *testing.T) {
 	}
 	if got := p.Now().Sub(start); got < 7*time.Hour+13*time.Minute {
 		t.Errorf("only %v have passed", got)
+	}
+}
+
+// While the clock stands an attempt takes none of its time: a second after it there
+// is the next one, however long it really took.
+func TestAdvanceToTheMoment(t *testing.T) {
+	slow := func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(2 * time.Millisecond)
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": http.HandlerFunc(slow)}, FreezeClock: true})
+	p.webhook(events.NameSuppressedEmailAdded)
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	for n, wait := range append([]time.Duration{0}, mockserver.DefaultRetrySchedule()...) {
+		p.advance(wait)
+		if made := len(p.Deliveries()[0].Attempts); made != n+1 {
+			t.Fatalf("%d attempts %v after the one before, want %d", made, wait, n+1)
+		}
 	}
 }
 
@@ -282,10 +297,10 @@ func TestAdvanceCancelled(t *testing.T) {
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}})
 		p.webhook(events.NameSuppressedEmailAdded)
 		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s, and a second between
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // two attempts take 20 s
 		defer cancel()
 		err := p.Advance(ctx, time.Hour)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the clock shows 2000-01-01T00:00:11Z") {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the clock shows 2000-01-01T00:00:01Z") {
 			t.Errorf("got %v", err)
 		}
 		before := p.Now()
@@ -337,6 +352,9 @@ func TestDrainAndTheClock(t *testing.T) {
 		p.FreezeClock()
 		if err := p.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock is frozen") {
 			t.Errorf("a clock that stands: %v", err)
+		}
+		if a := p.do("POST", "/_mock/wait", `{"drain":true}`); a.status != 409 || !strings.Contains(a.text, "the clock is frozen") {
+			t.Errorf("a clock that stands, over HTTP: %d %s, want 409", a.status, a.text)
 		}
 		p.ResumeClock()
 		if err := p.Drain(t.Context()); err != nil {

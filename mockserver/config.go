@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -31,7 +32,7 @@ type Token struct {
 	ReadOnly bool
 	// ExpiresIn is how long the token is good for, from [New] or the [Server.Seed]
 	// that added it on, and again from each [Server.Reset] or [Server.Clear];
-	// afterwards it is answered with 401. 0 is for ever.
+	// afterwards it is answered with 401. 0 is for ever; one below 0 has expired.
 	ExpiresIn time.Duration
 }
 
@@ -68,7 +69,8 @@ type Config struct {
 	// nothing that is allowed leads to an address where clouds keep credentials of
 	// their machines, such as 169.254.169.254, however it is written.
 	AllowTargetNetworks []netip.Prefix
-	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty.
+	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty. [New]
+	// panics with any but webhook.SHA256 and webhook.SHA512.
 	HashFunction webhook.Hash
 	// Lookups says how the limit of one lookup a second is counted.
 	Lookups LookupLimit
@@ -115,8 +117,12 @@ func (cfg Config) complete() (Config, []access.Token) {
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
-	if cfg.HashFunction == "" {
+	switch cfg.HashFunction {
+	case "":
 		cfg.HashFunction = webhook.SHA256
+	case webhook.SHA256, webhook.SHA512:
+	default: // the first delivery would panic
+		panic(fmt.Sprintf("mockserver: Config.HashFunction: want sha256 or sha512, not %q", cfg.HashFunction))
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

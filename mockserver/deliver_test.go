@@ -515,6 +515,49 @@ func TestRedeliverWhatIsOvertaken(t *testing.T) {
 	})
 }
 
+// An answer that is not at its end in time is none, whatever its status; one whose
+// connection is lost has said what counts.
+func TestAnswerWithoutEnd(t *testing.T) {
+	for name, row := range map[string]struct {
+		goOn    func(http.ResponseWriter, *http.Request)
+		state   mockserver.DeliveryState
+		problem string
+		failed  int64
+	}{
+		"hangs": {
+			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			mockserver.DeliveryRetrying, "no answer within 10s", 1,
+		},
+		"breaks off": {
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			mockserver.DeliveryDelivered, "", 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "recei")
+					_ = http.NewResponseController(w).Flush()
+					row.goOn(w, r)
+				})
+				p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": begin}})
+				p.webhook(events.NameSuppressedEmailAdded)
+				p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+				if err := p.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				d := p.Deliveries()[0]
+				if a := d.Attempts[0]; d.State != row.state || a.Status != 200 || a.Error != row.problem || a.Response != "recei" {
+					t.Errorf("%s after %+v, want %s and %q", d.State, a, row.state, row.problem)
+				}
+				if got := p.overview("").Failed; got != row.failed {
+					t.Errorf("%d attempts failed, want %d", got, row.failed)
+				}
+			})
+		})
+	}
+}
+
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

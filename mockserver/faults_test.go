@@ -539,6 +539,7 @@ func TestFaultMistakes(t *testing.T) {
 		{"a header of two lines", mockserver.Fault{Action: status, RetryAfter: "1\r\nX: y"}, "retry_after"},
 		{"a negative delay", mockserver.Fault{Action: status, Delay: -1}, "delay"},
 		{"too large", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}, "size"},
+		{"two mistakes, in one line", mockserver.Fault{Action: status, Nth: -1, Times: -1}, "nth: want 1 or more; mockserver: fault: times: want"},
 		{"a request of an event", mockserver.Fault{Action: status, Event: "Email.Bounced"}, "event"},
 		{"a delivery of an operation", mockserver.Fault{Action: mockserver.FaultDrop, Operation: "getEmail"}, "operation"},
 	}

@@ -242,7 +242,7 @@ func TestFollowAmidChanges(t *testing.T) {
 	for i := range 3 {
 		d := &dice{probe: p, random: rand.New(rand.NewPCG(uint64(i), 1))}
 		busy.Go(func() {
-			for range 150 {
+			for range 80 {
 				d.act()
 			}
 		})

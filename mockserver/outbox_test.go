@@ -5,6 +5,8 @@ import (
 	"net/mail"
 	"strings"
 	"testing"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // A message that is deleted is seen no longer, whether it is asked for by Go or by a
@@ -91,5 +93,39 @@ func TestMessageAsFile(t *testing.T) {
 	}
 	if err := c.DeleteMessage("nothing"); err == nil {
 		t.Error("a message that is not there was deleted")
+	}
+}
+
+// A message that was refused is in no list: nobody is told of it, and whoever
+// deletes it takes nothing out of the count.
+func TestRefusedIsNotInTheOutbox(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
+	stream := p.stream(t, p.HTTPClient())
+	stream.next()
+	refused := p.email("eve@example.org")
+	if r := stream.until("request"); r["operation"] != "submitEmail" {
+		t.Errorf("told %v", r)
+	}
+	p.must("DELETE", "/_mock/outbox/"+refused, nil)
+	sent := p.email("ada@example.org")
+	if r := stream.until("message"); r["id"] != sent {
+		t.Errorf("told of the message %v, want %s", r["id"], sent)
+	}
+	if got := p.overview("").Messages["sent"]; got != 1 {
+		t.Errorf("%d messages are counted, want 1", got)
+	}
+	if err := p.DeleteMessage(sent); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Open(sent); err != nil { // it is in the recipient's mailbox
+		t.Fatal(err)
+	}
+	another := p.email("bob@example.org")
+	if r := stream.until("message"); r["id"] != another {
+		t.Errorf("told of the message %v, want %s", r["id"], another)
+	}
+	if got := p.overview("").Messages["sent"]; got != 1 {
+		t.Errorf("%d messages are counted, want 1", got)
 	}
 }

@@ -45,6 +45,16 @@ func (p probe) overview(query string) (out overview) {
 	return out
 }
 
+// An account that there is not has no overview, rather than one of zeros.
+func TestOverviewOfNoAccount(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{}, {Token: "second", AccountID: 2}}})
+	p.overview("?account_id=2")
+	a := p.do("GET", "/_mock/overview?account_id=3", nil)
+	if _, loc := a.detail(); a.status != 404 || loc != "[query account_id]" {
+		t.Errorf("got %d %s, want 404", a.status, a.text)
+	}
+}
+
 // came is what came of messages, by whoever looks at all of them.
 func came(all []mockserver.Message, of func(mockserver.Message) bool) map[string]int64 {
 	out := map[string]int64{

@@ -92,22 +92,22 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "a contact without an address",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`,
-			want: "lists[0]: contacts[1]: not an email address",
+			want: "lists[0]: contacts[1]: email: not an email address",
 		},
 		{
 			name: "an unknown status",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":"bored"}]}]}`,
-			want: "lists[0]: contacts[0]: [body import_to]",
+			want: "lists[0]: contacts[0]: status: want active, unsubscribed or deleted",
 		},
 		{
 			name: "a status that is no text",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`,
-			want: "contacts[0]",
+			want: "contacts[0]: status: want",
 		},
 		{
 			name: "a status that is an array",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`,
-			want: "contacts[0]",
+			want: "contacts[0]: status: want",
 		},
 		{
 			name: "an unknown list",
@@ -173,7 +173,7 @@ func TestSeedUnknownMembers(t *testing.T) {
 		{
 			name: "an unknown member of a contact",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"b@example.com","tgas":[]}]}]}`,
-			want: "lists[0]: contacts[1]: no such member: did you mean tags?",
+			want: "lists[0]: contacts[1]: tgas: no such member: did you mean tags?",
 		},
 		{
 			name: "an unknown member of a webhook",

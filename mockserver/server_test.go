@@ -19,6 +19,8 @@ func TestSkipValidation(t *testing.T) {
 		{method: "GET", path: "/lists/abc", loc: "[path list_id]"},
 		{method: "GET", path: "/lists?page=x", loc: "[query page]"},
 		{method: "GET", path: "/lists?per_page=101", loc: "[query per_page]"},
+		{method: "GET", path: list + "/contacts?filter=email", loc: "[query filter]"},
+		{method: "GET", path: "/suppressed-emails?filter=email", loc: "[query filter]"},
 	} {
 		var body any
 		if row.body != "" {
@@ -27,6 +29,43 @@ func TestSkipValidation(t *testing.T) {
 		a := p.do(row.method, row.path, body)
 		if _, loc := a.detail(); a.status != 422 || loc != row.loc {
 			t.Errorf("%s %s: %d %s, want 422 at %s", row.method, row.path, a.status, a.text, row.loc)
+		}
+	}
+}
+
+// What no delivery could be signed with is told at once.
+func TestUnknownHashFunction(t *testing.T) {
+	defer func() {
+		if got, want := recover(), `mockserver: Config.HashFunction: want sha256 or sha512, not "md5"`; got != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}()
+	mockserver.New(mockserver.Config{HashFunction: "md5"}).Close()
+}
+
+// A path that would mean another one if it were cleaned is none, and nobody is led
+// from it to the other.
+func TestPathsAsTheyAre(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, path := range []string{"//lists", "/lists/../lists", "/./lists", "/lists/.", "/lists/1/contacts/.."} {
+		a := p.do("GET", path, nil)
+		if kind, loc := a.detail(); a.status != 404 || kind != "not_found" || loc != "[path]" {
+			t.Errorf("%s: %d %s, want 404", path, a.status, a.text)
+		}
+	}
+	if a := p.do("POST", "/v2//emails", "{}"); a.status != 404 {
+		t.Errorf("a POST: %d %s, want 404", a.status, a.text)
+	}
+}
+
+// A query that cannot be read is a mistake: without it, everything would be asked
+// for.
+func TestMalformedQuery(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for _, query := range []string{"page=%zz", "page=1;per_page=2"} {
+		a := p.do("GET", "/lists?"+query, nil)
+		if _, loc := a.detail(); a.status != 422 || loc != "[query]" || !strings.Contains(a.text, "malformed: ") {
+			t.Errorf("%s: %d %s, want 422", query, a.status, a.text)
 		}
 	}
 }

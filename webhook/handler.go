@@ -152,7 +152,8 @@ func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 		return err
 	})
 	if err == nil && (ran != called.Load() || failed.Load()) {
-		return ran, fmt.Errorf("%w: function called: %t, failed: %t, but Do = %t, nil", errOnce, called.Load(), failed.Load(), ran)
+		return ran, fmt.Errorf("%w: function called: %t, failed: %t, but Do = %t, nil",
+			errOnce, called.Load(), failed.Load(), ran)
 	}
 	return ran, err
 }
@@ -231,7 +232,8 @@ func (rc *receiver) report(r *http.Request, o Outcome) {
 func (o Outcome) attrs(r *http.Request) []slog.Attr {
 	attrs := []slog.Attr{slog.Int("status", o.Status), slog.Duration("duration", o.Duration)}
 	if o.Event != nil {
-		attrs = append(attrs, slog.String("event", o.Event.Name), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
+		attrs = append(attrs,
+			slog.String("event", o.Event.Name), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
 	} else {
 		attrs = append(attrs, slog.String("remote", r.RemoteAddr))
 	}

@@ -107,7 +107,8 @@ func (rc *receiver) signature(r *http.Request) (string, error) {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
 		return "", &refusal{http.StatusUnauthorized, ErrMissingSignature, nil}
 	case len(values) > 1:
-		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, fmt.Errorf("the header %s came %d times", rc.opts.SignatureHeader, len(values))}
+		err := fmt.Errorf("the header %s came %d times", rc.opts.SignatureHeader, len(values))
+		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, err}
 	}
 	return values[0], nil
 }
@@ -116,7 +117,8 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	const firstBytes = 64 << 10 // what a stranger can make us allocate by a mere promise
 	limit := rc.opts.MaxBodyBytes
 	if r.ContentLength > limit {
-		return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("%d bytes, limit %d", r.ContentLength, limit)}
+		err := fmt.Errorf("%d bytes, limit %d", r.ContentLength, limit)
+		return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, err}
 	}
 	if r.Body == nil {
 		return nil, nil
@@ -153,7 +155,8 @@ func (rc *receiver) fresh(event *events.Event) error {
 		return nil
 	}
 	if time.Since(event.Time) > rc.opts.MaxAge {
-		return &refusal{http.StatusBadRequest, ErrTooOld, fmt.Errorf("%s, limit %v", event.Time.Format(time.RFC3339), rc.opts.MaxAge)}
+		err := fmt.Errorf("%s, limit %v", event.Time.Format(time.RFC3339), rc.opts.MaxAge)
+		return &refusal{http.StatusBadRequest, ErrTooOld, err}
 	}
 	return nil
 }

@@ -37,7 +37,9 @@ var rules = []rule{
 func newKey() string { return "clienttest-" + rand.Text() }
 
 // turn takes the next turn and says when it came.
-func turn(ctx context.Context, l client.LookupLimiter, key string) (release func(time.Duration), at time.Time, err error) {
+func turn(
+	ctx context.Context, l client.LookupLimiter, key string,
+) (release func(time.Duration), at time.Time, err error) {
 	release, err = l.Acquire(ctx, key)
 	at = time.Now()
 	if err == nil && release == nil {
@@ -65,7 +67,9 @@ func within(what string, took, least time.Duration) error {
 }
 
 // next gives the turn back, and measures how long the one after it takes.
-func next(ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), atLeast, want time.Duration) (func(time.Duration), error) {
+func next(
+	ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), atLeast, want time.Duration,
+) (func(time.Duration), error) {
 	released := time.Now()
 	release(atLeast)
 	release, at, err := turn(ctx, l, key)
@@ -208,7 +212,9 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 		ctx  func() (context.Context, context.CancelFunc)
 		want error
 	}{
-		{func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, 3*arrival) }, context.DeadlineExceeded},
+		{func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 3*arrival)
+		}, context.DeadlineExceeded},
 		{func() (context.Context, context.CancelFunc) {
 			c, cancel := context.WithCancelCause(ctx)
 			timer := time.AfterFunc(3*arrival, func() { cancel(cause) })

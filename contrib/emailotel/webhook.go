@@ -34,7 +34,9 @@ func (t *Telemetry) HandleLater(receipt trace.SpanContext, fn Handler) Handler {
 	}
 }
 
-func (t *Telemetry) process(ctx context.Context, e *events.Event, fn Handler, opts ...trace.SpanStartOption) (err error) {
+func (t *Telemetry) process(
+	ctx context.Context, e *events.Event, fn Handler, opts ...trace.SpanStartOption,
+) (err error) {
 	name := eventName(e.Name)
 	set := []attribute.KeyValue{
 		semconv.MessagingSystemKey.String("emailplatform"),
@@ -84,7 +86,9 @@ func eventName(name string) string {
 // Outcome goes into [webhook.Options.Observe]: the duration of each delivery by
 // outcome, and the outcome on the span of the request, if otelhttp made one.
 func (t *Telemetry) Outcome(ctx context.Context, o webhook.Outcome) {
-	set := []attribute.KeyValue{attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status)}
+	set := []attribute.KeyValue{
+		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),
+	}
 	if o.Event != nil {
 		set = append(set, attribute.String("emailplatform.event.name", eventName(o.Event.Name)))
 	}

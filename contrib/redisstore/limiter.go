@@ -44,6 +44,12 @@ type LimiterOptions struct {
 	// process dies.
 	Lease time.Duration
 
+	// Key names the user and account that all who use the limiter act for. If
+	// empty, that is what the client makes of its base URL, Config.Account and its
+	// first token: processes whose tokens come from a source begin with different
+	// ones, and keep apart only under a Key of their own choice. It is not secret.
+	Key string
+
 	// Instead is asked for turns while Redis cannot be: a
 	// [client.NewLookupLimiter] keeps at least the lookups of this process apart,
 	// and the client waits out what the platform refuses. If nil, lookups fail
@@ -73,7 +79,8 @@ type limiter struct {
 
 // NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
 // the Redis of rdb: there is one queue for each user and account, first come
-// first served, whichever process asks.
+// first served, whichever process asks. Users are told apart by the first token
+// of their client, unless [LimiterOptions].Key names them.
 //
 // A process that waits sleeps until its turn can come, and asks again: a turn
 // costs about four calls, however many wait. While several wait, the process
@@ -137,6 +144,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	key = cmp.Or(l.opts.Key, key)
 	w := waiter{id: rand.Text()}
 	defer w.done()
 	l.watchers.joinReady(l.base(key)+":left", &w)

@@ -310,6 +310,18 @@ func TestDeadlineBeforeTheTurn(t *testing.T) {
 	}
 }
 
+// TestKeyOfTheirOwn: processes whose clients began with different tokens share a
+// queue if they name it.
+func TestKeyOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	rdb, opts := newRedis(t), LimiterOptions{Key: rand.Text()}
+	release, _ := acquire(t, quick(rdb, 300*time.Millisecond, opts), rand.Text())
+	release(0)
+	if _, took := acquire(t, quick(rdb, 300*time.Millisecond, opts), rand.Text()); took < 250*time.Millisecond {
+		t.Errorf("the other process waited %v, want a gap", took)
+	}
+}
+
 // TestManyWaiters: a turn costs about four calls, however many wait.
 func TestManyWaiters(t *testing.T) {
 	t.Parallel()
@@ -371,6 +383,54 @@ func TestListensOnlyWhileWaiting(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// slowToSubscribe says that it is asked to, and waits until it may.
+type slowToSubscribe struct {
+	Client
+	asked, may chan struct{}
+}
+
+func (c slowToSubscribe) Subscribe(ctx context.Context, channels ...string) *redis.PubSub {
+	c.asked <- struct{}{}
+	<-c.may
+	return c.Client.Subscribe(ctx, channels...)
+}
+
+// TestGoneBeforeItListens: a subscription that is made after all who wanted it
+// have gone is closed, and the one that has taken its place stays.
+func TestGoneBeforeItListens(t *testing.T) {
+	slow := slowToSubscribe{newRedis(t), make(chan struct{}), make(chan struct{})}
+	channel := "emailplatform:" + t.Name()
+	ctx, give := context.WithCancel(t.Context())
+	give()
+	var ws watchers
+	var old, late waiter
+	first := make(chan error)
+	go func() { first <- ws.join(ctx, slow, channel, &old) }()
+	<-slow.asked
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	old.done()
+	gone := ws.channels[channel]
+	ws.close(gone) // as after the time that it lingers
+	second := make(chan error)
+	go func() { second <- ws.join(t.Context(), slow, channel, &late) }()
+	<-slow.asked
+	close(slow.may)
+	if err := <-second; err != nil {
+		t.Fatal(err)
+	}
+	if <-gone.ready; gone.pubsub.Ping(t.Context()) == nil {
+		t.Error("the subscription that nobody wants is open")
+	}
+	now := ws.channels[channel]
+	if now == nil || now.pubsub.Ping(t.Context()) != nil {
+		t.Error("the subscription that is wanted is not open")
+	}
+	late.done()
+	ws.close(now)
 }
 
 // TestKeysExpire: what nobody uses goes away by itself.

@@ -140,13 +140,17 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	pubsub := rdb.Subscribe(ctx, s.channel)
 	_, err := pubsub.ReceiveTimeout(ctx, patience)
 	ws.mu.Lock()
-	if s.pubsub, s.err = pubsub, err; err != nil {
+	wanted := ws.channels[s.channel] == s // else those who waited have gone long ago
+	if wanted && err != nil {
 		delete(ws.channels, s.channel) // the next one tries again
+	}
+	over := !wanted || err != nil
+	if s.pubsub, s.err = pubsub, err; over {
 		_ = pubsub.Close()
 	}
 	close(s.ready)
 	ws.mu.Unlock()
-	if err != nil {
+	if over {
 		return
 	}
 	for m := range pubsub.Channel() {

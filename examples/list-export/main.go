@@ -87,7 +87,10 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 }
 
 func row(contact client.Contact, attributes []string) []string {
-	subscribed := time.Unix(contact.SubscribedOn, 0).UTC().Format(time.RFC3339)
+	subscribed := ""
+	if contact.SubscribedOn != 0 { // the platform tells
+		subscribed = time.Unix(contact.SubscribedOn, 0).UTC().Format(time.RFC3339)
+	}
 	fields := []string{contact.Email, contact.Status, subscribed, strings.Join(contact.Tags, ";")}
 	values := map[string]string{}
 	for _, a := range contact.CustomAttributes {

@@ -130,8 +130,9 @@ func (o *outbox) orderOf(email client.Email) string {
 func (o *outbox) found(order, emailID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	e := o.entries[order]
-	e.state, e.emailID = sent, emailID
+	if e := o.entries[order]; e != nil { // nobody has forgotten it meanwhile
+		e.state, e.emailID = sent, emailID
+	}
 }
 
 // forget lets an order be confirmed again. A person calls it who has found out

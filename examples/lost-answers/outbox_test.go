@@ -111,3 +111,7 @@ func (s *shop) state(t *testing.T, order string) state {
 	}
 	return s.entries[order].state
 }
+
+// TestForgottenMeanwhile: a person may let an order be sent again just when an event
+// tells of it.
+func TestForgottenMeanwhile(*testing.T) { newOutbox(nil).found("A-17", "id") }

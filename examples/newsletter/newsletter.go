@@ -162,11 +162,11 @@ func (s *service) handle(_ context.Context, ev *events.Event) error {
 	}
 	bounce, told := ev.Bounce()
 	complaint := ev.Name == events.NameEmailReportedAsSpam
-	switch {
-	case bounce.Category.Hard(), complaint && ev.Recipient() != "", ev.Name == events.NameSuppressedEmailAdded:
-		s.suppress(ev.Recipient())
-	case ev.Name == events.NameEmailBounced && !told, complaint: // the Email API's do not say why, or who
-		s.lookups.Store(ev.EmailID(), nil)
+	switch address, id := ev.Recipient(), ev.EmailID(); {
+	case address != "" && (bounce.Category.Hard() || complaint || ev.Name == events.NameSuppressedEmailAdded):
+		s.suppress(address)
+	case id != "" && (ev.Name == events.NameEmailBounced && !told || complaint): // the Email API's do not say why, or who
+		s.lookups.Store(id, nil)
 		select {
 		case s.more <- struct{}{}:
 		default: // whoever takes the value that is there sees all

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 	_ "time/tzdata" // Windows has none of its own
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -254,6 +256,23 @@ func TestSuppression(t *testing.T) {
 			if err := s.confirm(t.Context(), "second "+address, address); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", address, err, want)
 			}
+		}
+	})
+}
+
+// TestUnknownBounce: what names neither an address nor an email is not looked up,
+// in vain, for ever.
+func TestUnknownBounce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
+		for _, data := range []string{
+			`{"bounce":{},"campaign":{"id":1}}`, `{"bounce":{"category":"bounce_hb"},"campaign":{"id":1}}`, `{}`, `[]`,
+		} {
+			ev, err := events.Parse([]byte(`{"event":"Email.Bounced","data":` + data + `}`))
+			check(t, err)
+			check(t, s.handle(t.Context(), ev))
+		}
+		for _, table := range []*sync.Map{&s.lookups, &s.suppressed} {
+			table.Range(func(key, _ any) bool { t.Errorf("noted %q", key); return true })
 		}
 	})
 }

@@ -11,11 +11,12 @@
 // # How it measures
 //
 // What happens on one goroutine is measured first, before servers fill the memory.
-// All contenders are set up first, and then take turns, fifteen rounds of them. A
-// turn is some slices of a few milliseconds or less, and the fastest slice of all
-// rounds is what counts: noise of the machine only ever makes a slice slower, and
-// hits every contender alike. The ratio is the time of the other one divided by
-// ours: over 1 we are the faster. A slice hardly ever holds a garbage collection,
+// All contenders are set up first, and then take turns, four rounds of them in
+// each of five runs. A turn is some slices of a few milliseconds or less, and the
+// fastest slice of all rounds is what counts: noise of the machine only ever makes
+// a slice slower, and hits every contender alike. The ratio is the time of the
+// other one divided by ours: over 1 we are the faster. A target is met that four
+// of the five runs meet, each by its own fastest slices. A slice hardly ever holds a garbage collection,
 // which is kind to those who allocate much. Where a server is a process of its
 // own, processor time is measured too: that of the server alone, or of the client
 // alone.

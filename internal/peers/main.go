@@ -34,7 +34,7 @@ type settings struct {
 
 func run(ctx context.Context) error {
 	var s settings
-	flag.IntVar(&s.rounds, "rounds", 15, "how many `rounds` the contenders take turns; under 10 for a first look only")
+	flag.IntVar(&s.rounds, "rounds", 4, "how many `rounds` the contenders take turns in each of the five runs; 1 for a first look only")
 	flag.StringVar(&s.only, "only", "", "measure only the comparisons whose names hold this `text`")
 	flag.BoolVar(&s.write, "write", false, "write what is measured into docs/performance.md")
 	releases := flag.String("go", "go1.26.8,go1.27.4", "measure with these `releases` of Go, all comparisons with the last one")
@@ -118,14 +118,22 @@ func measure(ctx context.Context, out *report, all []contest, s settings) error 
 		defer e.close()
 		chosen = append(chosen, e)
 	}
+	if len(chosen) == 0 {
+		return nil
+	}
 	start := time.Now()
-	for round := range s.rounds {
+	for run := range runs {
 		for _, e := range chosen {
-			if err := e.round(round); err != nil {
-				return fmt.Errorf("%s: %w", e.name, err)
+			e.begin()
+		}
+		for round := range s.rounds {
+			for _, e := range chosen {
+				if err := e.round(round); err != nil {
+					return fmt.Errorf("%s: %w", e.name, err)
+				}
 			}
 		}
-		fmt.Fprintf(os.Stderr, "round %d of %d, %v\n", round+1, s.rounds, time.Since(start).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "run %d of %d, %v\n", run+1, runs, time.Since(start).Round(time.Second))
 	}
 	for _, e := range chosen {
 		e.print(out)

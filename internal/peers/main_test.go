@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMain is also the other process of the comparison of iterators.
@@ -76,5 +77,26 @@ func TestContendersVerify(t *testing.T) {
 		if verify() == nil {
 			t.Errorf("%s accepts a forgery", name)
 		}
+	}
+}
+
+// Four runs of five make it met, each beside ours of the same run.
+func TestTargetOfRuns(t *testing.T) {
+	const ours = time.Second
+	us := &runner{best: ours, bests: []time.Duration{ours, ours, ours, ours, 3 * ours}}
+	peer := &runner{contender: contender{want: 2}, best: 2 * ours, bests: []time.Duration{2 * ours, 2 * ours, 3 * ours, 2 * ours, 3 * ours}}
+	if got, _ := peer.target(1, us); got.verdict() != "≥ 2.00 met 4/5" {
+		t.Errorf("%+v: %s", got, got.verdict())
+	}
+	peer.bests[0] = ours
+	if got, _ := peer.target(1, us); got.verdict() != "≥ 2.00 MISSED 3/5" {
+		t.Errorf("%+v: %s", got, got.verdict())
+	}
+	us.most = 2 * ours
+	if got, _ := us.target(0, us); got.verdict() != "≤ 2000.0ms met 4/5" {
+		t.Errorf("%+v: %s", got, got.verdict())
+	}
+	if new(target).met() {
+		t.Error("met in no run")
 	}
 }

@@ -36,7 +36,7 @@ func compareMemory(ctx context.Context, out *report) error {
 			fmt.Fprintf(out, " %8d contacts %4.1f MiB", n, peak)
 		}
 		if i == 0 {
-			fmt.Fprintf(out, ", more: %s", out.atMost("memory of an import of 10,000,000 contacts beyond that of 10,000", last-least, 6, "%.1f MiB"))
+			fmt.Fprintf(out, ", more: %s", out.atMost("memory of an import of 10,000,000 contacts beyond that of 10,000", "%.1f MiB", 6, last-least))
 		}
 		fmt.Fprintln(out)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", usualSeeds(), "how many seeds to run")
+	seeds    = flag.Int("seeds", 60, "how many seeds to run")
 	from     = flag.Uint64("from", 1, "the first seed")
 	every    = flag.Bool("every", false, "go on after a violation, and tell each in a line")
 	shrink   = flag.Bool("shrink", true, "shrink the plan of the first violation")
@@ -22,14 +22,6 @@ var (
 	traces   = flag.Bool("trace", false, "print the trace of each seed")
 	progress = flag.Bool("progress", false, "tell on standard error how far the seeds are")
 )
-
-// usualSeeds is how many take some seconds.
-func usualSeeds() int {
-	if raceEnabled {
-		return 60
-	}
-	return 300
-}
 
 // Every invariant holds in every run.
 func TestSeeds(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 )
 
+var handler = Handler() // packs all files once
+
 func get(t *testing.T, target string, header ...string) *http.Response {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
@@ -18,7 +20,7 @@ func get(t *testing.T, target string, header ...string) *http.Response {
 		req.Header.Set(header[i], header[i+1])
 	}
 	rec := httptest.NewRecorder()
-	Handler().ServeHTTP(rec, req)
+	handler.ServeHTTP(rec, req)
 	return rec.Result()
 }
 

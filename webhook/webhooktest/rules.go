@@ -39,14 +39,17 @@ func fail(context.Context) error { return errFn }
 func newKey() string { return "webhooktest-" + rand.Text() }
 
 // expect calls Do and holds its answer against what is wanted.
-func expect(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error, wantRan bool, wantErr error) error {
+func expect(
+	ctx context.Context, once webhook.Once, key string, fn func(context.Context) error, wantRan bool, wantErr error,
+) error {
 	called := false
 	ran, err := once.Do(ctx, key, func(ctx context.Context) error {
 		called = true
 		return fn(ctx)
 	})
 	if called != wantRan || ran != wantRan || !errors.Is(err, wantErr) {
-		return fmt.Errorf("key %.64q: function called: %v, Do = %v, %v; want %v, %v, %v", key, called, ran, err, wantRan, wantRan, wantErr)
+		return fmt.Errorf("key %.64q: function called: %v, Do = %v, %v; want %v, %v, %v",
+			key, called, ran, err, wantRan, wantRan, wantErr)
 	}
 	return nil
 }
@@ -110,7 +113,9 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	long := key + strings.Repeat("x", 200)
 	var errs []error
-	for _, k := range []string{key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y"} {
+	for _, k := range []string{
+		key, strings.ToLower(key), key + " ", " " + key, key + "%", key + "_", key + "é", key + "e\u0301", long, long + "y",
+	} {
 		errs = append(errs, expect(ctx, once, k, succeed, true, nil))
 	}
 	return errors.Join(errs...)
@@ -121,7 +126,9 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	var errs []error
-	for _, k := range []string{key, key + "\x00", key + "\x00a", key + "\xff", key + "\xfe", key + "\ufffd", key + "\xed\xa0\x80", key + "\r\n"} {
+	for _, k := range []string{
+		key, key + "\x00", key + "\x00a", key + "\xff", key + "\xfe", key + "\ufffd", key + "\xed\xa0\x80", key + "\r\n",
+	} {
 		errs = append(errs, expect(ctx, once, k, succeed, true, nil), expect(ctx, once, k, succeed, false, nil))
 	}
 	return errors.Join(errs...)
@@ -226,7 +233,8 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	}
 	wg.Wait()
 	if overlaps.Load() > 0 || successes.Load() != 1 {
-		errs = append(errs, fmt.Errorf("%d successes and %d calls beside another; want 1 and 0", successes.Load(), overlaps.Load()))
+		errs = append(errs, fmt.Errorf("%d successes and %d calls beside another; want 1 and 0",
+			successes.Load(), overlaps.Load()))
 	}
 	return errors.Join(errs...)
 }

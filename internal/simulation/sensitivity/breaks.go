@@ -39,7 +39,7 @@ func retryBreaks() []broken {
 		},
 		{
 			name: "one attempt too many", file: "client/retry.go",
-			old: "!v.again || n >= p.MaxAttempts", new: "!v.again || n > p.MaxAttempts",
+			old: "!v.again || n >= p.attempts(c)", new: "!v.again || n > p.attempts(c)",
 		},
 		{
 			name: "GetBody is left on HTTP/2, and nothing stops it", file: "client/send.go",
@@ -160,7 +160,7 @@ func deliveryBreaks() []broken {
 	return []broken{
 		{
 			name: "a lost redelivery", file: "mockserver/internal/delivery/engine.go",
-			old: "q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))", new: "if x.Tries != 2 {\n\t\t\tq.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))\n\t\t}",
+			old: "q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1]))", new: "if x.Tries != 2 {\n\t\t\tq.later(x, d.clock.Now().Add(d.schedule[x.Tries-1]))\n\t\t}",
 		},
 		{
 			name: "a delivery is given up one attempt too early", file: "mockserver/internal/delivery/engine.go",

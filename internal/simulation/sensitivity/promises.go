@@ -61,7 +61,7 @@ func callbackPromises() []broken {
 		},
 		broken{
 			name: "a token that was rejected is asked for again by each", file: "client/auth.go",
-			old: "case g != rejected:", new: "case g != rejected && (rejected == nil || g.token != rejected.token):",
+			old: "case rejected != nil && g != rejected:", new: "case rejected != nil && g.token != rejected.token:",
 		},
 		broken{
 			name: "a source that ignores its context holds the caller", file: "client/auth.go",

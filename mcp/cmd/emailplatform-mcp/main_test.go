@@ -285,8 +285,9 @@ func TestAllowedHost(t *testing.T) {
 	}
 }
 
-// TestMistakesOverStdio sends lines that are no messages, and ends its input at
-// once: each is answered as JSON-RPC says, and so is the request between them.
+// TestMistakesOverStdio sends lines that are no messages, and a batch, of which
+// this version of the protocol has none, and ends its input at once: each is
+// answered as JSON-RPC says, and so are the requests between them.
 func TestMistakesOverStdio(t *testing.T) {
 	t.Parallel()
 	c := start(t.Context(), t, nil, "-demo")
@@ -299,7 +300,10 @@ func TestMistakesOverStdio(t *testing.T) {
 			`{"jsonrpc":"2.0","id":7`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"id":8}`,
+			`{"jsonrpc":"2.0","id":9}`,
 			strings.Repeat(" ", maxLine) + `{}` + strings.Repeat("x", maxLine),
+			`[]`,
+			`[{"jsonrpc":"2.0","id":3,"method":"ping"}, 4, {"jsonrpc":"2.0","method":"notifications/initialized"}, {"jsonrpc":"2.0","id":5,"method":"tools/list"}]`,
 			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`,
 		}, "\r\n")) // and no end of line
 		_ = c.in.Close()
@@ -316,7 +320,10 @@ func TestMistakesOverStdio(t *testing.T) {
 		got = append(got, fmt.Sprint(m.ID, " ", m.Error.Code))
 	}
 	slices.Sort(got)
-	want := []string{"1 0", "2 0", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700"}
+	want := []string{
+		"1 0", "2 0", "3 0", "5 0",
+		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)
 	}

@@ -11,7 +11,8 @@ import (
 
 // deliveryFlags are about the attempts to deliver to webhooks.
 func deliveryFlags(flags *flag.FlagSet, config *mockserver.Config) {
-	flags.Func("delivery-concurrency", "`attempts` to one webhook at a time; 1 for deliveries in order (default 4)", func(text string) error {
+	const concurrency = "`attempts` to one webhook at a time; 1 for deliveries in order (default 4)"
+	flags.Func("delivery-concurrency", concurrency, func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return errors.New("want 1 or more")

@@ -147,12 +147,12 @@ func parse(args []string, out io.Writer) (options, error) {
 		"`file` of what there is at the start, and after a reset; the file of -state goes before it")
 	flags.StringVar(&o.state, "state", "",
 		"`file` of the state: loaded at the start, saved within a second of each change; of one process at a time")
-	flags.Func("retry-schedule",
-		"`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt", func(text string) error {
-			var err error
-			o.config.RetrySchedule, err = parseSchedule(text)
-			return err
-		})
+	const schedule = "`waits` before a failed delivery is tried again, such as 1s,5s,2m; none is no second attempt"
+	flags.Func("retry-schedule", schedule, func(text string) error {
+		var err error
+		o.config.RetrySchedule, err = parseSchedule(text)
+		return err
+	})
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false,
 		"deliver to public addresses too, not to loopback alone")
 	flags.Func("allow-target",

@@ -5,18 +5,18 @@ import (
 	"net/netip"
 	"strings"
 	"unicode"
+
+	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // allowTarget is the flag -allow-target: a network, an address or the name of a
 // host.
 func (o *options) allowTarget(text string) error {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-		o.allowNetwork(netip.PrefixFrom(addr, addr.BitLen()))
-		return nil
+		return o.allowNetwork(netip.PrefixFrom(addr, addr.BitLen()))
 	}
 	if network, err := netip.ParsePrefix(text); err == nil {
-		o.allowNetwork(network)
-		return nil
+		return o.allowNetwork(network)
 	}
 	if !isHostName(text) {
 		return errors.New("want the name of a host without a port, an IP address, or a network such as 172.16.0.0/12")
@@ -25,8 +25,13 @@ func (o *options) allowTarget(text string) error {
 	return nil
 }
 
-func (o *options) allowNetwork(network netip.Prefix) {
+// allowNetwork refuses an address to which allowing it would not deliver.
+func (o *options) allowNetwork(network netip.Prefix) error {
+	if network.IsSingleIP() && delivery.Metadata(network.Addr().Unmap()) {
+		return errors.New("nothing is ever delivered where clouds keep credentials of their machines")
+	}
 	o.config.AllowTargetNetworks = append(o.config.AllowTargetNetworks, network)
+	return nil
 }
 
 // isHostName reports whether a text can be the name of a host or of a service of

@@ -31,3 +31,17 @@ func TestAllowTargetMistakes(t *testing.T) {
 		}
 	}
 }
+
+// What would be allowed in vain is a mistake. A network that has such addresses too
+// is none.
+func TestAllowTargetMetadata(t *testing.T) {
+	for _, text := range []string{"169.254.169.254", "169.254.169.254/32", "::ffff:169.254.169.254", "fd00:ec2::254", "100.100.100.200"} {
+		_, err := parse([]string{"-allow-target", text}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "-allow-target: nothing is ever delivered where clouds keep credentials") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := parse([]string{"-allow-target", "169.254.0.0/16"}, io.Discard); err != nil {
+		t.Error(err)
+	}
+}

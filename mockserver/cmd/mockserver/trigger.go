@@ -71,7 +71,8 @@ func parseTrigger(args []string, out io.Writer) (triggering, error) {
 	flags.SetOutput(out)
 	flags.Usage = func() { _, _ = io.WriteString(out, triggerUsage); flags.PrintDefaults() }
 	flags.StringVar(&t.variant, "variant", "", "`shape` of the event, or how its name begins; see --list")
-	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; JSON, or else a string; may be repeated", func(text string) error {
+	const set = "`path=value` to change, such as data.bounce.category=bounce_mb; JSON, or else a string; may be repeated"
+	flags.Func("set", set, func(text string) error {
 		a, err := parseAssignment(text)
 		t.set = append(t.set, a)
 		return err

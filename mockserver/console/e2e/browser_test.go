@@ -114,7 +114,7 @@ func open(t *testing.T, base, hash string, v view) *page {
 	}
 	p.complain()
 	p.do(chromedp.EmulateViewport(v.width, 800), chromedp.Navigate(base+"/_mock/"+hash))
-	p.until(`document.querySelector('.dot') && document.querySelector('.live.live')`)
+	p.until(`document.querySelector('.dot') && document.querySelector('.live[data-state=live]')`)
 	return p
 }
 

@@ -87,7 +87,7 @@ func TestContacts(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada", "vip"), reader("grace@example.org", "Grace"))
 	p := open(t, w.srv.URL(), "#/contacts", desk)
-	p.says(".list", "policy accepted")
+	p.says(".rows", "grace@example.org")
 	p.fill("#filter", "tag:vip")
 	p.until(`document.querySelectorAll('.rows a').length === 1`)
 	p.click("strong", "ada@example.org")

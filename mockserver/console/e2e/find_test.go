@@ -16,7 +16,7 @@ import (
 func (p *page) reload() {
 	p.Helper()
 	p.do(chromedp.Reload())
-	p.until(`document.querySelector('.live.live')`)
+	p.until(`document.querySelector('.live[data-state=live]')`)
 }
 
 // What is looked for is in the address: a reload and a shared link show the same.

@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"testing"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 var phone = view{400, "light"}
@@ -33,6 +35,39 @@ func TestPhoneReachesEveryPlace(t *testing.T) {
 	}
 	p.click("nav button", "Keys")
 	p.until(`document.querySelector('dialog').open`)
+}
+
+// What opens on a phone is seen from side to side, and the help from its beginning.
+func TestPhoneCutsNothing(t *testing.T) {
+	w := newWorld(t)
+	id := w.send("ada@example.org", "Hello", order)
+	p := open(t, w.srv.URL(), "#/inbox/"+id, phone)
+	for _, menu := range []string{"Click", "Bounce", "Report spam", "Unsubscribe"} {
+		p.click(".actions button", menu)
+		p.until(`document.querySelector(':popover-open')`)
+		p.seenFromSideToSide(":popover-open")
+		p.press(kb.Escape)
+		p.until(`!document.querySelector(':popover-open')`)
+	}
+	p.goTo("#/overview")
+	p.click("summary", "As a table")
+	p.until(`document.querySelector('.timeline table')?.checkVisibility()`)
+	p.seenFromSideToSide(".timeline :is(.choice, .bars)")
+	p.press("?")
+	p.until(`document.querySelector('dialog.help').open`)
+	if top := eval[float64](p, `document.querySelector('dialog.help h2').getBoundingClientRect().top`); top < 0 {
+		t.Errorf("the help begins %v px above the window", -top)
+	}
+}
+
+// seenFromSideToSide fails for what is partly beside the window.
+func (p *page) seenFromSideToSide(selector string) {
+	p.Helper()
+	for _, at := range eval[[][]float64](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.getBoundingClientRect()).map(r => [r.left, r.right])`, selector)) {
+		if at[0] < 0 || at[1] > float64(phone.width) {
+			p.Errorf("%s reaches from %.0f to %.0f of %d px", selector, at[0], at[1], phone.width)
+		}
+	}
 }
 
 // What fingers touch on a phone is large enough, and for what it says; links within

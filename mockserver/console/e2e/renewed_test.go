@@ -22,6 +22,35 @@ func TestPreviewIsRenewed(t *testing.T) {
 	p.says(".plain", "Second London")
 }
 
+// A form stays open when somebody else changes what it edits: it says so, keeps what is
+// typed, and takes the place of that when it is saved.
+func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
+	w := newWorld(t)
+	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>First</p>"}})
+	w.check(err)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.TemplateID), desk)
+	p.click("button", "Edit")
+	p.fill("dialog [name='content.html']", "<p>Mine</p>")
+	if warned := p.text("dialog .changed"); warned != "" {
+		t.Errorf("nobody has changed it, and it says %q", warned)
+	}
+	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Name: client.Ptr("Theirs"), Content: &client.TemplateContentUpdate{HTML: client.Ptr("<p>Theirs</p>")}})
+	w.check(err)
+	p.says("dialog .changed", "It has changed meanwhile")
+	p.says("dialog h2", "Edit Theirs")
+	if html := eval[string](p, `document.querySelector("dialog [name='content.html']").value`); html != "<p>Mine</p>" {
+		t.Errorf("what was typed became %q", html)
+	}
+	p.click("dialog button", "Save")
+	p.until(`!document.querySelector('dialog.create')`)
+	now, err := w.sdk.Templates.Get(t.Context(), made.TemplateID)
+	if err != nil || now.Name != "Welcome" || now.Content.HTML != "<p>Mine</p>" {
+		t.Errorf("%+v, %v", now, err)
+	}
+	p.click("button", "Edit")
+	p.until(`document.querySelector("dialog [name='content.html']")?.value === '<p>Mine</p>' && !document.querySelector('dialog .changed')`)
+}
+
 // A merge tag may have any name, also one that every object of JavaScript knows.
 func TestTagsWithOddNames(t *testing.T) {
 	w := newWorld(t)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"example.com/emailplatform/mockserver"
 )
 
 var shots = flag.String("shots", "", "`folder` to write a picture of every place to")
@@ -47,20 +49,42 @@ func TestScreenshots(t *testing.T) {
 	if *shots == "" {
 		t.Skip("no -shots: see the script screenshots")
 	}
-	w := newWorld(t)
-	crm := w.hooks()
-	w.morning()
-	w.day(crm)
-	places := w.places()
-	for _, width := range []int64{1280, 400} {
-		for _, scheme := range []string{"light", "dark"} {
-			for _, name := range slices.Sorted(maps.Keys(places)) {
-				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
-					p := open(t, w.srv.URL(), places[name], view{width, scheme})
-					p.rest()
-					p.picture(filepath.Base(t.Name()))
-				})
-			}
+	t.Run("empty", func(t *testing.T) { newWorld(t).pictures(bare(), views()...) })
+	t.Run("accounts", func(t *testing.T) {
+		w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+		w.pictures(map[string]scene{"accounts": {"#/inbox?account=2", nil}}, views()...)
+	})
+	t.Run("lost", func(t *testing.T) {
+		for _, v := range views() {
+			w := newWorld(t)
+			w.send("ada@example.org", "Hello", order)
+			w.pictures(map[string]scene{"no-server": {"#/inbox/latest", func(p *page) { w.srv.Close(); p.says("[role=alert]", "No server") }}}, v)
+		}
+	})
+	t.Run("day", func(t *testing.T) {
+		w := newWorld(t)
+		crm := w.hooks()
+		w.morning()
+		w.day(crm)
+		w.pictures(w.scenes(), views()...)
+	})
+}
+
+// views are how pictures are made: at two widths, light and dark.
+func views() []view {
+	return []view{{1280, "light"}, {1280, "dark"}, {400, "light"}, {400, "dark"}}
+}
+
+// pictures makes pictures of each scene.
+func (w *world) pictures(all map[string]scene, views ...view) {
+	w.Helper()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, v := range views {
+			w.Run(fmt.Sprintf("%s-%d-%s", name, v.width, v.scheme), func(t *testing.T) {
+				p := open(t, w.srv.URL(), all[name].hash, v)
+				p.show(all[name])
+				p.picture(filepath.Base(t.Name()))
+			})
 		}
 	}
 }

@@ -53,21 +53,21 @@ function Live() {
   const [, tick] = useState(0);
   useChanges(() => tick(n => n + 1));
   const word = live.paused ? `Paused, ${live.held.length} held` : /** @type {Record<string, string>} */ ({ live: 'Live', lost: 'No server', connecting: 'Connecting' })[live.state];
-  return button({ type: 'button', class: `foot live ${live.paused ? 'paused' : live.state}`, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Go on' : 'Pause' },
+  return button({ type: 'button', class: 'foot live', 'data-state': live.paused ? 'paused' : live.state, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Go on' : 'Pause' },
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
 
 /** Says at every width that there is no server. */
 const Banner = () => div({ class: 'banner', role: 'alert' },
-  useConnection() === 'lost' && p(icon('warn'), 'No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.'));
+  useConnection() === 'lost' && p(icon('warn'), span('No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.')));
 
 /** A link may be of an account that is not here. @param {{asked: string}} props */
 function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
-  return h(Page, { title: `No account ${asked}`, children: p({ class: 'lead' },
-    'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one: ' : 'these: ',
-    all.map(a => [button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`), ' '])) });
+  return h(Page, { title: `No account ${asked}`, children: [
+    p({ class: 'lead' }, 'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one:' : 'these:'),
+    p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
 /** Whose records are shown, where there is a choice. @param {{place: string}} props */
@@ -100,9 +100,9 @@ const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'f
   [['o', 'c'], 'its recipient opens it, clicks'], [['b', 's'], 'it bounces, is reported as spam'], [['u'], 'its recipient unsubscribes'], [['Delete'], 'deletes it'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
-const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title' }, 'Keys'),
+const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'),
   dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => k === '…' ? ' … ' : kbd(k))), dd(what)))),
-  form({ method: 'dialog' }, h(Tick, { label: 'Single keys are on', checked: on, onChange: setOn }), button({ class: 'button main', autofocus: true }, 'Close')));
+  form({ method: 'dialog' }, h(Tick, { label: 'Single keys are on', checked: on, onChange: setOn }), button({ class: 'button main' }, 'Close')));
 
 /** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
 function useKeys(help, on) {
@@ -146,11 +146,11 @@ function moveTo(step) {
   const rows = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('.rows a')]);
   const focused = rows.findIndex(r => r === document.activeElement); // the address, and with it aria-current, changes a little later
   const now = focused >= 0 && step ? focused : rows.findIndex(r => r.getAttribute('aria-current') === 'true');
-  const top = document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
-  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
+  const top = () => document.querySelector('.rows')?.getBoundingClientRect().top ?? 0;
+  const row = now < 0 ? rows.find(r => r.getBoundingClientRect().top >= top()) : rows[Math.min(rows.length - 1, Math.max(0, now + step))];
   if (!row) return;
   if (step) go(row.hash);
-  row.focus();
+  row.focus({ preventScroll: true });
   row.scrollIntoView({ block: 'nearest' });
 }
 
@@ -174,8 +174,8 @@ function App() {
   const unread = useUnread().count;
   useLayoutEffect(() => { document.title = `${place.id === 'inbox' && unread ? `(${unread}) ` : ''}${place.title} · mockserver`; }, [place, unread]);
   const before = useRef(/** @type {{place: object, id?: string}} */ ({ place, id }));
+  useLayoutEffect(() => { document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); }, [place]);
   useLayoutEffect(() => {
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const left = before.current;
     if (narrow() && left?.id && !id && left.place === place) row(`#/${place.id}/${left.id}`)?.focus();
     before.current = { place, id };

@@ -18,7 +18,7 @@ const { a, article, button, div, h3, header, li, p, section, span, strong, ul } 
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
 const kinds = {
-  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Sent']], none: 'Create one, and schedule it: it is sent to all active contacts of its list.' },
+  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create one, and schedule it: it is sent to all active contacts of its list.' },
   workflow: { title: 'Workflows', sign: 'flow', states: [['', 'All'], ['active', 'Active'], ['inactive', 'Inactive']], none: 'Create one, and activate it: it sends its email to each contact that joins its list.' },
 };
 

@@ -25,7 +25,7 @@ const state = (/** @type {Contact} */ c) => chip(...(tones[c.status] ?? ['info',
 /** @type {[string, string][]} */
 const sorts = [['', 'Oldest first'], ['id:desc', 'Newest first'], ['email:asc', 'Address A–Z'], ['email:desc', 'Address Z–A'], ['status:asc', 'Status'], ['subscribed_on:desc', 'Last subscribed']];
 /** @type {[string, string][]} */
-const statuses = [['', 'All'], ...Object.keys(tones).map(s => /** @type {[string, string]} */ ([s, s]))];
+const statuses = [['', 'All'], ...Object.keys(tones).map(s => /** @type {[string, string]} */ ([s, s[0].toUpperCase() + s.slice(1)]))];
 
 /** Unix seconds as a time. @param {number} [s] */
 const date = s => s ? when(new Date(s * 1000).toISOString()) : 'unknown';
@@ -101,8 +101,8 @@ function Members({ list, lists, contact, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: [list.policy_accepted ? chip('ok', 'check', 'policy accepted')
-      : h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')), h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
+    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
+      h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
       h(Search, { value: search.typed, onInput: search.type, label: 'Part of an address, tag:…, interest:…' }),
@@ -110,7 +110,7 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: [h(Rows, { list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', 'Add somebody. ', h(NewContact, { list: { id: String(list.list_id), name: list.name }, main: true })) }),
+      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', 'Add somebody with the button above.') }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
     detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
   });

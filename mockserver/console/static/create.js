@@ -16,7 +16,7 @@ const { button, dialog, div, fieldset, form, h2, input, label, legend, option, p
 /**
  * A button that opens a form.
  * @param {{label: string, title?: string, sign?: string, main?: boolean, ok?: string, intro?: Child, parts: Part[], send: (body: any, values: Record<string, any>) => Promise<any>,
- *   done: (answer: any) => [Child, [string, string]?], after?: (answer: any, close: () => void) => Child}} props after: what is shown before the dialog closes
+ *   done: (answer: any) => [Child, [string, string]?], after?: (answer: any, close: () => void) => Child, stands?: string}} props after: what is shown before the dialog closes; stands: what is edited, as it stands now
  */
 export function Create(props) {
   const [open, setOpen] = useState(false);
@@ -52,7 +52,8 @@ function After({ show, close }) {
 }
 
 /** @param {Parameters<typeof Create>[0] & {sent: (answer: any) => void, cancel: () => void}} props */
-function Form({ parts, send, sent, cancel, ok, intro, label: name }) {
+function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
+  const [began] = useState(stands);
   const [values, set] = useState(() => /** @type {Record<string, any>} */ (Object.fromEntries(parts.map(x => [x.name, x.start ?? (x.kind === 'ticks' ? [] : x.kind === 'tick' ? false : '')]))));
   const [mistakes, setMistakes] = useState(/** @type {Mistake[]} */ ([]));
   const [busy, setBusy] = useState(false);
@@ -69,11 +70,12 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name }) {
     }
     setBusy(false);
   };
-  useEffect(() => { if (mistakes.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], [role=alert]'))?.focus(); }, [mistakes]);
+  useEffect(() => { if (mistakes.length) /** @type {HTMLElement|null|undefined} */ (el.current?.querySelector('[aria-invalid=true], .refused'))?.focus(); }, [mistakes]);
   const general = mistakes.filter(m => !asked.some(x => isAbout(m, x, asked)));
   return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit },
     intro,
     general.length > 0 && div({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
+    stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'It has changed meanwhile: what you save takes the place of that.'),
     asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }

@@ -78,7 +78,7 @@ export function Deliveries({ id, tab }) {
       h(Choice, { label: 'State', value: only, onChange: setOnly, options: states }),
       div({ class: 'tools pair' }, h(PickWebhook, { value: hook, onChange: setHook }),
         h(Select, { label: 'Event', value: event, onChange: setEvent, options: [['', 'All'], ...(info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No delivery yet', 'Create a webhook with POST /webhooks, then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || only || event || hook), row: (/** @type {Delivery} */ d, /** @type {boolean} */ current) => row(d, current, most), none: empty('hook', 'No delivery yet', a({ href: '#/deliveries/webhooks' }, 'Create a webhook'), ', then make something happen: bounce a message in the ', a({ href: '#/inbox' }, 'inbox'), ', or ', a({ href: '#/trigger' }, 'send an event'), '.') }),
     detail: id && id !== 'webhooks' ? h(Opened, { key: id, id, tab, summary: list.rows?.find(d => d?.id === id) }) : h(Webhooks, {}),
   });
 }
@@ -140,7 +140,7 @@ export function Body({ raw, bytes }) {
   const [form, setForm] = useState('indented');
   return [
     div({ class: 'bar' }, h(Choice, { label: 'Form', value: form, onChange: setForm, options: [['indented', 'Indented'], ['raw', 'As sent']] }),
-      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes as sent; these are what is signed`), h(Copy, { value: raw, label: 'Copy the bytes as sent', text: 'Copy' })),
+      span({ class: 'dim' }, `${bytes.toLocaleString('en')} bytes, signed as sent`), h(Copy, { value: raw, label: 'Copy the bytes as sent', text: 'Copy' })),
     json(raw, form === 'indented'),
   ];
 }

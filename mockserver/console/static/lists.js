@@ -36,7 +36,7 @@ function Card({ l, reload }) {
   const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`The policy of ${l.name} is accepted: it can be sent to.`]).then(reload);
   return li({ class: 'card' },
     div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'cannot be sent to')),
-    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy the list id' })), ' · ', when(l.created_on), ' · ', counted(all, 'contact')),
+    p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy the list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
     h(Whole, { parts: statuses.map(([s, kind]) => [s, l.contacts[s], kind]) }),
     ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
     l.contacts.pending > 0 && p({ class: 'dim' }, `${counted(l.contacts.pending, 'contact')} of a double opt-in ${l.contacts.pending === 1 ? 'has' : 'have'} not confirmed yet. Confirm for them in the `, a({ href: '#/inbox?q=' + encodeURIComponent('confirm ' + l.name) }, 'inbox'), '.'),
@@ -67,9 +67,9 @@ const attributes = text => text.split('\n').filter(line => line.trim()).map(line
   return { name: (at < 0 ? line : line.slice(0, at)).trim(), value: at < 0 ? '' : line.slice(at + 1).trim() };
 });
 
-/** @param {{list: {id: string, name: string}, main?: boolean, label?: string}} props */
-export const NewContact = ({ list, main, label = 'Add a contact' }) => h(Create, {
-  label, title: `Add a contact to ${list.name}`, main, ok: 'Add',
+/** @param {{list: {id: string, name: string}, label?: string}} props */
+export const NewContact = ({ list, label = 'Add a contact' }) => h(Create, {
+  label, title: `Add a contact to ${list.name}`, ok: 'Add',
   parts: [
     { name: 'email', label: 'Email', hint: 'ada@example.org' },
     { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Between commas.' },

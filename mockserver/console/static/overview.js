@@ -90,7 +90,7 @@ function series(title, name, all, each, words) {
   return div({ class: 'series', key: name },
     span({ class: 'name' }, strong(title), span({ class: 'dim num' }, sum.toLocaleString('en'))),
     h(Bars, { label: `${title}: ${sum} in the last ${words}, at most ${most} in ${each === 1 ? 'a minute' : each + ' minutes'}`, bars: all.map(x => ({ n: x[name], bad: failed(x), title: `${clock(x.from)}: ${x[name]} ${name}${failed(x) ? `, ${failed(x)} failed` : ''}` })) }),
-    span({ class: 'dim num most' }, most || ''));
+    span({ class: 'dim num most' }, most ? `max ${most.toLocaleString('en')}` : ''));
 }
 
 /** @param {{all: Waiting[]}} props */

@@ -11,11 +11,21 @@ const pathOf = hash => hash.split('?', 1)[0];
 /** Whether two addresses lead to the same, or to a part of it. @param {string} whole @param {string} part */
 export const within = (whole, part) => (pathOf(part) + '/').startsWith(pathOf(whole) + '/');
 
-/** @returns {Place} */
+/** @type {{hash?: string, at: Place}} what was read last: every row of a list asks */
+let last = { at: /** @type {any} */ (null) };
+
+/** Where we are; whoever changes its parameters takes a copy. @returns {Place} */
 function read() {
-  const path = pathOf(location.hash.slice(1));
+  const { hash } = location;
+  if (hash !== last.hash) last = { hash, at: parse(hash.slice(1)) };
+  return last.at;
+}
+
+/** @param {string} hash @returns {Place} */
+function parse(hash) {
+  const path = pathOf(hash);
   const [, name, id, tab] = path.split('/').map(plain);
-  return { path, name, id, tab, params: new URLSearchParams(location.hash.slice(path.length + 2)) };
+  return { path, name, id, tab, params: new URLSearchParams(hash.slice(path.length + 1)) };
 }
 
 /** @param {string} s */
@@ -52,7 +62,7 @@ export function usePlace() {
 
 /** Says in the address how something is looked at; empty is as usual. @param {Record<string, string>} changed */
 export function ask(changed) {
-  const { path, params } = read();
+  const { path, params: now } = read(), params = new URLSearchParams(now);
   for (const [name, value] of Object.entries(changed)) value ? params.set(name, value) : params.delete(name);
   go(`#${path || '/'}` + (params.size ? `?${params}` : ''));
 }

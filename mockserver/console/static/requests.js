@@ -52,7 +52,7 @@ function Opened({ id, tab, summary }) {
     h(Tabs, {
       label: 'Parts of the request', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
-        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', 'This request came without one.') },
+        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'This request came without one.' : 'This request came without one, or was refused before it was read.') },
         { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'This request came without one.') },
         { id: 'answer', label: 'Answer', panel: () => r.answer ? json(r.answer, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
       ],

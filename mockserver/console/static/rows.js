@@ -32,7 +32,7 @@ function Windowed({ list, rows, current, row, tall }) {
   const from = Math.max(0, Math.floor(view.top / view.each) - spare), to = Math.min(count, Math.ceil((view.top + view.height) / view.each) + spare);
   const open = last.current ? rows.findIndex(r => r?.id === last.current) : -1;
   const held = focused.current ? rows.findIndex(r => r?.id === focused.current) : -1;
-  useAnchor(box, rows, view.each);
+  useAnchor(box, rows, view);
   useReveal(box, open, last.current ?? '', view);
   useEffect(() => list.look(from, to));
   return div({ class: tall ? 'rows tall' : 'rows', ref: box },
@@ -70,8 +70,8 @@ function useView(box) {
   return view;
 }
 
-/** Keeps in its place what somebody looks at, while rows come above it or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {number} each */
-function useAnchor(box, rows, each) {
+/** Keeps in its place what somebody looks at, while rows come above it or change their height. @param {{current: HTMLElement|null}} box @param {(Row|undefined)[]} rows @param {{each: number, top: number}} view */
+function useAnchor(box, rows, { each, top: seen }) {
   const anchor = useRef({ id: '', n: 0, each, top: 0 });
   useLayoutEffect(() => {
     const el = /** @type {HTMLElement} */ (box.current), was = anchor.current;
@@ -82,7 +82,7 @@ function useAnchor(box, rows, each) {
     }
     const n = Math.floor(el.scrollTop / each);
     anchor.current = { id: rows[n]?.id ?? '', n, each, top: el.scrollTop };
-  });
+  }, [rows, each, seen]);
 }
 
 /** Scrolls to what is opened, unless it is seen. @param {{current: HTMLElement|null}} box @param {number} open @param {string} id @param {{each: number, height: number}} view */

@@ -43,7 +43,7 @@ export function Suppressed() {
     children: [
       p({ class: 'lead' }, 'Nothing is sent to these addresses, whatever list they are on. Who reports spam or unsubscribes from all email ends up here, and what you add. A bounce does not.'),
       div({ class: 'formrow' },
-        form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address or a pattern', value: email, onInput: setEmail, hint: 'someone@example.org or *@example.org' }),
+        form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address, or a pattern as *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
           h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
       error ? empty('warn', 'No answer', error)

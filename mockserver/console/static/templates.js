@@ -58,7 +58,7 @@ function Opened({ id, tab }) {
     header({ class: 'head' },
       h(Heading, { text: t.name }),
       p({ class: 'meta' }, span({ class: 'id' }, `template ${t.template_id}`, h(Copy, { value: String(t.template_id), label: 'Copy the template id' })), t.updated_on && span('changed ', date(t.updated_on))),
-      div({ class: 'actions' }, h(Edit, { key: t.updated_on, t, reload }))),
+      div({ class: 'actions' }, h(Edit, { t, reload }))),
     h(Filled, { key: JSON.stringify(t.content), t, tab }));
 }
 
@@ -75,7 +75,7 @@ function Filled({ t, tab }) {
       tabs: [
         { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has a text part only.') },
         { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has an HTML part only: some recipients and many filters want both.') },
-        { id: 'source', label: 'Source', panel: () => [t.content.html && code(t.content.html), t.content.text && code(t.content.text)] },
+        { id: 'source', label: 'Source', panel: () => [t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)], t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)]] },
       ],
     }),
   ];
@@ -87,7 +87,7 @@ function Preview({ name, src }) {
   const [scheme, setScheme] = useState('light');
   return div({ class: 'preview' },
     div({ class: 'bar' },
-      h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['600', '600'], ['360', '360'], ['full', 'Full']] }),
+      h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['full', 'Full'], ['600', '600'], ['360', '360']] }),
       h(Choice, { label: 'Colour scheme of the mail', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] })),
     div({ class: 'stage', 'data-scheme': scheme },
       iframe({ title: `Preview of ${name}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer', style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' } })));
@@ -111,7 +111,7 @@ export const NewTemplate = () => h(Create, {
 
 /** @param {{t: Template, reload: () => void}} props */
 const Edit = ({ t, reload }) => h(Create, {
-  label: 'Edit', sign: 'page', title: `Edit ${t.name}`, ok: 'Save',
+  label: 'Edit', sign: 'page', title: `Edit ${t.name}`, ok: 'Save', stands: JSON.stringify([t.name, t.content]),
   parts: [{ ...name, start: t.name, read: v => v }, { ...html, start: t.content.html ?? '' }, { ...plain, start: t.content.text ?? '' }],
   send: (_, v) => call('PATCH', ofAccount('/templates/' + t.template_id), { name: v.name, content: { html: v['content.html'], text: v['content.text'] || null } }),
   done: changed => { reload(); return [`Template ${changed.name} is changed.`]; },

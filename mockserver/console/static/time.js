@@ -33,11 +33,22 @@ export function useNow() {
 const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
+const today = { from: 0, to: 0 };
+/** Whether a moment is within the platform's today. @param {number} ms */
+function isToday(ms) {
+  const at = now();
+  if (at < today.from || at >= today.to) {
+    const d = new Date(at);
+    today.from = d.setHours(0, 0, 0, 0);
+    today.to = d.setDate(d.getDate() + 1);
+  }
+  return ms >= today.from && ms < today.to;
+}
+
 /** A time of the platform's today as a clock, another one with its day; all of it on hover. @param {string} at @param {boolean} [ms] */
 export function when(at, ms) {
   const d = new Date(at);
-  const today = d.toDateString() === new Date(now()).toDateString();
-  const s = today ? hours.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : days.format(d);
+  const s = isToday(d.getTime()) ? hours.format(d) + (ms ? '.' + String(d.getMilliseconds()).padStart(3, '0') : '') : days.format(d);
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 

@@ -18,9 +18,9 @@ export function Webhooks() {
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Choose a delivery to see its attempts, its signature and its body.'),
+    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'The events that a webhook hears are delivered to it. Choose a delivery to see its attempts, its signature and its body.'),
       div({ class: 'actions' }, h(NewWebhook, { reload }))), // always the same: it may be open
-    data.data.length === 0 ? empty('hook', 'No webhook yet', 'The events that a webhook hears are delivered to it, and listed here.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
+    data.data.length === 0 ? empty('hook', 'No webhook yet', 'Create one, and what it hears is listed as deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
 }
 
 /** @param {{w: Webhook, reload: () => void}} props */

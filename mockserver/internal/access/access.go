@@ -122,7 +122,7 @@ func (s *Set) Added() []Token {
 // begin starts the time for which a token is good.
 func (s *Set) begin(t Token, added bool) known {
 	k := known{Token: t, added: added}
-	if t.ExpiresIn > 0 {
+	if t.ExpiresIn != 0 {
 		k.expires = s.now().Add(t.ExpiresIn)
 	}
 	return k

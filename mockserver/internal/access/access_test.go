@@ -32,6 +32,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A configuration may have a token whose time is over.
+func TestExpiredFromTheBeginning(t *testing.T) {
+	s := New([]Token{{Token: "old", ExpiresIn: -1}}, time.Now)
+	if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
+		t.Errorf("got %v, want %v", err, ErrExpired)
+	}
+}
+
 // A token is good until the time is over, and not a moment longer; a reset
 // begins it anew.
 func TestExpiry(t *testing.T) {

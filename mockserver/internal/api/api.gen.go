@@ -274,10 +274,10 @@ type ContactImport struct {
 	// Contacts The contacts, at most 1,000.
 	Contacts []json.RawMessage `json:"contacts"`
 
-	// ImportTo The status that the imported contacts get.
+	// ImportTo The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Resubscribe Whether an import to active makes contacts active that had unsubscribed or are pending.
+	// Resubscribe Whether an import to active makes contacts active that had unsubscribed or are pending; by default they stay as they are.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -412,7 +412,7 @@ type EmailContent struct {
 	// Text The inline plain-text part.
 	Text string `json:"text,omitzero"`
 
-	// Type The kind of email. A transactional one is never refused as unsubscribed.
+	// Type The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -443,7 +443,7 @@ type EmailSubmission struct {
 	Sender Sender `json:"sender"`
 }
 
-// EmailType The kind of email. A transactional one is never refused as unsubscribed.
+// EmailType The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
 type EmailType string
 
 // EventName The name of an event that a webhook can subscribe to. More may be added.
@@ -494,7 +494,7 @@ type ImportResult struct {
 	Updated int64 `json:"updated"`
 }
 
-// ImportTo The status that the imported contacts get.
+// ImportTo The status that the imported contacts get, by default active.
 type ImportTo string
 
 // List A list of contacts.
@@ -590,7 +590,7 @@ type ProblemDetail struct {
 	Type string `json:"type"`
 }
 
-// RateLimitPeriod The period of a webhook's rate limit.
+// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
 type RateLimitPeriod string
 
 // Sender Who an email is from.
@@ -775,7 +775,7 @@ type WebhookCreate struct {
 	// RateLimit How many deliveries to make per period at most; unlimited if left out.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod The period of a webhook's rate limit.
+	// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// URL Where to deliver events: an absolute http or https URL.
@@ -922,43 +922,43 @@ type WorkflowID = int64
 
 // ListCampaignsParams defines parameters for ListCampaigns.
 type ListCampaignsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
 // ListListsParams defines parameters for ListLists.
 type ListListsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
 // ListContactsParams defines parameters for ListContacts.
 type ListContactsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Sort `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on.
+	// Sort `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on; by default the oldest first.
 	Sort ContactSort `form:"sort,omitempty" json:"sort,omitempty,omitzero"`
 
-	// Filter `field:value`, the field one of status, email, tag, interest; the value is all after the first colon.
+	// Filter `field:value`, the field one of status, email, tag, interest; the value is all after the first colon. By default all.
 	Filter ContactFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
@@ -973,64 +973,64 @@ type CreateContactParams struct {
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.
 type ListSuppressedEmailsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Filter `email:value`; the value is all after the colon.
+	// Filter `email:value`; the value is all after the colon. By default all.
 	Filter SuppressionFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
 // ListTagsParams defines parameters for ListTags.
 type ListTagsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
 // ListTemplatesParams defines parameters for ListTemplates.
 type ListTemplatesParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
-	// Page The number of the page; the first is 1.
+	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, at most 100. The platform may answer with fewer and says so.
+	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages.
+	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 

@@ -63,7 +63,9 @@ func New(o Options) *Clock {
 	return c
 }
 
-// Now returns the platform's time.
+// Now returns the platform's time, by the calendar alone: the monotonic clock
+// stands while a machine sleeps, and what is due by the one would not be by the
+// other for as long.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +76,7 @@ func (c *Clock) nowLocked() time.Time {
 	if !c.stands.IsZero() {
 		return c.stands
 	}
-	return time.Now().Add(c.ahead)
+	return time.Now().Round(0).Add(c.ahead)
 }
 
 // Set moves the clock to a time, also back. What has become due rings now, late;
@@ -157,7 +159,7 @@ func (c *Clock) standLocked() {
 	}
 	c.stands = time.Time{}
 	if stand {
-		c.stands = now.Round(0)
+		c.stands = now
 	} else {
 		c.moveLocked(now)
 	}
@@ -309,7 +311,7 @@ type Due struct {
 func (c *Clock) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.nowLocked().Round(0)
+	now := c.nowLocked()
 	out := View{Now: now.UTC(), AheadMS: time.Until(now).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
 	if len(c.alarms) > 0 {
 		out.Next = &Due{At: c.alarms[0].at.UTC(), What: c.alarms[0].what.String()}

@@ -283,3 +283,13 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// Two times of the clock are as far apart as it showed: a reading of the monotonic
+// clock, which stands while the machine sleeps, would say otherwise, and an alarm
+// that is due by the one and not by the other would ring without end.
+func TestNowIsByTheCalendar(t *testing.T) {
+	c := newClock(Options{})
+	if now := c.Now(); strings.Contains(now.String(), "m=") {
+		t.Errorf("it shows %s", now)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -59,7 +60,9 @@ var document = sync.OnceValue(func() *openapi3.T {
 // route is the operation as the validator takes it.
 func (o *Operation) route() *routers.Route {
 	item := document().Paths.Value(o.Path)
-	return &routers.Route{Spec: document(), Path: o.Path, PathItem: item, Method: o.Method, Operation: item.GetOperation(o.Method)}
+	return &routers.Route{
+		Spec: document(), Path: o.Path, PathItem: item, Method: o.Method, Operation: item.GetOperation(o.Method),
+	}
 }
 
 // input describes a request to the validator, without its body.
@@ -100,8 +103,11 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, refuseUnknown 
 		return found, nil
 	}
 	var details, more []api.ProblemDetail
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil { // what is left of it would be all
+		details = append(details, problem.At("value_error", "malformed: "+err.Error(), "query"))
+	}
 	if err := openapi3filter.ValidateRequest(r.Context(), o.input(r)); err != nil {
-		details = parameterDetails(err)
+		details = append(details, parameterDetails(err)...)
 	}
 	more, found.UnknownParameters = o.unknownParameters(r.URL.Query(), refuseUnknown)
 	details = append(details, more...)

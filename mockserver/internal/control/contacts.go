@@ -43,15 +43,16 @@ func summaryOf(m platform.Member) contactSummary {
 
 func (c *Control) contacts(r *request) (recordList[contactSummary], error) {
 	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // 0 is that of no list
-	members := c.Platform.NewestMembers(id)
-	if members == nil {
+	n, members, ok := c.Platform.NewestMembers(id)
+	if !ok {
 		return recordList[contactSummary]{}, problem.NotFound("list", r.PathValue("id"), "path", "id")
 	}
 	q := listQueryOf(r)
-	return list(q, 0, func(yield func(row[contactSummary]) bool) {
+	return list(q, n, func(yield func(row[contactSummary]) bool) {
 		for m := range members {
 			text := func() []string { return []string{m.Email} }
-			if !yield(row[contactSummary]{strconv.FormatInt(m.ID, 10), q.allows("status", m.Status), text, func() contactSummary { return summaryOf(m) }}) {
+			summary := func() contactSummary { return summaryOf(m) }
+			if !yield(row[contactSummary]{strconv.FormatInt(m.ID, 10), q.allows("status", m.Status), text, summary}) {
 				return
 			}
 		}

@@ -234,7 +234,8 @@ func pathNames(path string) (names []string) {
 func operationID(method, path string) string {
 	var name strings.Builder
 	name.WriteString(strings.ToLower(method))
-	for _, word := range strings.FieldsFunc(strings.TrimPrefix(path, Prefix), func(r rune) bool { return strings.ContainsRune("/{}-_.", r) }) {
+	apart := func(r rune) bool { return strings.ContainsRune("/{}-_.", r) }
+	for _, word := range strings.FieldsFunc(strings.TrimPrefix(path, Prefix), apart) {
 		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return name.String()

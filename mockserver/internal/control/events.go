@@ -60,7 +60,7 @@ func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) 
 	q := listQueryOf(r)
 	n, newest := c.Deliveries.NewestEvents()
 	return list(q, n, func(yield func(row[delivery.EventSummary]) bool) {
-		for e := range newest {
+		for _, e := range newest {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
 			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} }
 			summary := func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} }

@@ -102,7 +102,8 @@ func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
 	return list(q, n, func(yield func(row[platform.Summary]) bool) {
 		for m := range sent {
 			wanted := q.allowsAccount(m.AccountID) && q.allows("to", m.To) && q.allows("status", m.Status) &&
-				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) && q.allowsID("workflow_id", m.WorkflowID)
+				q.allows("sent_by", string(m.SentBy)) && q.allowsID("campaign_id", m.CampaignID) &&
+				q.allowsID("workflow_id", m.WorkflowID)
 			if !yield(row[platform.Summary]{m.ID, wanted, m.Words, m.Summary}) {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/record"
 )
 
@@ -105,6 +106,9 @@ const maxWaiting = 100
 
 func (c *Control) overview(r *request) (overviewAnswer, error) {
 	account, _ := strconv.ParseInt(r.query["account_id"], 10, 64) // 0 is all of them
+	if account != 0 && !c.Access.HasAccount(account) && !c.Platform.HasAccount(account) {
+		return overviewAnswer{}, problem.NotFound("account", account, "query", "account_id")
+	}
 	view := c.Clock.View()
 	until := minutes.Of(view.Now)
 	from := until - int64(r.query.number("minutes")) + 1

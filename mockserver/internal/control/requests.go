@@ -44,14 +44,15 @@ func (c *Control) requestRoutes() section {
 
 func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 	q := listQueryOf(r)
-	return list(q, 0, func(yield func(row[gateway.Summary]) bool) {
-		for e := range c.API.Log.Newest() {
+	n, newest := c.API.Log.Newest()
+	return list(q, n, func(yield func(row[gateway.Summary]) bool) {
+		for _, e := range newest {
 			wanted := q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
 				q.allowsStatus(e.Status)
 			text := func() []string {
 				return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
 			}
-			if !yield(row[gateway.Summary]{e.ID, wanted, text, func() gateway.Summary { return gateway.SummaryOf(e) }}) {
+			if !yield(row[gateway.Summary]{e.ID, wanted, text, func() gateway.Summary { return gateway.SummaryOf(*e) }}) {
 				return
 			}
 		}

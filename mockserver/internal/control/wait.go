@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // waitRoutes are what waits.
@@ -24,8 +26,8 @@ func (c *Control) waitRoutes() []route {
 		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
 			"requests or events that pass the filters, which are those of the lists. It answers them, the latest first, " +
 			"with `total`, which may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when " +
-			"all is delivered or given up. 504 when the time is up. What the body says goes before the parameters. " +
-			"Whoever wants to wait for more than a minute asks again.",
+			"all is delivered or given up. 504 when the time is up, and 409 at once when a drain would wait for a clock that " +
+			"is frozen. What the body says goes before the parameters. Whoever wants to wait for more than a minute asks again.",
 		query: []param{
 			choice("drain", "whether retries and rate limits are waited for", "true", "false"),
 			number("timeout_ms", "how long, in milliseconds", 1, maxWait, 10_000),
@@ -127,8 +129,11 @@ func (in waitBody) limit(q query) (time.Duration, error) {
 
 // late answers who has waited in vain.
 func late(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, world.ErrFrozen): // asking again would be in vain
+		return problem.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), "body", "drain")
 	}
 	return problem.New(http.StatusGatewayTimeout, "timeout", strings.TrimPrefix(err.Error(), "mockserver: "))
 }

@@ -72,3 +72,21 @@ func TestViewsLeaveOutTheForgotten(t *testing.T) {
 		t.Errorf("%d deliveries are told of, %d listed, %d copied; want %d", n, seen, all, 3*step/2)
 	}
 }
+
+// Whoever looks at the events does not hold the engine up.
+func TestEventsMeanwhile(t *testing.T) {
+	e := newEngine(t)
+	for range 3 {
+		e.journal.fired(&Event{}, nil)
+	}
+	n, newest := e.NewestEvents()
+	var seen []string
+	for _, x := range newest {
+		e.ClockSet() // takes the lock
+		e.journal.fired(&Event{}, nil)
+		seen = append(seen, x.ID)
+	}
+	if want := []string{"evt-3", "evt-2", "evt-1"}; n != 3 || !slices.Equal(seen, want) {
+		t.Errorf("%d events: %v, want %v", n, seen, want)
+	}
+}

@@ -247,7 +247,9 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	q.attempting--
 	d.attempting--
 	d.settleLocked(q, x, a)
-	d.tellLocked(x)
+	if !q.forgotten { // its id may be another delivery's by now
+		d.tellLocked(x)
+	}
 	d.startLocked(q)
 	if d.attempting == 0 {
 		d.target.idle()
@@ -274,7 +276,7 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	x.Tries++
 	q.overtaken(x)
 	switch {
-	case a.Status >= 200 && a.Status <= 299:
+	case accepted(a):
 		x.become(record.DeliveryDelivered)
 		if x.Duplicate {
 			x.Duplicate = false
@@ -285,9 +287,12 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 		x.become(record.DeliveryFailed)
 	default:
 		x.become(record.DeliveryRetrying)
-		q.later(x, a.Time.Add(a.Duration).Add(d.schedule[x.Tries-1]))
+		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a clock that stands
 	}
 }
+
+// accepted reports whether the answer was 2xx, and in time.
+func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
 // Redeliver puts a delivery at the end of its queue again, whatever became of
 // it; if it fails, its retries begin anew.

@@ -86,7 +86,7 @@ func (g *guard) mayDial(host, resolved string) error {
 func (g *guard) refusal(host string, addr netip.Addr) string {
 	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
 	switch {
-	case metadata(addr):
+	case Metadata(addr):
 		return "where clouds keep credentials of their machines, nothing is ever delivered"
 	case addr.IsUnspecified() || addr.IsMulticast():
 		return "not an address of one machine"

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// metadata reports whether a cloud's machines ask this address for their own
-// credentials, directly or as the IPv4 address that an IPv6 one stands for. The
-// rest of the link-local networks is none of theirs: some container engines put
-// the host there.
-func metadata(addr netip.Addr) bool {
+// Metadata reports whether a cloud's machines ask this address for their own
+// credentials, directly or as the IPv4 address that an IPv6 one stands for: nothing
+// is ever delivered there. The rest of the link-local networks is none of theirs:
+// some container engines put the host there.
+func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
 	}

@@ -191,3 +191,28 @@ func TestAttemptsOnWire(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }
+
+// Nobody hears of a delivery that was forgotten while it was attempted: its id may
+// be another one's by then.
+func TestForgottenIsNotToldOf(t *testing.T) {
+	attempted, answer := make(chan bool), make(chan bool)
+	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-answer })
+	for name, forget := range map[string]func(){
+		"all":           func() { e.Replace(nil, State{}) },
+		"of an account": func() { e.ReplaceAccount(hook.AccountID, nil) },
+	} {
+		e.Open(hook)
+		if _, err := e.Send(hook.Name(), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		<-attempted
+		forget()
+		told, _ := e.changes.Listen()
+		answer <- true
+		e.work.Finish()
+		e.changes.Leave(told)
+		for line := range told {
+			t.Errorf("%s: told %s", name, line)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (t *tally) attempted(a record.Attempt) {
 		return
 	}
 	t.attempts.Add(a.Time)
-	if a.Status < 200 || a.Status > 299 {
+	if !accepted(a) {
 		t.failed.Add(a.Time)
 	}
 }

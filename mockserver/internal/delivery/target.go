@@ -67,7 +67,9 @@ func (t *target) idle() { t.network.CloseIdleConnections() }
 
 // post makes one attempt and returns the answer's status and the beginning of
 // its body, or what went wrong. It follows no redirect.
-func (t *target) post(ctx context.Context, to string, header http.Header, body []byte) (status int, answer, problem string) {
+func (t *target) post(
+	ctx context.Context, to string, header http.Header, body []byte,
+) (status int, answer, problem string) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
@@ -85,7 +87,7 @@ func (t *target) post(ctx context.Context, to string, header http.Header, body [
 	}
 	defer func() { _ = response.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
-	if err != nil {
+	if errors.Is(err, context.DeadlineExceeded) { // whatever else ends it early, the status has come
 		problem = t.describe(err)
 	}
 	return response.StatusCode, string(read), problem

@@ -16,19 +16,12 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 }
 
 // NewestEvents returns how many events the journal holds, and iterates over them, the
-// latest first. The engine stands still meanwhile.
-func (d *Engine) NewestEvents() (int, iter.Seq[*record.FiredEvent]) {
+// latest first. The engine goes on meanwhile: none is changed any more.
+func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.journal.events), func(yield func(*record.FiredEvent) bool) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		for _, e := range slices.Backward(d.journal.events) {
-			if !yield(e) {
-				return
-			}
-		}
-	}
+	all := slices.Clone(d.journal.events)
+	return len(all), slices.Backward(all)
 }
 
 // step is how many deliveries are looked at while the engine stands still: it goes

@@ -7,7 +7,6 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,6 +124,30 @@ type FieldError struct{ Field, Rule string }
 // Error implements error.
 func (e *FieldError) Error() string { return "mockserver: fault: " + e.Field + ": " + e.Rule }
 
+// mistakes are several errors in one line.
+type mistakes []error
+
+// Error implements error.
+func (m mistakes) Error() string {
+	lines := make([]string, len(m))
+	for i, err := range m {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Unwrap serves [errors.As].
+func (m mistakes) Unwrap() []error { return m }
+
+// Join is [errors.Join] for an error of one line.
+func Join(errs ...error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
+		return nil
+	}
+	return mistakes(errs)
+}
+
 // check returns every mistake in the fault.
 func (f *Fault) check() error {
 	var errs []error
@@ -162,5 +185,5 @@ func (f *Fault) check() error {
 		wrong(f.Event != "", "event", string(f.Action)+" is not about deliveries")
 		wrong(f.WebhookID != "", "webhook_id", string(f.Action)+" is not about deliveries")
 	}
-	return errors.Join(errs...)
+	return Join(errs...)
 }

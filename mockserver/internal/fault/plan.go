@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -92,7 +91,7 @@ func (p *Plan) Add(faults []Fault) ([]Rule, error) {
 	for i := range faults {
 		errs = append(errs, faults[i].check())
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := Join(errs...); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()

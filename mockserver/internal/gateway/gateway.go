@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
@@ -155,7 +157,19 @@ func (g *Gateway) serveAPI(c *call, r *http.Request) {
 	}
 	ctx := platform.WithCaller(context.WithValue(r.Context(), callKey{}, c), &c.asked)
 	c.gateway = g
+	if !clean(r.URL.EscapedPath()) {
+		defer g.observe(c, nil, r)()
+		AnswerError(c, r, problem.NotFound("path", r.URL.Path, "path"))
+		return
+	}
 	routes().ServeHTTP(c, r.WithContext(ctx))
+}
+
+// clean reports whether a path has no empty segment and no dots: net/http would
+// lead whoever asks for one that has to another, and no document says so.
+func clean(p string) bool {
+	cleaned := path.Clean(p)
+	return p == cleaned || p == cleaned+"/"
 }
 
 // tellRequest tells the stream of a request, and of what it may have changed.

@@ -96,3 +96,19 @@ func TestCallNotesTheAnswer(t *testing.T) {
 		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Answer), rec.Body.Len())
 	}
 }
+
+// Requests are answered while somebody looks at those before.
+func TestLogMeanwhile(t *testing.T) {
+	var l Log
+	l.add(record.Request{ID: "1"})
+	l.add(record.Request{ID: "2"})
+	n, newest := l.Newest()
+	seen := ""
+	for _, r := range newest {
+		l.add(record.Request{ID: "later"}) // takes the lock
+		seen += r.ID
+	}
+	if n != 2 || seen != "21" {
+		t.Errorf("%d requests: %s, want 21", n, seen)
+	}
+}

@@ -20,7 +20,7 @@ const (
 // Log holds the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
-	all   []record.Request
+	all   []*record.Request // the oldest first; none is changed any more
 	bytes int
 }
 
@@ -32,17 +32,17 @@ func (l *Log) add(r record.Request) {
 	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, r)
-	l.bytes += sizeOf(r)
+	l.all = append(l.all, &r)
+	l.bytes += sizeOf(&r)
 	for len(l.all) > maxRequests || l.bytes > maxRequestLog {
 		l.bytes -= sizeOf(l.all[0])
-		l.all[0] = record.Request{}
+		l.all[0] = nil
 		l.all = l.all[1:]
 	}
 }
 
 // sizeOf is how many bytes of a request the client decides.
-func sizeOf(r record.Request) int {
+func sizeOf(r *record.Request) int {
 	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
 	for _, name := range slices.Concat(r.UnknownMembers, r.UnknownParameters) {
 		size += len(name)
@@ -61,7 +61,7 @@ func (l *Log) Clear() {
 func (l *Log) ClearAccount(account int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = slices.DeleteFunc(l.all, func(r record.Request) bool {
+	l.all = slices.DeleteFunc(l.all, func(r *record.Request) bool {
 		if r.AccountID == account {
 			l.bytes -= sizeOf(r)
 		}
@@ -71,10 +71,10 @@ func (l *Log) ClearAccount(account int64) {
 
 // All returns copies of the requests, the oldest first.
 func (l *Log) All() []record.Request {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := slices.Clone(l.all)
-	for i := range out {
+	all := l.now()
+	out := make([]record.Request, len(all))
+	for i, r := range all {
+		out[i] = *r
 		out[i].Body = slices.Clone(out[i].Body)
 		out[i].Answer = slices.Clone(out[i].Answer)
 		out[i].UnknownMembers = slices.Clone(out[i].UnknownMembers)
@@ -83,18 +83,18 @@ func (l *Log) All() []record.Request {
 	return out
 }
 
-// Newest iterates over the requests, the latest first. The log stands still
-// meanwhile.
-func (l *Log) Newest() iter.Seq[record.Request] {
-	return func(yield func(record.Request) bool) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, r := range slices.Backward(l.all) {
-			if !yield(r) {
-				return
-			}
-		}
-	}
+// now returns the requests as they are now.
+func (l *Log) now() []*record.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.all)
+}
+
+// Newest returns how many requests there are, and iterates over them, the latest
+// first. The log goes on meanwhile.
+func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
+	all := l.now()
+	return len(all), slices.Backward(all)
 }
 
 // Summary is a request without its body and answer, as JSON has it.
@@ -119,15 +119,16 @@ type Record struct {
 
 // Record returns everything about a request, or nil if there is none with the id.
 func (l *Log) Record(id string) *Record {
-	var out *Record
-	for r := range l.Newest() {
-		if r.ID == id {
-			out = &Record{Request: r, DurationMS: record.Milliseconds(r.Duration)}
-			break
+	_, newest := l.Newest()
+	for _, r := range newest {
+		if r.ID != id {
+			continue
 		}
+		out := &Record{Request: *r, DurationMS: record.Milliseconds(r.Duration)}
+		if out.Operation == "" {
+			out.Closest = contract.Load().Closest(out.Method, out.Path)
+		}
+		return out
 	}
-	if out != nil && out.Operation == "" { // which takes too long for the log to stand still
-		out.Closest = contract.Load().Closest(out.Method, out.Path)
-	}
-	return out
+	return nil
 }

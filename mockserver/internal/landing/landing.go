@@ -8,7 +8,6 @@ package landing
 import (
 	"fmt"
 	"html"
-	"io"
 	"net/http"
 	"strings"
 
@@ -114,5 +113,5 @@ func page(w http.ResponseWriter, status int, text, form string) {
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	text = html.EscapeString(text)
-	_, _ = io.WriteString(w, fmt.Sprintf("<!doctype html><meta charset=\"utf-8\"><title>%s</title><p>%s</p>%s\n", text, text, form))
+	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=\"utf-8\"><title>%s</title><p>%s</p>%s\n", text, text, form)
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -35,16 +36,18 @@ func Check(m record.Message) []Finding {
 func deadLinks(m record.Message) (found []Finding) {
 	targets := m.Targets()
 	slices.Sort(targets)
+	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
 	for _, target := range slices.Compact(targets) {
-		if why := leadsNowhere(target, m.HTML); why != "" {
+		if why := leadsNowhere(target, places); why != "" {
 			found = append(found, Finding{"dead_link", fmt.Sprintf("A link leads nowhere: %q %s.", target, why)})
 		}
 	}
 	return found
 }
 
-// leadsNowhere says why a mail program cannot follow a link, if it cannot.
-func leadsNowhere(target, markup string) string {
+// leadsNowhere says why a mail program cannot follow a link, if it cannot. places are
+// those in the message that it could name.
+func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
 	case err != nil:
@@ -52,7 +55,7 @@ func leadsNowhere(target, markup string) string {
 	case *to == url.URL{}:
 		return "is empty"
 	case to.Scheme == "" && to.Host == "" && to.Path == "" && to.RawQuery == "":
-		if !hasPlace(markup, to.Fragment) && !strings.EqualFold(to.Fragment, "top") { // which is always there
+		if !places()[to.Fragment] && !strings.EqualFold(to.Fragment, "top") { // which is always there
 			return "names no place in the message"
 		}
 	case to.Scheme == "":
@@ -79,10 +82,12 @@ func plain(part string) string {
 // place is an attribute that names a place which a link can lead to.
 var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 
-func hasPlace(markup, name string) bool {
-	return slices.ContainsFunc(place.FindAllStringSubmatch(markup, -1), func(found []string) bool {
-		return html.UnescapeString(found[1]+found[2]+found[3]) == name
-	})
+func placesIn(markup string) map[string]bool {
+	names := map[string]bool{}
+	for _, found := range place.FindAllStringSubmatch(markup, -1) {
+		names[html.UnescapeString(found[1]+found[2]+found[3])] = true
+	}
+	return names
 }
 
 func noText(m record.Message) []Finding {

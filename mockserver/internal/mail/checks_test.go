@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,4 +70,16 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A table of contents is checked in no time, however long it is: the places that its
+// links name are looked for once.
+func TestCheckOfManyPlaces(t *testing.T) {
+	var contents strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
+	}
+	if found := Check(record.Message{HTML: contents.String(), Text: "x"}); len(found) != 1000 {
+		t.Errorf("%d links lead nowhere, want every other one", len(found))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -57,8 +58,9 @@ func EML(m record.Message) []byte {
 	if m.HTML != "" {
 		kind, body = "text/html", m.HTML
 	}
-	for name, values := range partHeader(kind) {
-		fold(&out, name, values[0])
+	header := partHeader(kind)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		fold(&out, name, header.Get(name))
 	}
 	out.WriteString("\r\n")
 	quote(&out, body)

@@ -163,6 +163,17 @@ func crlf(s string) string {
 }
 
 // Whatever a message says, it is read as it was written.
+// The same message is the same file each time.
+func TestEMLIsStable(t *testing.T) {
+	m := record.Message{Text: "Hello"}
+	first := string(EML(m))
+	for range 20 {
+		if again := string(EML(m)); again != first {
+			t.Fatalf("first %q, then %q", first, again)
+		}
+	}
+}
+
 func FuzzEML(f *testing.F) {
 	f.Add("Hello", "Subject", "a@example.org", "text", "<p>html</p>")
 	f.Add("=?utf-8?q?hi?=", "Subject", "=?", "", "")

@@ -24,7 +24,7 @@ func (s *changedSnapshot) add(next *snapshot) error {
 	s.index()
 	s.Change, s.head = next.Change, next.head
 	for _, a := range next.Accounts {
-		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, func(a accountSnapshot, id int64) int { return cmp.Compare(a.ID, id) })
+		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, accountSnapshot.compare)
 		if known {
 			s.Accounts[i].take(a)
 		} else {
@@ -44,6 +44,8 @@ func (s *changedSnapshot) add(next *snapshot) error {
 	s.Contents = append(s.Contents, next.Contents...)
 	return s.Add(next.State)
 }
+
+func (a accountSnapshot) compare(id int64) int { return cmp.Compare(a.ID, id) }
 
 // since leaves of an account the collections that are not as they were.
 func (a accountSnapshot) since(was accountSnapshot) (left accountSnapshot, changed bool) {

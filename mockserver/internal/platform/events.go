@@ -22,8 +22,8 @@ const (
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// fire collects an event, if anybody listens; a seed fires none. Which of the two envelopes it
-// comes in goes by its name.
+// fire collects an event, if anybody listens; a seed fires none. Which of the two
+// envelopes it comes in goes by its name.
 func (t *tx) fire(name string, user events.User, data events.Data) {
 	if t.seeds || !t.account.wants(name) && !t.p.options.RecordEvents {
 		return

@@ -13,9 +13,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed is what a seed, whose operations fire no events, says of the records that an operation makes, and the
-// platform would choose by itself otherwise. It travels in the context, by
-// [WithFixed].
+// Fixed is what a seed, whose operations fire no events, says of the records that
+// an operation makes, and the platform would choose by itself otherwise. It travels
+// in the context, by [WithFixed].
 type Fixed struct {
 	ID       int64            // of the record; 0 if it is not fixed
 	Contacts map[string]int64 // the ids of contacts, by address in lower case

@@ -46,7 +46,9 @@ func (p *Platform) ImportContacts(
 
 // readEntries decodes the entries and reports the bad ones; of some the
 // contract knows already.
-func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse) []api.ImportContact {
+func readEntries(
+	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
+) []api.ImportContact {
 	entries := make([]api.ImportContact, 0, len(raw))
 	for i, b := range raw {
 		var entry api.ImportContact
@@ -62,7 +64,9 @@ func readEntries(raw []json.RawMessage, known map[int]api.ProblemDetail, out *ap
 			entries = append(entries, entry)
 			continue
 		}
-		out.Errors = append(out.Errors, api.ImportError{Index: int64(i), Email: entry.Email, Loc: d.Loc, Msg: d.Msg, Type: d.Type})
+		out.Errors = append(out.Errors, api.ImportError{
+			Index: int64(i), Email: entry.Email, Loc: d.Loc, Msg: d.Msg, Type: d.Type,
+		})
 	}
 	return entries
 }

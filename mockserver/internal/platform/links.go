@@ -36,7 +36,7 @@ const (
 // values, and links to a platform at a base URL where it has no such value.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
-		if v := m.value(name); v != "" {
+		if v, ok := m.attribute(name); ok {
 			return v
 		}
 		switch {

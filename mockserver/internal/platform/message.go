@@ -106,14 +106,20 @@ func (m *message) sent() bool {
 // value is what a merge tag of the message stands for: the request's values
 // win over the contact's.
 func (m *message) value(name string) string {
+	v, _ := m.attribute(name)
+	return v
+}
+
+// attribute returns the value with a name, and whether there is one.
+func (m *message) attribute(name string) (string, bool) {
 	if v, ok := m.Values[name]; ok {
-		return v
+		return v, true
 	}
 	i := slices.IndexFunc(m.Attributes, func(a attribute) bool { return a.Name == name })
 	if i < 0 {
-		return ""
+		return "", false
 	}
-	return m.Attributes[i].Value
+	return m.Attributes[i].Value, true
 }
 
 func (m *message) subject() string { return mail.MergeText(m.Content.Subject, m.value) }

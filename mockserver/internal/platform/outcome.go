@@ -54,10 +54,10 @@ func (o *outcomes) sent(m *message) {
 	o.minutes.Add(time.Unix(m.SubmittedOn, 0))
 }
 
-// count counts a message, by 1, or takes it out before it changes, by -1. One that
-// is deleted has been taken out.
+// count counts a message, by 1, or takes it out before it changes, by -1. Only what
+// is in the outbox counts.
 func (o *outcomes) count(m *message, by int64) {
-	if m.Deleted {
+	if !m.sent() {
 		return
 	}
 	o.all.count(m, by)

@@ -297,7 +297,9 @@ func (a accountSnapshot) checkHook(h *hook) error {
 }
 
 // restoreAll fills a collection; check returns an item's id.
-func restoreAll[T any](into interface{ add(id int64, item *T) }, name string, items []*T, ids *idCheck, check func(*T) (int64, error)) error {
+func restoreAll[T any](
+	into interface{ add(id int64, item *T) }, name string, items []*T, ids *idCheck, check func(*T) (int64, error),
+) error {
 	for i, item := range items {
 		if item == nil {
 			return fmt.Errorf("%s[%d]: want an object", name, i)

@@ -240,3 +240,16 @@ func TestActivate(t *testing.T) {
 		return nil
 	})
 }
+
+// Who has an attribute with the name of a link is not given the link, though the
+// attribute be empty.
+func TestAttributesTakeThePlaceOfLinks(t *testing.T) {
+	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []attribute{{tagUnsubscribe, ""}}}
+	if got := m.merged("http://x")(tagUnsubscribe); got != "" {
+		t.Errorf("got %s", got)
+	}
+	m.Values = map[string]string{tagGlobalUnsubscribe: ""}
+	if got := m.merged("http://x")(tagGlobalUnsubscribe); got != "" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -38,8 +38,8 @@ func (p *Platform) ListSuppressedEmails(
 	if err != nil {
 		return nil, err
 	}
-	field, email, _ := strings.Cut(r.Params.Filter, ":")
-	if r.Params.Filter != "" && field != "email" {
+	field, email, ok := strings.Cut(r.Params.Filter, ":")
+	if r.Params.Filter != "" && (!ok || field != "email") {
 		return nil, problem.Invalid("want email, then a colon and the value", "query", "filter")
 	}
 	return do(ctx, p, func(t *tx) (api.ListSuppressedEmailsResponseObject, error) {

@@ -56,14 +56,16 @@ func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx)
 	return out, err
 }
 
-// tell tells the stream of the messages that changed.
+// tell tells the stream of the messages that changed, as far as the outbox has them.
 func (t *tx) tell() {
 	if len(t.changed) > feed.MaxBehind/2 {
 		t.p.changes.Tell(feed.State, nil)
 		return
 	}
 	for _, m := range t.changed {
-		t.p.changes.Tell(feed.Message, func() any { return m.summary() })
+		if m.sent() {
+			t.p.changes.Tell(feed.Message, func() any { return m.summary() })
+		}
 	}
 }
 

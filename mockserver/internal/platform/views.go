@@ -64,7 +64,7 @@ func (p *Platform) DeleteMessage(id string) error {
 	return err
 }
 
-// step is how many messages are copied while the platform stands still: it goes on
+// step is how many messages or contacts are copied while the platform stands still: it goes on
 // between two steps, and while what was copied is looked at.
 const step = 256
 
@@ -157,31 +157,45 @@ type Member struct {
 	Email        string
 	Status       string
 	SubscribedOn time.Time
-	Tags         []string // only to be read while the iterator stands here
+	Tags         []string
 }
 
-// NewestMembers iterates over the contacts of a list of any account, the latest
-// first. It is nil if there is no such list. The platform stands still while it
-// runs: what is called may take no lock of its.
-func (p *Platform) NewestMembers(listID int64) iter.Seq[Member] {
+// NewestMembers returns how many contacts a list of any account has, and iterates
+// over them, the latest first, each as it is when its turn comes: the platform goes
+// on meanwhile. Not ok means that there is no such list.
+func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
+	all, ok := p.contactsOf(listID)
+	return len(all), func(yield func(Member) bool) {
+		copies := make([]Member, 0, min(step, len(all)))
+		for end := len(all); end > 0; end -= step {
+			for _, m := range slices.Backward(p.membersNow(all[max(0, end-step):end], copies)) {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}, ok
+}
+
+// contactsOf returns the contacts of a list. The slice only grows.
+func (p *Platform) contactsOf(listID int64) ([]*contact, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
 		if l := a.Lists.byID[listID]; l != nil {
-			return p.membersOf(l)
+			return l.contacts.all, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
-func (p *Platform) membersOf(l *list) iter.Seq[Member] {
-	return func(yield func(Member) bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, c := range slices.Backward(l.contacts.all) {
-			if !yield(Member{c.ID, c.Email, c.Status, time.Unix(c.SubscribedOn, 0).UTC(), c.Tags}) {
-				return
-			}
-		}
+// membersNow puts contacts as they are into a slice. Their tags are never changed
+// in place.
+func (p *Platform) membersNow(contacts []*contact, into []Member) []Member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range contacts {
+		into = append(into, Member{c.ID, c.Email, c.Status, time.Unix(c.SubscribedOn, 0).UTC(), c.Tags})
 	}
+	return into
 }

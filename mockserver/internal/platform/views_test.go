@@ -84,3 +84,29 @@ func TestDeletedMeanwhile(t *testing.T) {
 		t.Errorf("of %d messages %d came, %d are left and %d come, 10 were deleted", before, seen, after, left)
 	}
 }
+
+// Whoever looks for a contact does not hold the platform up either.
+func TestContactsMeanwhile(t *testing.T) {
+	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
+	l := &list{ID: 900, contacts: newContactTable()}
+	p.accounts[1].Lists.add(l.ID, l)
+	for i := range int64(3*step - 1) {
+		l.contacts.add(&contact{ID: i + 2, Email: fmt.Sprintf("u%d@example.org", i)})
+	}
+	n, newest, ok := p.NewestMembers(900)
+	last, seen := int64(1<<62), 0
+	for m := range newest {
+		if m.ID >= last {
+			t.Fatalf("%d comes after %d", m.ID, last)
+		}
+		last = m.ID
+		seen++
+		_ = p.Lookups() // takes the lock
+	}
+	if !ok || n != 3*step-1 || seen != n {
+		t.Errorf("%d of %d contacts came, %v", seen, n, ok)
+	}
+	if _, _, ok := p.NewestMembers(901); ok {
+		t.Error("there is a list that there is not")
+	}
+}

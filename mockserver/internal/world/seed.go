@@ -176,6 +176,9 @@ func (s *sower) sowContacts(path string, contacts []map[string]any) error {
 	}
 	for from := 0; from < len(contacts); {
 		status := contacts[from]["status"]
+		if text, ok := status.(string); status != nil && (!ok || !api.ImportTo(text).Valid()) {
+			return fmt.Errorf("contacts[%d]: status: want active, unsubscribed or deleted", from)
+		}
 		to := from
 		for to < len(contacts) && to-from < api.MaxImport && fmt.Sprint(contacts[to]["status"]) == fmt.Sprint(status) {
 			delete(contacts[to], "status")
@@ -190,13 +193,23 @@ func (s *sower) sowContacts(path string, contacts []map[string]any) error {
 			return fmt.Errorf("contacts[%d]: %w", from, err)
 		}
 		if mistakes, _ := result["errors"].([]any); len(mistakes) > 0 {
-			first, _ := mistakes[0].(map[string]any)
-			index, _ := strconv.Atoi(fmt.Sprint(first["index"]))
-			return fmt.Errorf("contacts[%d]: %v", from+index, first["msg"])
+			return entryMistake(mistakes[0], from)
 		}
 		from = to
 	}
 	return nil
+}
+
+// entryMistake says what is wrong with a contact, by the first error of an import
+// of those from a place on.
+func entryMistake(mistake any, from int) error {
+	first, _ := mistake.(map[string]any)
+	index, _ := strconv.Atoi(fmt.Sprint(first["index"]))
+	at := fmt.Sprintf("contacts[%d]: ", from+index)
+	if loc, _ := first["loc"].([]any); len(loc) > 3 { // behind body, contacts and the index
+		at += fmt.Sprint(loc[3]) + ": "
+	}
+	return fmt.Errorf("%s%v", at, first["msg"])
 }
 
 func (s *sower) sowSuppressed(in seed) error {

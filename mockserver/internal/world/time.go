@@ -33,6 +33,9 @@ func (w *World) quiet(ctx context.Context) error {
 	}
 }
 
+// ErrFrozen is why nothing more is going to happen.
+var ErrFrozen = errors.New("the clock is frozen")
+
 // Drain returns when every delivery has been delivered or given up.
 func (w *World) Drain(ctx context.Context) error {
 	for {
@@ -45,7 +48,7 @@ func (w *World) Drain(ctx context.Context) error {
 			return nil
 		}
 		if w.Clock.Frozen() {
-			return fmt.Errorf("mockserver: drain: %s wait for %v more, and the clock is frozen", what, wait)
+			return fmt.Errorf("mockserver: drain: %s wait for %v more, and %w", what, wait, ErrFrozen)
 		}
 		if err := w.pass(ctx, wait, moved); err != nil {
 			return fmt.Errorf("mockserver: drain: %s wait for %v more: %w", what, wait.Round(time.Millisecond), err)

@@ -54,7 +54,7 @@ func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := fault.Join(errs...); err != nil {
 		return nil, err
 	}
 	return w.Faults.Add(faults)

@@ -52,7 +52,8 @@ const Least = 8 * time.Hour
 // CheckAge refuses to forget what may come again.
 func CheckAge(olderThan time.Duration) error {
 	if olderThan < Least {
-		return fmt.Errorf("olderThan is %v, must be at least %v: the platform delivers again for more than 7 hours", olderThan, Least)
+		return fmt.Errorf("olderThan is %v, must be at least %v: the platform delivers again for more than 7 hours",
+			olderThan, Least)
 	}
 	return nil
 }
