@@ -67,18 +67,41 @@ func (c command) build(a *arena) (string, error) {
 	return program, nil
 }
 
-func startCommand(a *arena, c command) (*process, error) {
-	program, err := c.build(a)
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.start(a.ctx, program)
-	if err != nil {
-		return nil, err
-	}
-	a.cleanup = append(a.cleanup, p.stop)
-	return p, c.awaitAnswer(a.ctx, p)
+// renewed is a command of which each turn has a process of its own, because no two
+// starts are alike: stripe-mock tries its routes one after the other, in an order
+// that chance decides when it starts, and takes half as much time again with one as
+// with another.
+type renewed struct {
+	command
+	program string
+	*process
 }
+
+func (c command) renewed(a *arena) (*renewed, error) {
+	program, err := c.build(a)
+	r := &renewed{command: c, program: program}
+	a.cleanup = append(a.cleanup, r.stop)
+	return r, err
+}
+
+// begin replaces the process.
+func (r *renewed) begin(a *arena) (err error) {
+	r.stop()
+	a.client.CloseIdleConnections()
+	if r.process, err = r.start(a.ctx, r.program); err != nil {
+		return err
+	}
+	return r.awaitAnswer(a.ctx, r.process)
+}
+
+func (r *renewed) stop() {
+	if r.process != nil {
+		r.process.stop()
+	}
+}
+
+// spent returns the processor time of the process.
+func (r *renewed) spent() (time.Duration, error) { return cpuOf(r.Process.Pid)() }
 
 func (c command) start(ctx context.Context, program string) (*process, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

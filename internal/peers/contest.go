@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 )
@@ -44,6 +45,10 @@ type contender struct {
 
 	// spent returns what is measured, as a sum since any moment; nil is the time.
 	spent func() (time.Duration, error)
+
+	// begin begins a turn, with a new process; nil is none. Then each turn is one
+	// slice of one operation, and their mean counts.
+	begin func() error
 }
 
 // arena is what the contenders of one contest run in.
@@ -74,9 +79,36 @@ type runner struct {
 	contender
 	perSlice      int // operations
 	least         time.Duration
-	best          time.Duration
-	bests         []time.Duration // of each run
+	turns         []time.Duration // the fastest slice of each, for one operation
+	starts        []int           // how many turns there had been when each run began
 	allocs, bytes uint64          // of one operation
+}
+
+// of is the fastest of some turns, or the mean of those of new processes, of which
+// one may be luckier than another.
+func (r *runner) of(turns []time.Duration) time.Duration {
+	if r.begin == nil {
+		return slices.Min(turns)
+	}
+	sum := time.Duration(0)
+	for _, t := range turns {
+		sum += t
+	}
+	return sum / time.Duration(len(turns))
+}
+
+func (r *runner) result() time.Duration { return r.of(r.turns) }
+
+// results are those of the runs.
+func (r *runner) results() (all []time.Duration) {
+	for i, start := range r.starts {
+		end := len(r.turns)
+		if i+1 < len(r.starts) {
+			end = r.starts[i+1]
+		}
+		all = append(all, r.of(r.turns[start:end]))
+	}
+	return all
 }
 
 const (
@@ -113,22 +145,33 @@ func enter(ctx context.Context, c contest) (*entered, error) {
 	}
 	least := c.sliceTime()
 	for _, c := range contenders {
-		r := &runner{contender: c, perSlice: 1, least: least, best: time.Hour}
+		r := &runner{contender: c, perSlice: 1, least: least}
 		e.runners = append(e.runners, r)
-		for {
-			took, err := r.slice()
-			if err != nil {
-				e.close()
-				return nil, fmt.Errorf("%s: %w", c.name, err)
-			}
-			r.best = min(r.best, took/time.Duration(r.perSlice))
-			if took >= least/2 || r.perSlice >= 1<<20 {
-				break
-			}
-			r.perSlice *= 2
+		if err := r.size(); err != nil {
+			e.close()
+			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
 	return e, nil
+}
+
+// size finds how many operations make a slice: one, if it has a new process, so that
+// all do as much there.
+func (r *runner) size() error {
+	if r.begin != nil {
+		return r.turn()
+	}
+	for {
+		took, err := r.slice()
+		if err != nil {
+			return err
+		}
+		r.turns = append(r.turns, took/time.Duration(r.perSlice))
+		if took >= r.least/2 || r.perSlice >= 1<<20 {
+			return nil
+		}
+		r.perSlice *= 2
+	}
 }
 
 // slice returns what the operations of one slice took.
@@ -151,10 +194,10 @@ func (r *runner) slice() (time.Duration, error) {
 	return after - before, err
 }
 
-// begin begins a run.
-func (e *entered) begin() {
+// startRun begins a run.
+func (e *entered) startRun() {
 	for _, r := range e.runners {
-		r.bests = append(r.bests, time.Hour)
+		r.starts = append(r.starts, len(r.turns))
 	}
 }
 
@@ -177,20 +220,26 @@ func (a *arena) Err() error { return a.ctx.Err() }
 // turn keeps the fastest slice. It starts with a clean heap, so that nobody
 // pays for the garbage of the one before.
 func (r *runner) turn() error {
+	length := max(turnTime, r.least)
+	if r.begin != nil {
+		length = 0
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	ops := uint64(0)
-	for start := time.Now(); ops == 0 || time.Since(start) < max(turnTime, r.least); {
+	ops, best := uint64(0), time.Hour
+	for start := time.Now(); ops == 0 || time.Since(start) < length; {
 		took, err := r.slice()
 		if err != nil {
 			return err
 		}
-		last := &r.bests[len(r.bests)-1]
-		*last = min(*last, took/time.Duration(r.perSlice))
-		r.best = min(r.best, *last)
+		best = min(best, took/time.Duration(r.perSlice))
 		ops += uint64(r.perSlice)
 	}
+	r.turns = append(r.turns, best)
 	runtime.ReadMemStats(&after)
 	r.allocs = (after.Mallocs - before.Mallocs) / ops
 	r.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
@@ -207,8 +256,10 @@ func (e *entered) print(w io.Writer) {
 	fmt.Fprintln(t, header)
 	ours := e.runners[0]
 	for i, r := range e.runners {
-		rate := float64(e.items) / r.best.Seconds()
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%s\t", r.name, short(r.best), thousands(rate), ratio(r.best, ours.best), r.verdict(i, ours))
+		result := r.result()
+		rate := float64(e.items) / result.Seconds()
+		times := ratio(result, ours.result())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%s\t", r.name, short(result), thousands(rate), times, r.verdict(i, ours))
 		if e.local {
 			fmt.Fprintf(t, "%d\t%d\t", r.bytes, r.allocs)
 		}
@@ -233,14 +284,15 @@ func (r *runner) verdict(i int, ours *runner) string {
 func (r *runner) target(i int, ours *runner) (t target, ok bool) {
 	switch {
 	case i == 0 && r.most > 0:
-		t = target{Got: short(r.best), Want: "≤ " + short(r.most)}
-		for _, best := range r.bests {
-			t.count(best <= r.most)
+		t = target{Got: short(r.result()), Want: "≤ " + short(r.most)}
+		for _, result := range r.results() {
+			t.count(result <= r.most)
 		}
 	case i > 0 && r.want > 0:
-		t = target{Got: fmt.Sprintf("%.2f", ratio(r.best, ours.best)), Want: fmt.Sprintf("≥ %.2f", r.want)}
-		for run, best := range r.bests {
-			t.count(ratio(best, ours.bests[run]) >= r.want)
+		t = target{Got: fmt.Sprintf("%.2f", ratio(r.result(), ours.result())), Want: fmt.Sprintf("≥ %.2f", r.want)}
+		beside := ours.results()
+		for run, result := range r.results() {
+			t.count(ratio(result, beside[run]) >= r.want)
 		}
 	default:
 		return target{}, false

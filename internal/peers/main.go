@@ -124,7 +124,7 @@ func measure(ctx context.Context, out *report, all []contest, s settings) error 
 	start := time.Now()
 	for run := range runs {
 		for _, e := range chosen {
-			e.begin()
+			e.startRun()
 		}
 		for round := range s.rounds {
 			for _, e := range chosen {

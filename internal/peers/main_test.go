@@ -82,21 +82,32 @@ func TestContendersVerify(t *testing.T) {
 
 // Four runs of five make it met, each beside ours of the same run.
 func TestTargetOfRuns(t *testing.T) {
-	const ours = time.Second
-	us := &runner{best: ours, bests: []time.Duration{ours, ours, ours, ours, 3 * ours}}
-	peer := &runner{contender: contender{want: 2}, best: 2 * ours, bests: []time.Duration{2 * ours, 2 * ours, 3 * ours, 2 * ours, 3 * ours}}
+	us := &runner{turns: []time.Duration{1, 1, 1, 1, 3}, starts: []int{0, 1, 2, 3, 4}}
+	peer := &runner{contender: contender{want: 2}, turns: []time.Duration{2, 2, 3, 2, 3}, starts: us.starts}
 	if got, _ := peer.target(1, us); got.verdict() != "≥ 2.00 met 4/5" {
 		t.Errorf("%+v: %s", got, got.verdict())
 	}
-	peer.bests[0] = ours
+	peer.turns[0] = 1
 	if got, _ := peer.target(1, us); got.verdict() != "≥ 2.00 MISSED 3/5" {
 		t.Errorf("%+v: %s", got, got.verdict())
 	}
-	us.most = 2 * ours
-	if got, _ := us.target(0, us); got.verdict() != "≤ 2000.0ms met 4/5" {
+	us.most = 2
+	if got, _ := us.target(0, us); got.verdict() != "≤ 2ns met 4/5" {
 		t.Errorf("%+v: %s", got, got.verdict())
 	}
 	if new(target).met() {
 		t.Error("met in no run")
+	}
+}
+
+// A run is its turns: the fastest, or the mean of those of new processes.
+func TestResultsOfRuns(t *testing.T) {
+	r := &runner{turns: []time.Duration{9, 2, 4, 3, 5}, starts: []int{1, 3}} // the first turn was before all runs
+	if got := r.results(); !slices.Equal(got, []time.Duration{2, 3}) || r.result() != 2 {
+		t.Error(got, r.result())
+	}
+	r.begin = func() error { return nil }
+	if got := r.results(); !slices.Equal(got, []time.Duration{3, 4}) {
+		t.Error(got)
 	}
 }

@@ -32,13 +32,13 @@ func mockContests() []contest {
 			name: "mock: " + method + " without validation", items: 1, unit: "requests",
 			setup: func(a *arena) ([]contender, error) { return freeMocks(a, method) },
 		}, contest{
-			name: "mock: " + method + " with validation, as a command, eight connections", items: connections * perConnection, unit: "requests",
+			name: "mock: " + method + " with validation, as a command, eight connections", items: perProcess, unit: "requests",
 			setup: func(a *arena) ([]contender, error) { return mockCommands(a, method, 2, false) },
 		})
 		if canTellProcessorTime {
 			contests = append(contests, contest{
 				name:  "mock: " + method + " with validation, as a command, its processor time",
-				items: connections * perConnection, unit: "requests", slice: 50 * time.Millisecond,
+				items: perProcess, unit: "requests",
 				setup: func(a *arena) ([]contender, error) { return mockCommands(a, method, c.want, true) },
 			})
 		}
@@ -103,17 +103,14 @@ func freeMocks(a *arena, method string) ([]contender, error) {
 }
 
 // mockCommands compares the commands, each in a process of its own: by the time
-// that eight connections wait, or by the processor time that the command takes.
+// that eight connections wait, or by the processor time that the command takes,
+// with what its garbage costs.
 func mockCommands(a *arena, method string, want float64, processor bool) ([]contender, error) {
-	ours, err := startCommand(a, ourCommand())
+	ours, err := ourCommand().renewed(a)
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := startCommand(a, stripeCommand())
-	if err != nil {
-		return nil, err
-	}
-	platform, err := listCaller(a, method, ours.url)
+	theirs, err := stripeCommand().renewed(a)
 	if err != nil {
 		return nil, err
 	}
@@ -121,27 +118,44 @@ func mockCommands(a *arena, method string, want float64, processor bool) ([]cont
 	if method == http.MethodPost {
 		path, body = "/v1/customers", "name=Customers"
 	}
-	stripe := func() error {
-		return request(a, method, theirs.url+path, stripeToken, "application/x-www-form-urlencoded", body)
+	both := []contender{
+		a.commandContender(ours, func() (func() error, error) { return listCaller(a, method, ours.url) }),
+		a.commandContender(theirs, func() (func() error, error) {
+			return func() error {
+				return request(a, method, theirs.url+path, stripeToken, "application/x-www-form-urlencoded", body)
+			}, nil
+		}),
 	}
-	contenders := []contender{
-		{name: "this SDK's platform", op: a.atOnce(platform)},
-		{name: "stripe-mock", want: want, op: a.atOnce(stripe)},
-	}
+	both[1].want = want
 	if processor {
-		contenders[0].spent, contenders[1].spent = cpuOf(ours.Process.Pid), cpuOf(theirs.Process.Pid)
+		both[0].spent, both[1].spent = ours.spent, theirs.spent
 	}
-	return contenders, nil
+	return both, nil
 }
 
-// atOnce has eight connections make the request forty times each.
-func (a *arena) atOnce(request func() error) func() error {
-	return func() error {
-		return parallel(a.ctx, connections, connections*perConnection, func() func(int) error {
+// commandContender makes requests to a new process in each turn, which has
+// answered as many before.
+func (a *arena) commandContender(r *renewed, caller func() (func() error, error)) contender {
+	var request func() error
+	op := func() error {
+		return parallel(a.ctx, connections, perProcess, func() func(int) error {
 			return func(int) error { return request() }
 		})
 	}
+	return contender{name: r.name, op: op, begin: func() (err error) {
+		if err = r.begin(a); err != nil {
+			return err
+		}
+		if request, err = caller(); err != nil {
+			return err
+		}
+		return op()
+	}}
 }
+
+// perProcess is how many requests a command answers in a turn, so many that its
+// garbage is collected several times.
+const perProcess = 2000
 
 // listCaller makes a list, and returns what reads it or makes another one.
 func listCaller(a *arena, method, url string) (op func() error, err error) {

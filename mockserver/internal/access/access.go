@@ -136,13 +136,15 @@ func (s *Set) Find(secret string) (Token, error) {
 	switch {
 	case i < 0:
 		return Token{}, ErrUnknown
-	case s.known[i].expired(s.now()):
+	case s.known[i].expired(s.now):
 		return Token{}, ErrExpired
 	}
 	return s.known[i].Token, nil
 }
 
-func (k known) expired(now time.Time) bool { return !k.expires.IsZero() && !now.Before(k.expires) }
+func (k known) expired(now func() time.Time) bool {
+	return !k.expires.IsZero() && !now().Before(k.expires)
+}
 
 func (s *Set) findLocked(secret string) int {
 	if secret == "" {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 
 	"example.com/emailplatform/mockserver/internal/access"
@@ -10,7 +9,7 @@ import (
 )
 
 // call is one request and its answer. It is the ResponseWriter of all that comes
-// after it, and travels in the request's context.
+// after it.
 type call struct {
 	http.ResponseWriter
 	record.Request
@@ -21,12 +20,6 @@ type call struct {
 
 	strict      bool // refuses what the contract does not know
 	undisturbed bool // by faults and the limit of lookups: nobody's own request
-}
-
-type callKey struct{}
-
-func callOf(ctx context.Context) *call {
-	return ctx.Value(callKey{}).(*call)
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -12,7 +12,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"path"
@@ -90,13 +89,13 @@ func (operations) ServeHTTP(http.ResponseWriter, *http.Request) {}
 var routes = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern := range operationsOf(nil) { // none of which is called
-		mux.HandleFunc(pattern, func(_ http.ResponseWriter, r *http.Request) {
-			g := callOf(r.Context()).gateway
-			g.serveOperation(pattern, g.operations[pattern], r)
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			c := w.(*call)
+			c.gateway.serveOperation(c, pattern, c.gateway.operations[pattern], r)
 		})
 	}
 	mux.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
-		c := callOf(r.Context())
+		c := w.(*call)
 		defer c.gateway.observe(c, nil, r)()
 		AnswerUnrouted(mux, fallback, w, r)
 	})
@@ -155,14 +154,13 @@ func (g *Gateway) serveAPI(c *call, r *http.Request) {
 		UserEmail: c.caller.UserEmail,
 		Unlimited: c.undisturbed,
 	}
-	ctx := platform.WithCaller(context.WithValue(r.Context(), callKey{}, c), &c.asked)
 	c.gateway = g
 	if !clean(r.URL.EscapedPath()) {
 		defer g.observe(c, nil, r)()
 		AnswerError(c, r, problem.NotFound("path", r.URL.Path, "path"))
 		return
 	}
-	routes().ServeHTTP(c, r.WithContext(ctx))
+	routes().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.asked)))
 }
 
 // clean reports whether a path has no empty segment and no dots: net/http would

@@ -14,8 +14,7 @@ import (
 )
 
 // serveOperation answers a request to an operation, unless a fault gets in the way.
-func (g *Gateway) serveOperation(pattern string, next http.HandlerFunc, r *http.Request) {
-	c := callOf(r.Context())
+func (g *Gateway) serveOperation(c *call, pattern string, next http.HandlerFunc, r *http.Request) {
 	op := contract.Load().Operations[pattern]
 	c.Operation = op.ID
 	if !c.undisturbed {

@@ -43,8 +43,8 @@ func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
 
 // answerDecodeError answers a body that is JSON but does not fit; with
 // validation on, that has been found before.
-func answerDecodeError(w http.ResponseWriter, r *http.Request, err error) {
-	WriteProblem(w, problem.OfJSON(callOf(r.Context()).Body, err))
+func answerDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
+	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
 
 // answerParameterError answers a parameter that cannot be read; with
