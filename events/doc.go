@@ -89,6 +89,7 @@
 // # Concurrency and memory
 //
 // Parse may be called from several goroutines, and an event may be read by
-// several. All strings of an event share one copy of its body: to keep a few for
-// long, keep strings.Clone of them.
+// several. All strings of an event share one copy of its body, and the event and
+// its data are one piece of memory: to keep a few strings for long, keep
+// strings.Clone of them.
 package events

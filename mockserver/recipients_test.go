@@ -74,3 +74,23 @@ func TestRecipientErrors(t *testing.T) {
 		}
 	}
 }
+
+// Who left by the email of one workflow, or could not be reached, is not sent that
+// of the next.
+func TestMagicRecipientsOfWorkflows(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	for range 2 {
+		workflow := p.must("POST", "/workflows", `{"name":"Welcome","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
+			"sender":{"email":"shop@example.com"},"content":{"subject":"Welcome","text":"Hello"}}`).id("workflow_id")
+		p.must("POST", "/workflows/"+workflow+"/activate", nil)
+	}
+	for local, want := range map[string]int{
+		"ada": 2, "open": 2, "bounce+sb": 2, "bounce": 1, "unsubscribe": 1, "global-unsubscribe": 1, "complaint": 1,
+	} {
+		p.contact(list, local+"@"+mockserver.MagicDomain)
+		if got := len(p.OutboxTo(local + "@" + mockserver.MagicDomain)); got != want {
+			t.Errorf("%s is sent %d emails, want %d", local, got, want)
+		}
+	}
+}

@@ -65,9 +65,8 @@ func creations() []check {
 		{"16", "updating a contact is 200 with the contact, and sets an attribute", true, updates},
 		{"9", "creating a template is 201 with the template", true, func(ctx context.Context, p *platform) verdict {
 			a := ask(ctx, func(ctx context.Context) error {
-				template, err := p.c.Templates.Create(ctx, client.TemplateCreate{
-					Name: "check-platform", Content: client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello"},
-				})
+				content := client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello"}
+				template, err := p.c.Templates.Create(ctx, client.TemplateCreate{Name: "check-platform", Content: content})
 				p.own.template, p.template = template.TemplateID, template.TemplateID
 				return err
 			})

@@ -46,6 +46,7 @@ func TestPhoneCutsNothing(t *testing.T) {
 		p.click(".actions button", menu)
 		p.until(`document.querySelector(':popover-open')`)
 		p.seenFromSideToSide(":popover-open")
+		p.until(fmt.Sprintf(`[...document.querySelectorAll('.actions button')].find(b => b.textContent.includes(%q)).getBoundingClientRect().right < innerWidth + 1`, menu)) // stays in view
 		p.press(kb.Escape)
 		p.until(`!document.querySelector(':popover-open')`)
 	}

@@ -110,7 +110,10 @@ export function Menu({ label, sign, keyed, items, onPick }) {
     const all = buttons();
     all[(all.findIndex(b => b === document.activeElement) + step + all.length) % all.length]?.focus();
   };
-  const onToggle = (/** @type {ToggleEvent} */ e) => { if (e.newState === 'open') buttons()[0]?.focus(); };
+  const onToggle = (/** @type {ToggleEvent} */ e) => {
+    box.current?.previousElementSibling?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // Chromium scrolls a fieldset back when its menu opens or closes
+    if (e.newState === 'open') buttons()[0]?.focus({ preventScroll: true });
+  };
   const pick = (/** @type {string} */ v) => { box.current?.hidePopover(); onPick(v); };
   return [
     button({ type: 'button', class: 'button', popovertarget: id, ...key(keyed) }, icon(sign), label, icon('down')),

@@ -162,13 +162,20 @@ func parameterDetail(at *openapi3filter.RequestError) api.ProblemDetail {
 	if found := schemaErrors(nil, at.Err); len(found) > 0 {
 		msg = found[0].Reason
 		if about := at.Parameter.Description; found[0].SchemaField == "pattern" && about != "" {
-			msg = "want " + strings.TrimSuffix(strings.ReplaceAll(about, "`", ""), ".")
+			msg = "want " + wanted(about)
 		}
 	}
 	if errors.Is(at.Err, openapi3filter.ErrInvalidRequired) {
 		kind, msg = "missing", "required"
 	}
 	return problem.At(kind, msg, at.Parameter.In, at.Parameter.Name)
+}
+
+// wanted is the description of a parameter as an error says it: what is so by
+// default is no help to who gave a value.
+func wanted(about string) string {
+	want, _, _ := strings.Cut(strings.NewReplacer("`", "", "By default", "by default").Replace(about), "by default")
+	return strings.TrimRight(want, " ;.")
 }
 
 // bodyDetails holds a body, which must be JSON, against the contract, and returns

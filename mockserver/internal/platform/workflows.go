@@ -117,7 +117,7 @@ func (p *Platform) DeactivateWorkflow(
 // that has just become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
 	for _, w := range t.account.greetings[l.ID] {
-		if t.account.Suppression.matches(c.Email) { // by what it did to the last one, perhaps
+		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // by the last one, perhaps
 			return
 		}
 		m := &message{
