@@ -69,8 +69,7 @@ func (c command) build(a *arena) (string, error) {
 
 // renewed is a command of which each turn has a process of its own, because no two
 // starts are alike: stripe-mock tries its routes one after the other, in an order
-// that chance decides when it starts, and takes half as much time again with one as
-// with another.
+// that chance decides when it starts.
 type renewed struct {
 	command
 	program string

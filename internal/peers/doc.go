@@ -21,6 +21,12 @@
 // own, processor time is measured too: that of the server alone, or of the client
 // alone.
 //
+// A mock that is a command is started anew for each turn, which is one slice of 2000
+// requests after as many to get warm, and the mean of the turns counts: stripe-mock
+// looks through its routes in an order that is another one after each start, for the
+// GET through 111 to 245, for the POST through 1 to 91. And its garbage is collected
+// once in some 500 requests to GET, which shorter slices may escape.
+//
 // Each gets what it is made for: the same bytes where it takes any, otherwise
 // bodies of its own format, with members of that format and exactly as long.
 // The program's test lets every contender do its work once.
