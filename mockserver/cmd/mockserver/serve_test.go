@@ -518,6 +518,7 @@ func command(tb testing.TB, args ...string) (*exec.Cmd, string) {
 
 // A signal ends the command after what is under way, and its state is saved.
 func TestSignal(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGTERM")
 	}

@@ -26,6 +26,7 @@ var kills = flag.Int("kills", 1, "how often TestKilled kills the command")
 // within the last second at most, and leaves a file that the next one reads. What
 // the machine takes beyond that, which this process notices too, is granted.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	late := lateness(t)
 	for n := 0; n < *kills; n += 10 { // a state of some thousand contacts is enough
 		killing(t, min(10, *kills-n), late)
@@ -180,6 +181,7 @@ func TestStateCutShort(t *testing.T) {
 // The file has what there was at each saving, while changes are appended and
 // while the whole is written anew; in the end it is one whole state.
 func TestStateFollows(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join(t.TempDir(), "state.json")
 	srv := mockserver.New(mockserver.Config{SkipValidation: true})
 	defer srv.Close()
@@ -286,6 +288,7 @@ func TestStateAfterAnError(t *testing.T) {
 // A second signal ends the command at once, also in the middle of what is under
 // way, and what was saved is there.
 func TestSecondSignal(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGINT to send")
 	}
