@@ -149,7 +149,7 @@ func (c *Cursor) shortInt() (n int64, length int) {
 		n = 10*n + int64(digit)
 	}
 	switch {
-	case i == 0, i > most, i > 1 && s[0] == '0', i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e'):
+	case i > most, i > 1 && s[0] == '0', i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e'):
 		return 0, 0
 	}
 	return n, i
@@ -235,9 +235,8 @@ func (c *Cursor) Object() iter.Seq[string] {
 // First enters an object, reads the first name in it and reports whether there is
 // one. A loop with First and Next is Object, and faster.
 func (c *Cursor) First() (name string, ok bool) {
-	if s := c.text[c.i:]; len(s) > 2 && s[:2] == `{"` && c.depth < maxDepth { // as most are written
-		s = s[2:]
-		if n := plain(s); n+2 <= len(s) && s[n:n+2] == `":` {
+	if s, ok := strings.CutPrefix(c.text[c.i:], `{"`); ok && c.depth < maxDepth { // as most are written
+		if n := plain(s); strings.HasPrefix(s[n:], `":`) {
 			c.i += n + len(`{"":`)
 			c.depth++
 			return s[:n], true
@@ -251,14 +250,12 @@ func (c *Cursor) First() (name string, ok bool) {
 
 // Next reads the next name in an object and reports whether there is one.
 func (c *Cursor) Next() (name string, ok bool) {
-	s := c.text[c.i:]
-	if len(s) > 2 && s[:2] == `,"` { // as most are written
-		s = s[2:]
-		if n := plain(s); n+2 <= len(s) && s[n:n+2] == `":` {
+	if s, ok := strings.CutPrefix(c.text[c.i:], `,"`); ok { // as most are written
+		if n := plain(s); strings.HasPrefix(s[n:], `":`) {
 			c.i += n + len(`,"":`)
 			return s[:n], true
 		}
-	} else if s != "" && s[0] == '}' {
+	} else if strings.HasPrefix(s, "}") {
 		c.i++
 		c.depth--
 		return "", false

@@ -26,7 +26,7 @@ var texts = []string{
 	"\t\r\n 1 \t\r\n",
 
 	``, ` `, `nul`, `nulls`, `Null`, `truE`, `tru`, `fals`, `+1`, `-`, `01`, `-01`, `1.`, `.5`, `1.e3`, `1e`,
-	`1e+`, `0x1`, `1_0`, `NaN`, `Infinity`, `--1`,
+	`1e+`, "\xd1", `0x1`, `1_0`, `NaN`, `Infinity`, `--1`,
 	`"`, `"a`, `"\"`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`, `"\u+123"`, `"\u"`, "\"a\nb\"", "\"\x00\"",
 	"\"12345678\x1f\"", `'a'`, `"a"b"`,
 	`[`, `]`, `[1`, `[1,`, `[1,]`, `[,1]`, `[1 2]`, `[1}`, `{`, `}`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`,
@@ -267,6 +267,11 @@ func TestNothingToRead(t *testing.T) {
 	if n := c.Int(); n != 0 || c.End() == nil {
 		t.Errorf("Int of nothing is %d, %v", n, c.End())
 	}
+	c = jsonscan.New("[null]")
+	got := jsonscan.Slice(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+	if err := c.End(); err != nil || len(got) != 1 || got[0] != nil {
+		t.Errorf("a list without a list: %v, %v", got, err)
+	}
 	if c = jsonscan.New("nul"); c.Null() || c.End() == nil {
 		t.Errorf("nul is null, %v", c.End())
 	}
@@ -290,6 +295,31 @@ func TestLookAhead(t *testing.T) {
 	c.Skip()
 	if err := c.End(); err != nil || c.Since(0) != `{"a":1,"b":2}` {
 		t.Errorf("%q, %v", c.Since(0), err)
+	}
+}
+
+// A leap ends where a skip does, whatever stands before and behind the value.
+func TestLeap(t *testing.T) {
+	for _, value := range texts {
+		if len(value) > 5000 || !json.Valid([]byte(value)) {
+			continue
+		}
+		c := jsonscan.New(`{"a":` + value + `,"b":{"c":"}"}}`)
+		for name := range c.Object() {
+			start := c.Offset()
+			if c.Leap(); name == "a" && c.Since(start) != strings.TrimSpace(value) {
+				t.Errorf("leapt over %.100q instead of %.100q", c.Since(start), value)
+			}
+		}
+		if err := c.End(); err != nil {
+			t.Errorf("behind %.100q: %v", value, err)
+		}
+	}
+	for _, text := range []string{"{", `{"a"`, `{"a":"}`, `{"a":1`, "", "}"} {
+		c := jsonscan.New(text)
+		if c.Leap(); c.End() == nil {
+			t.Errorf("%q is whole", text)
+		}
 	}
 }
 

@@ -70,14 +70,14 @@ func (c *Cursor) Leap() {
 // flat returns the length of the object that s begins with if there are no others
 // in it and no escapes, or 0.
 func flat(s string) int {
-	if s == "" || s[0] != '{' {
+	if !strings.HasPrefix(s, "{") {
 		return 0
 	}
-	s = s[:strings.IndexByte(s, '}')+1]
-	if len(s) < 2 || strings.IndexByte(s[1:], '{') >= 0 || strings.IndexByte(s, '\\') >= 0 || strings.Count(s, `"`)%2 > 0 {
+	inside, _, ended := strings.Cut(s[1:], "}")
+	if !ended || strings.Contains(inside, "{") || strings.Contains(inside, `\`) || strings.Count(inside, `"`)%2 > 0 {
 		return 0
 	}
-	return len(s)
+	return len("{}") + len(inside)
 }
 
 // Pointer reads a value by read; null is nil.
