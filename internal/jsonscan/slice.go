@@ -13,7 +13,7 @@ const (
 // cursor has read into slices takes far more memory than the text, as the elements
 // of [{},{},{}] may.
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
-	if c.Peek() == 'n' && c.Null() {
+	if c.Null() {
 		return nil
 	}
 	var few [16]T // so that most slices are allocated once, in their size
