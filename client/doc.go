@@ -129,12 +129,12 @@
 // if WithCount asks for it; else the page behind a short one is asked for too, and
 // must be empty, refused as one that is not there, or the same again. Two empty
 // pages end the list as well, and behind a full page that makes as many as the
-// answers count, one that is empty or refused. A list that ends with fewer items than are counted is
-// an [ErrBadAnswer], and so is a platform whose short page is not the last, which
-// answers another page than asked for, or the same items again: going on would
-// never end, or ending would lose items. [Lookahead] asks for pages ahead of their
-// use. Lists that change meanwhile can yield an item twice or leave one out: pages
-// are numbered, not anchored.
+// answers count, one that is empty or refused. A list that ends with fewer items
+// than are counted is an [ErrBadAnswer], and so is a platform whose short page is
+// not the last, which answers another page than asked for, or the same items again:
+// going on would never end, or ending would lose items. [Lookahead] asks for pages
+// ahead of their use. Lists that change meanwhile can yield an item twice or leave
+// one out: pages are numbered, not anchored.
 //
 // # Import
 //

@@ -74,7 +74,8 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 // limit, after most of these.
 func TestOnceOverHTTP2(t *testing.T) {
 	t.Parallel()
-	// By how many requests are answered first, on the same connection. Without TLS an answer tells that it is HTTP/2.
+	// By how many requests are answered first, on the same connection: without TLS
+	// an answer tells that it is HTTP/2.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {

@@ -32,8 +32,7 @@ func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	case SendingTypeEmailAPI:
 		return object(c, readEmailAPIBounce)
 	}
-	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
-	return nil, new(Event)
+	return noShape(c)
 }
 
 // readEmailReportedAsSpam reads that of Email.ReportedAsSpam, in the same way.
@@ -48,6 +47,10 @@ func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
 	case SendingTypeEmailAPI:
 		return object(c, readEmailAPIComplaint)
 	}
+	return noShape(c)
+}
+
+func noShape(c *jsonscan.Cursor) (Data, *Event) {
 	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
 	return nil, new(Event)
 }

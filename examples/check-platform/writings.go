@@ -16,20 +16,7 @@ const address = "check-platform@example.com"
 // creations are the rows that make what is removed at the end, but for the list.
 func creations() []check {
 	return []check{
-		{"2", "creating a list is 201 with the list", true, func(ctx context.Context, p *platform) verdict {
-			name := "check-platform " + time.Now().UTC().Format(time.DateTime)
-			a := ask(ctx, func(ctx context.Context) error {
-				list, err := p.c.Lists.Create(ctx, client.ListCreate{Name: name})
-				p.own.list, p.list = list.ListID, list.ListID
-				return err
-			})
-			if p.own.list != 0 {
-				p.stays = append(p.stays,
-					fmt.Sprintf("the list %d, %q: the platform has no way to delete one", p.own.list, name))
-			}
-			p.mayStay(a, p.own.list, fmt.Sprintf("a list %q", name))
-			return a.differ(a.code(201), spelling(a.object(), "list_id"))
-		}},
+		{"2", "creating a list is 201 with the list", true, ownList},
 		{"36", "accepting a policy twice is 204 both times", true, func(ctx context.Context, p *platform) verdict {
 			return twice(ctx, p.own.list != 0, func(ctx context.Context) error { return p.c.Lists.AcceptPolicy(ctx, p.own.list) })
 		}},
@@ -75,6 +62,21 @@ func creations() []check {
 		}},
 		{"9", "a change of a template leaves the rest of it", true, partialUpdate},
 	}
+}
+
+// ownList makes the list that all other rows write to.
+func ownList(ctx context.Context, p *platform) verdict {
+	name := "check-platform " + time.Now().UTC().Format(time.DateTime)
+	a := ask(ctx, func(ctx context.Context) error {
+		list, err := p.c.Lists.Create(ctx, client.ListCreate{Name: name})
+		p.own.list, p.list = list.ListID, list.ListID
+		return err
+	})
+	if p.own.list != 0 {
+		p.stays = append(p.stays, fmt.Sprintf("the list %d, %q: the platform has no way to delete one", p.own.list, name))
+	}
+	p.mayStay(a, p.own.list, fmt.Sprintf("a list %q", name))
+	return a.differ(a.code(201), spelling(a.object(), "list_id"))
 }
 
 // mayStay takes down what was made, perhaps, by a creation whose answer is not known:

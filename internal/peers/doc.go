@@ -16,10 +16,10 @@
 // fastest slice of all rounds is what counts: noise of the machine only ever makes
 // a slice slower, and hits every contender alike. The ratio is the time of the
 // other one divided by ours: over 1 we are the faster. A target is met that four
-// of the five runs meet, each by its own fastest slices. A slice hardly ever holds a garbage collection,
-// which is kind to those who allocate much. Where a server is a process of its
-// own, processor time is measured too: that of the server alone, or of the client
-// alone.
+// of the five runs meet, each by its own fastest slices. A slice hardly ever holds
+// a garbage collection, which is kind to those who allocate much. Where a server is
+// a process of its own, processor time is measured too: that of the server alone,
+// or of the client alone.
 //
 // A mock that is a command is started anew for each turn, which is one slice of 2000
 // requests after as many to get warm, and the mean of the turns counts: stripe-mock

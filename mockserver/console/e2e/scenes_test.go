@@ -58,7 +58,10 @@ func (w *world) scenes() map[string]scene {
 		"form-workflow":    {"#/workflows", clicked("main button", "New")},
 		"form-webhook":     {"#/deliveries/webhooks", clicked("button", "New webhook")},
 		"form-rotate":      {"#/deliveries/webhooks", clicked("button", "Rotate the secret")},
-		"webhooks-rotated": {"#/deliveries/webhooks", clicked("button", "Rotate the secret", "dialog button", "Create the successor")}, // by its name one of the last: it leaves a webhook
+		// By its name one of the last: it leaves a webhook.
+		"webhooks-rotated": {
+			"#/deliveries/webhooks", clicked("button", "Rotate the secret", "dialog button", "Create the successor"),
+		},
 	}
 	for _, place := range []string{"inbox", "deliveries", "events", "requests", "templates", "campaigns", "workflows"} {
 		all[place+"-nothing"] = scene{"#/" + place + "/nothing", nil}

@@ -64,8 +64,8 @@ func (p *Platform) DeleteMessage(id string) error {
 	return err
 }
 
-// step is how many messages or contacts are copied while the platform stands still: it goes on
-// between two steps, and while what was copied is looked at.
+// step is how many messages or contacts are copied while the platform stands still:
+// it goes on between two steps, and while what was copied is looked at.
 const step = 256
 
 // sent returns what is in the outbox, deleted or not, and how many messages are not.
