@@ -55,22 +55,6 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestLinter holds the linter's lists for the mock against the table: what it
-// allows is what there is.
-func TestLinter(t *testing.T) {
-	allowed := lists(t)
-	for _, r := range table(t) {
-		if r.name != "mockserver" && !strings.HasPrefix(r.name, "mockserver/") {
-			continue
-		}
-		if _, ok := allowed[r.name]; !ok {
-			t.Errorf(".golangci.yaml has no list for %s", r.name)
-			continue
-		}
-		differ(t, ".golangci.yaml: "+r.name, allowed[r.name], r.imports)
-	}
-}
-
 func differ(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	for _, name := range got {
@@ -190,30 +174,4 @@ func hidden(name string) bool {
 	base := path.Base(name)
 	return slices.ContainsFunc(aside, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }) ||
 		name != "." && strings.ContainsRune("._", rune(base[0])) || base == "testdata" || base == "node_modules"
-}
-
-// lists returns what the strict lists of .golangci.yaml allow, by the folder that
-// they are about. An entry that ends in $ is one package.
-func lists(t *testing.T) map[string][]string {
-	t.Helper()
-	_, module, _ := strings.Cut(read(t, "go.mod"), "module ")
-	module, _, _ = strings.Cut(module, "\n")
-	rule := regexp.MustCompile(`list-mode: strict\n +files: ` +
-		`\["\$\{config-path\}/([^"]+?)/\*+(?:\.go)?", "!\$test"\]\n +allow:( \[[^\]]*\]|(?:\n +- .*)+)`)
-	entry := regexp.MustCompile(`[^\s,\[\]]+`)
-	out := map[string][]string{}
-	for _, m := range rule.FindAllStringSubmatch(read(t, ".golangci.yaml"), -1) {
-		out[m[1]] = []string{}
-		for _, name := range entry.FindAllString(m[2], -1) {
-			exact := strings.TrimSuffix(name, "$")
-			switch {
-			case name == "-" || name == "$gostd":
-			case exact == name && strings.HasPrefix(m[1], "mockserver"):
-				t.Errorf("%s: %s wants a $ at its end, or it allows what is below it too", m[1], name)
-			default:
-				out[m[1]] = append(out[m[1]], strings.TrimPrefix(exact, module+"/"))
-			}
-		}
-	}
-	return out
 }
