@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // take decodes a 2xx, or makes an error of the answer. readErr says why body

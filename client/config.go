@@ -15,7 +15,7 @@ import (
 )
 
 // version is that of this package, as the User-Agent header names it. It is
-// written by internal/release -prepare.
+// written by internal/tools/release -prepare.
 const version = "0.1.0"
 
 // Config says how to reach the platform. BaseURL and one of Token and

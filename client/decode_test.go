@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // TestReaders holds the generated readers against encoding/json: each reads

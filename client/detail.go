@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // What an Error holds of the details of an answer.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // do performs an operation and returns what the platform answered, read by

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"example.com/emailplatform/internal/jsonwrite"
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // body is what a request can send: each type has a generated method.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"example.com/emailplatform/internal/jsonwrite"
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // bodies returns a new body of every type that a request has.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // ImportBatch imports at most 1,000 contacts with one request. Importing the

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"sync"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // IterOption changes how an iterator goes through the pages of a list.

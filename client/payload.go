@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync"
 
-	"example.com/emailplatform/internal/jsonwrite"
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // payload is an encoded body. Its memory is used again for that of another call

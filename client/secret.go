@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unique"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 const redacted = "[redacted]"

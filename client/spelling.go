@@ -1,6 +1,6 @@
 package client
 
-import "example.com/emailplatform/internal/jsonscan"
+import "example.com/emailplatform/internal/json/jsonscan"
 
 // The readers of values that another platform of the same interface answers in
 // the place of ours. The overlay of the generator says where they are used.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // The known values of [Webhook.Status]. The set is open.

@@ -183,7 +183,7 @@ func TestIDsMayBeNumbersOrStrings(t *testing.T) {
 				want = other
 			}
 			if got := f.Type.String(); got != want {
-				t.Errorf("%s is of type %s, want %s: see \"Ids\" in internal/codegen/events.overlay.yaml", name, got, want)
+				t.Errorf("%s is of type %s, want %s: see \"Ids\" in internal/tools/codegen/events.overlay.yaml", name, got, want)
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // ParseError says what is wrong with a delivery, and where. It holds nothing of

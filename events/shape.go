@@ -1,6 +1,6 @@
 package events
 
-import "example.com/emailplatform/internal/jsonscan"
+import "example.com/emailplatform/internal/json/jsonscan"
 
 // object reads an object by read, and returns with it room for the event that it
 // is the data of: both live together, and are one allocation. Anything else, null

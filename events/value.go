@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"example.com/emailplatform/internal/jsonscan"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // ID is an id of a contact, list, campaign or the like. The platform writes it

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/emailplatform/internal/respell"
+	"example.com/emailplatform/internal/tests/altformat"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -95,7 +95,7 @@ func TestLeavesAList(t *testing.T) {
 // TestNamesTheSpelling: a platform that spells its answers otherwise is read, and
 // each row says how it spells.
 func TestNamesTheSpelling(t *testing.T) {
-	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return respell.Transport(next) })
+	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return altformat.Transport(next) })
 	for says, want := range map[string]string{
 		"creating a list is 201 with the list":         `differs: it is in "data", "id" in place of "list_id"; read all the same`,
 		"a webhook is a bare object with webhook_id":   `differs: it is in "data", "id" in place of "webhook_id"; "secret" in "signature"; "hash_function" in "signature"; read all the same`,

@@ -10,7 +10,7 @@
 // Its tables are made in the first schema of the search path. Without a
 // PostgreSQL at hand, the demonstration runs on one that comes and goes:
 //
-//	go run -C internal/chaos ./cmd/withservers go run -C ../../examples/durable .
+//	go run -C internal/tests/chaos ./cmd/withservers go run -C ../../../examples/durable .
 package main
 
 import (

@@ -45,10 +45,10 @@ type subject struct {
 func subjects() []subject {
 	own := func(dir string) subject { return subject{dir, []string{dir}} }
 	inside := func(dir string) subject {
-		return subject{dir, []string{dir, "mockserver", "mockserver/conformance", "internal/simulation"}}
+		return subject{dir, []string{dir, "mockserver", "internal/tests/conformance", "internal/tests/simulation"}}
 	}
 	return []subject{
-		own("internal/jsonscan"), own("events"), own("webhook"), own("client"),
+		own("internal/json/jsonscan"), own("events"), own("webhook"), own("client"),
 		inside("mockserver/internal/delivery"), inside("mockserver/internal/platform"),
 	}
 }

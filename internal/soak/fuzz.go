@@ -40,7 +40,7 @@ type fuzzing struct{ dir, target string }
 // the most, and is the fastest.
 func (f fuzzing) executions(long bool) int {
 	n := 2_000
-	if f.dir == "events" || f.dir == "internal/jsonscan" {
+	if f.dir == "events" || f.dir == "internal/json/jsonscan" {
 		n = 50_000
 	}
 	if long {

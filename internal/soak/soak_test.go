@@ -79,7 +79,7 @@ func TestTrialsRun(t *testing.T) {
 		t.Skip("compiles and runs tests of other packages")
 	}
 	t.Chdir("../..")
-	r := repeated{dir: "internal/jsonscan", tests: "^TestNoSuchTest$"}
+	r := repeated{dir: "internal/json/jsonscan", tests: "^TestNoSuchTest$"}
 	if _, err := r.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "no test matches") {
 		t.Errorf("without a test: %v", err)
 	}
@@ -107,7 +107,7 @@ func TestFuzzTargetsAreFound(t *testing.T) {
 		names[trial.name] = true
 	}
 	for _, want := range []string{
-		"fuzz events FuzzParse", "fuzz internal/jsonscan FuzzCursor", "fuzz mcp FuzzArguments",
+		"fuzz events FuzzParse", "fuzz internal/json/jsonscan FuzzCursor", "fuzz mcp FuzzArguments",
 		"fuzz webhook FuzzVerify",
 	} {
 		if !names[want] {

@@ -31,7 +31,7 @@ func testTrials(seeds int) (trials []trial) {
 	few, many := cmp.Or(seeds, 5_000), cmp.Or(seeds, 1_000_000)
 	for _, r := range []repeated{
 		{
-			name: "simulation of the whole system", dir: "internal/simulation", tests: "^TestSeeds$", progress: true,
+			name: "simulation of the whole system", dir: "internal/tests/simulation", tests: "^TestSeeds$", progress: true,
 			short: simulated(few), long: simulated(many), tried: [2]string{fmt.Sprintf("%d seeds", few), fmt.Sprintf("%d seeds", many)},
 		},
 		{
@@ -59,11 +59,11 @@ func testTrials(seeds int) (trials []trial) {
 			short: []string{"-kills=100"}, long: []string{"-kills=5000"}, tried: [2]string{"killed 100 times", "killed 5,000 times"},
 		},
 		{
-			name: "the platform against a model of it", dir: "mockserver/conformance", tests: "^TestModel$",
+			name: "the platform against a model of it", dir: "internal/tests/conformance", tests: "^TestModel$",
 			short: []string{"-model.sequences=10000"}, long: []string{"-model.sequences=1000000"}, tried: [2]string{"10,000 sequences", "1,000,000 sequences"},
 		},
 		{
-			name: "everything at once, with the race detector", dir: "mockserver/conformance", tests: "^TestStress$", race: true,
+			name: "everything at once, with the race detector", dir: "internal/tests/conformance", tests: "^TestStress$", race: true,
 			short: []string{"-stress=10s"}, long: []string{"-stress=30m"}, tried: [2]string{"64 goroutines for 10 s", "64 goroutines for 30 min"},
 		},
 	} {

@@ -1,0 +1,236 @@
+package jsonscan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/internal/json/jsonscan"
+)
+
+type inner struct {
+	n    int64
+	tags []string
+}
+
+// readAll reads {"s":string,"b":bool,"in":[{"n":int,"tags":[string]}]}.
+func readAll(c *jsonscan.Cursor) (s string, b bool, in []inner) {
+	for name := range c.Object() {
+		switch name {
+		case "s":
+			s = c.String()
+		case "b":
+			b = c.Bool()
+		case "in":
+			in = jsonscan.Slice(c, func(c *jsonscan.Cursor) (v inner) {
+				for name := range c.Object() {
+					switch name {
+					case "n":
+						v.n = c.Int()
+					case "tags":
+						v.tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+					default:
+						c.Skip()
+					}
+				}
+				return v
+			})
+		default:
+			c.Skip()
+		}
+	}
+	return s, b, in
+}
+
+func TestErrors(t *testing.T) {
+	long := strings.Repeat("x", 50)
+	for _, row := range []struct {
+		name, text, path, want string
+		offset                 int
+		syntax                 bool
+	}{
+		{name: "a number for a string", text: `{"s":1}`, path: "s", want: "a string", offset: 5},
+		{name: "an object for a string", text: `{"s":{"x":1}}`, path: "s", want: "a string", offset: 5},
+		{name: "a string for a boolean", text: `{"b":"true"}`, path: "b", want: "true or false", offset: 5},
+		{name: "an array for an object", text: `[]`, want: "an object"},
+		{name: "an object for an array", text: `{"in":{}}`, path: "in", want: "an array", offset: 6},
+		{name: "in an element", text: `{"in":[{"n":1},{"n": "2"}]}`, path: "in[1].n", want: "a number", offset: 21},
+		{
+			name: "in an array in an element",
+			text: `{"in":[{"tags":["a","b",3]}]}`, path: "in[0].tags[2]", want: "a string", offset: 24,
+		},
+		{name: "a fraction", text: `{"in":[{"n":1.5}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
+		{
+			name: "too large",
+			text: `{"in":[{"n":9223372036854775808}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12,
+		},
+		{name: "the first of two", text: `{"s":1,"b":2}`, path: "s", want: "a string", offset: 5},
+		{name: "not JSON comes first", text: `{"s":1,"b":tru}`, path: "b", want: "a value", offset: 11, syntax: true},
+		{name: "nothing", want: "a value", syntax: true},
+		{name: "cut off in a string", text: `{"s":"ab`, path: "s", want: "the rest of a string", offset: 8, syntax: true},
+		{name: "cut off before a value", text: `{"s":`, path: "s", want: "a value", offset: 5, syntax: true},
+		{name: "cut off in an object", text: `{"s":"a"`, want: "a comma or }", offset: 8, syntax: true},
+		{name: "cut off in an array", text: `{"in":[`, path: "in[0]", want: "a value", offset: 7, syntax: true},
+		{name: "no comma", text: `{"in":[{"n":1 "m":2}]}`, path: "in[0]", want: "a comma or }", offset: 14, syntax: true},
+		{name: "no colon", text: `{"s" 1}`, want: "a colon", offset: 5, syntax: true},
+		{name: "no name", text: `{"s":"a",}`, want: "a name", offset: 9, syntax: true},
+		{
+			name: "a bad escape",
+			text: `{"x":{"y":"a\qb"}}`, path: "x.y", want: "an escape sequence", offset: 13, syntax: true,
+		},
+		{
+			name: "a bad code unit",
+			text: `{"x":{"y":"a\u00g0"}}`, path: "x.y", want: "four hexadecimal digits", offset: 13,
+			syntax: true,
+		},
+		{name: "a bad number", text: `{"x":[01]}`, path: "x[0]", want: "a number", offset: 6, syntax: true},
+		{name: "more text", text: `{} x`, want: "the end of the text", offset: 3, syntax: true},
+		{
+			name: "a name that needs quotes",
+			text: `{"a b":{"":[x]}}`, path: `["a b"][""][0]`, want: "a value", offset: 12, syntax: true,
+		},
+		{
+			name: "a long name",
+			text: `{"` + long + `":x}`, path: `["` + long[:40] + `"]`, want: "a value", offset: 54, syntax: true,
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := jsonscan.New(row.text)
+			readAll(c)
+			err := c.End()
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if *err != (jsonscan.Error{Offset: row.offset, Path: row.path, Want: row.want, Syntax: row.syntax}) {
+				t.Errorf("got %+v", *err)
+			}
+		})
+	}
+}
+
+func TestMismatchLosesNothingElse(t *testing.T) {
+	c := jsonscan.New(`{"s":["x",{"y":null}],"in":[{"n":"1","tags":["a"]},{"n":7}],"b":true}`)
+	s, b, in := readAll(c)
+	if c.End() == nil {
+		t.Error("no error")
+	}
+	if s != "" || !b || len(in) != 2 || in[0].n != 0 || len(in[0].tags) != 1 || in[1].n != 7 {
+		t.Errorf("read %q, %v, %v", s, b, in)
+	}
+}
+
+func TestIsolate(t *testing.T) {
+	for _, row := range []struct{ name, text, isolated, whole string }{
+		{name: "all well", text: `["a","b","c"]`},
+		{name: "in the value", text: `["a",1,"c"]`, isolated: "[1]"},
+		{name: "before it", text: `[1,"b","c"]`, whole: "[0]"},
+		{name: "before and in it", text: `[1,2,"c"]`, isolated: "[1]", whole: "[0]"},
+		{name: "behind it", text: `["a",1,2]`, isolated: "[1]", whole: "[2]"},
+		{name: "not JSON", text: `["a",tru,"c"]`, isolated: "[1]", whole: "[1]"},
+		{name: "not JSON behind a mismatch", text: `[1,tru,"c"]`, isolated: "[1]", whole: "[1]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := jsonscan.New(row.text)
+			var isolated *jsonscan.Error
+			i := 0
+			for range c.Array() {
+				if i == 1 {
+					isolated = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+				} else {
+					_ = c.String()
+				}
+				i++
+			}
+			if pathOf(isolated) != row.isolated || pathOf(c.End()) != row.whole {
+				t.Errorf("isolated %v, whole %v", isolated, c.End())
+			}
+		})
+	}
+}
+
+// What makes a text not JSON stays its mistake, however reading goes on.
+func TestFirstSyntaxErrorStays(t *testing.T) {
+	for name, read := range map[string]func(*jsonscan.Cursor){
+		"isolated": func(c *jsonscan.Cursor) { _ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
+		"optional": func(c *jsonscan.Cursor) { jsonscan.Optional(c, (*jsonscan.Cursor).String) },
+	} {
+		c := jsonscan.New(`tru`)
+		c.Skip()
+		read(c)
+		if err := c.End(); err == nil || err.Offset != 0 || !err.Syntax {
+			t.Errorf("%s: %v, want the mistake at offset 0", name, err)
+		}
+	}
+}
+
+// Isolate keeps what makes the text not JSON, also behind a mismatch.
+func TestIsolateKeepsSyntaxErrors(t *testing.T) {
+	c := jsonscan.New(`1 tru`)
+	c.Mismatch("a string")
+	_ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
+	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
+		t.Errorf("%v, want the mistake at offset 2", err)
+	}
+}
+
+func pathOf(err *jsonscan.Error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Path
+}
+
+func TestErrorText(t *testing.T) {
+	c := jsonscan.New(`{"s":1}`)
+	readAll(c)
+	if got := c.End().Error(); got != "json: s: want a string at offset 5" {
+		t.Error(got)
+	}
+	c = jsonscan.New(`x`)
+	readAll(c)
+	if got := c.End().Error(); got != "json: want a value at offset 0" {
+		t.Error(got)
+	}
+}
+
+// A path stays short, however deep its place is: one of more than 200 bytes ends
+// in an ellipsis.
+func TestDeepPath(t *testing.T) {
+	name := strings.Repeat("n", 39)
+	deep := `{"m` + name + `":` + strings.Repeat(`{"`+name+`":`, 4)
+	whole := "m" + name + strings.Repeat("."+name, 4) // 200 bytes
+	for text, want := range map[string]string{
+		strings.Repeat(`{"a":[`, 4000) + "x": "a[0]" + strings.Repeat(".a[0]", 39) + ".a…",
+		strings.Repeat(`[`, 4000) + "x":      strings.Repeat("[0]", 67) + "…",
+		deep + "x":                           whole,
+		deep + `{"a":x`:                      whole + ".a",
+		deep + `{"a":{"b":x`:                 whole + ".a…",
+		deep + `[[x`:                         whole + "[0]…",
+	} {
+		c := jsonscan.New(text)
+		c.Skip()
+		if err := c.End(); pathOf(err) != want {
+			t.Errorf("%.100s: path %q, want %q", text, pathOf(err), want)
+		}
+	}
+}
+
+// A name stands in a path as it is if it is short and made of letters, digits,
+// hyphens and underscores; else in quotes.
+func TestNamesInPaths(t *testing.T) {
+	for name, plain := range map[string]bool{
+		"azAZ09_-": true, "a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "_": true, "-": true,
+		"/": false, ":": false, "@": false, "[": false, "`": false, "{": false, " ": false, "é": false, "": false, "~": false,
+		strings.Repeat("x", 40): true, strings.Repeat("x", 41): false,
+	} {
+		c := jsonscan.New(`{"` + name + `":x}`)
+		c.Skip()
+		want := name
+		if !plain {
+			want = fmt.Sprintf("[%.40q]", name)
+		}
+		if err := c.End(); pathOf(err) != want {
+			t.Errorf("path %q, want %q", pathOf(err), want)
+		}
+	}
+}

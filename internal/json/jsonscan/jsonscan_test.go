@@ -1,0 +1,382 @@
+package jsonscan_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"example.com/emailplatform/internal/json/jsonscan"
+)
+
+// text is JSON of every kind, with and without mistakes.
+var texts = []string{
+	`null`, `true`, `false`, `0`, `-0`, `-1`, `12`, `1.5`, `1e3`, `1E+3`, `1.25e-2`, `9223372036854775807`, `1e999`,
+	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\u0000"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
+	`"\ud83d\u0041"`, `"\ud83dx"`,
+	`"é€😀"`, "\"\xff\"", "\"a\xc3\"", "\"\\n\xff\"", `"` + strings.Repeat("long ", 20) + `"`,
+	`"` + strings.Repeat("é", 20) + `\n"`, "\"\x7f\u2028\"",
+	`[]`, `[1]`, `[1, 2 ,3]`, `[[],[[]]]`, ` [ ] `, `{}`, `{"a":1}`, ` { "a" : 1 , "b" : [ { } ] } `, `{"":0}`,
+	`{"a":1,"a":2}`, `{"\u0061":1}`,
+	`{"a":"}","b":1}`, `{"a}":"}","b":"}"}`, `{"a":"{","b":1}`, `{"a":"\"}","b":1}`, `{"a":"}\"","b":{"c":1}}`, `{"a":[{}]}`,
+	"\t\r\n 1 \t\r\n",
+
+	``, ` `, `nul`, `nulls`, `Null`, `truE`, `tru`, `fals`, `+1`, `-`, `01`, `-01`, `1.`, `.5`, `1.e3`, `1e`,
+	`1e+`, "\xd1", `0x1`, `1_0`, `NaN`, `Infinity`, `--1`,
+	`"`, `"a`, `"\"`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`, `"\u+123"`, `"\u"`, "\"a\nb\"", "\"\x00\"",
+	"\"12345678\x1f\"", `'a'`, `"a"b"`,
+	`[`, `]`, `[1`, `[1,`, `[1,]`, `[,1]`, `[1 2]`, `[1}`, `{`, `}`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`,
+	`{"a":1,}`, `{"a",1}`, `{a:1}`, `{1:1}`, `{"a":1 "b":2}`, `{"a":}`, `{,}`, `{"a":1]`,
+	`1 2`, `{} {}`, `null,`, `//`, "\ufeff1", "\v1", "1\x00", "\xa01",
+	strings.Repeat("[", 1000) + strings.Repeat("]", 1000), strings.Repeat("[", 10000) + strings.Repeat("]", 10000),
+	strings.Repeat("[", 10001) + strings.Repeat("]", 10001),
+	strings.Repeat(`{"a":`, 10001) + "1" + strings.Repeat("}", 10001),
+}
+
+// value reads any value as json.Unmarshal does, but numbers as [json.Number].
+func value(c *jsonscan.Cursor) any {
+	switch c.Peek() {
+	case '{':
+		m := map[string]any{}
+		for name := range c.Object() {
+			m[name] = value(c)
+		}
+		return m
+	case '[':
+		s := []any{}
+		for range c.Array() {
+			s = append(s, value(c))
+		}
+		return s
+	case '"':
+		return c.String()
+	case 't', 'f':
+		return c.Bool()
+	case 'n':
+		c.Null()
+		return nil
+	}
+	return json.Number(c.Number())
+}
+
+// check holds the cursor against encoding/json: it accepts the same texts, and
+// reads the same values from them.
+func check(t *testing.T, text string) {
+	valid := json.Valid([]byte(text))
+	c, ahead := jsonscan.New(text), jsonscan.New(text)
+	c.Skip()
+	if ahead.Leap(); valid && ahead.Since(0) != c.Since(0) {
+		t.Fatalf("leapt over %q, skipped %q", ahead.Since(0), c.Since(0))
+	}
+	if err := c.End(); (err == nil) != valid {
+		t.Fatalf("Skip: %v, json.Valid: %v, in %.100q", err, valid, text)
+	}
+	c = jsonscan.New(text)
+	got := value(c)
+	err := c.End()
+	if (err == nil) != valid {
+		t.Fatalf("read: %v, json.Valid: %v, in %.100q", err, valid, text)
+	}
+	if err != nil {
+		if !err.Syntax || err.Offset < 0 || err.Offset > len(text) || err.Want == "" {
+			t.Fatalf("%+v in %.100q", err, text)
+		}
+		return
+	}
+	var want any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("read %#v, encoding/json %#v, in %.100q", got, want, text)
+	}
+}
+
+func TestAgreesWithEncodingJSON(t *testing.T) {
+	for _, text := range texts {
+		check(t, text)
+		if len(text) < 1000 { // where other values and members surround it
+			for _, around := range []string{"[%]", `{"a":%}`, `[1,%,2]`, `{"a":%,"b":"c"}`, ` %`, "% "} {
+				check(t, strings.Replace(around, "%", text, 1))
+			}
+		}
+	}
+}
+
+// Every text with one byte replaced, removed or cut off behind.
+func TestMutants(t *testing.T) {
+	const bytes = "\"\\{}[]:,0.e-ntu/ \n\x00\x1f\x7f\x80\xff"
+	for _, text := range texts {
+		if len(text) > 60 {
+			continue
+		}
+		for i := range len(text) {
+			check(t, text[:i])
+			check(t, text[:i]+text[i+1:])
+			for _, b := range []byte(bytes) {
+				check(t, text[:i]+string([]byte{b})+text[i+1:])
+			}
+		}
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	for _, text := range texts {
+		f.Add(text)
+	}
+	f.Fuzz(check)
+}
+
+func TestNullIsZero(t *testing.T) {
+	c := jsonscan.New(`[null,null,null,null,null,null,null,null]`)
+	i := 0
+	for range c.Array() {
+		var zero bool
+		switch i {
+		case 0:
+			zero = c.String() == ""
+		case 1:
+			zero = c.Int() == 0
+		case 2:
+			zero = !c.Bool()
+		case 3:
+			zero = c.Number() == ""
+		case 4:
+			zero = jsonscan.Pointer(c, (*jsonscan.Cursor).Int) == nil
+		case 5:
+			zero = jsonscan.Slice(c, (*jsonscan.Cursor).Int) == nil
+		case 6:
+			zero = true
+			for range c.Object() {
+				zero = false
+			}
+		case 7:
+			zero = string(c.Raw()) == "null"
+		}
+		if !zero {
+			t.Errorf("element %d is not zero", i)
+		}
+		i++
+	}
+	if err := c.End(); err != nil || i != 8 {
+		t.Errorf("%d elements, %v", i, err)
+	}
+}
+
+func TestValues(t *testing.T) {
+	c := jsonscan.New(`{"ints":[1,-2,9223372036854775807],"none":[],"bools":[true,false],"raw": {"x" : 1} ,"pointer":"p"}`)
+	for name := range c.Object() {
+		switch name {
+		case "ints":
+			if got, want := jsonscan.Slice(c, (*jsonscan.Cursor).Int), []int64{1, -2, math.MaxInt64}; !slices.Equal(got, want) {
+				t.Errorf("ints are %v", got)
+			}
+		case "none":
+			if got := jsonscan.Slice(c, (*jsonscan.Cursor).Int); got == nil || len(got) > 0 {
+				t.Errorf("none is %#v", got)
+			}
+		case "bools":
+			if got := jsonscan.Slice(c, (*jsonscan.Cursor).Bool); !slices.Equal(got, []bool{true, false}) {
+				t.Errorf("bools are %v", got)
+			}
+		case "raw":
+			if got := c.Raw(); string(got) != `{"x" : 1}` {
+				t.Errorf("raw is %s", got)
+			}
+		case "pointer":
+			if got := jsonscan.Pointer(c, (*jsonscan.Cursor).String); got == nil || *got != "p" {
+				t.Errorf("pointer is %v", got)
+			}
+		}
+	}
+	if err := c.End(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLongSlice(t *testing.T) {
+	text := "[" + strings.Repeat(`"a",`, 999) + `"b"]`
+	c := jsonscan.New(text)
+	s := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+	if err := c.End(); err != nil || len(s) != 1000 || s[999] != "b" || cap(s) != 1000 {
+		t.Errorf("%d strings, capacity %d, %v", len(s), cap(s), err)
+	}
+}
+
+// within reports whether s is a part of text in memory.
+func within(s, text string) bool {
+	p, start := uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(unsafe.Pointer(unsafe.StringData(text)))
+	return start <= p && p < start+uintptr(len(text))
+}
+
+func TestClone(t *testing.T) {
+	for _, clone := range []bool{false, true} {
+		text := `{"name":["a string",12,"another"]}`
+		c := jsonscan.New(text)
+		c.Clone = clone
+		for range c.Object() {
+			for range c.Array() {
+				var s string
+				if c.Peek() == '"' {
+					s = c.String()
+				} else {
+					s = c.Number()
+				}
+				if within(s, text) == clone {
+					t.Errorf("Clone %v: %q is part of the text: %v", clone, s, within(s, text))
+				}
+			}
+		}
+	}
+}
+
+// Of copies, short strings that come again share their memory, whatever bytes
+// they begin and end with, but not in a text that is shorter than what that takes.
+func TestCloneShares(t *testing.T) {
+	const table = 1 << 10
+	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
+		one, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("[%s, \"between\", %[1]s]", one)
+		for length, shares := range map[int]bool{table - 1: false, table: true} {
+			c := jsonscan.New(text + strings.Repeat(" ", length-len(text)))
+			c.Clone = true
+			got := jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			if err := c.End(); err != nil || !slices.Equal(got, []string{s, "between", s}) {
+				t.Fatalf("%q: %q, %v", s, got, err)
+			}
+			if shared := unsafe.StringData(got[0]) == unsafe.StringData(got[2]); s != "" && shared != (shares && len(s) <= 16) {
+				t.Errorf("%q in %d bytes: shared is %v", s, length, shared)
+			}
+		}
+	}
+}
+
+// A reader that finds nothing, or half a word, fails and does not panic.
+func TestNothingToRead(t *testing.T) {
+	c := jsonscan.New("")
+	c.QuotedInts = true
+	if n := c.Int(); n != 0 || c.End() == nil {
+		t.Errorf("Int of nothing is %d, %v", n, c.End())
+	}
+	c = jsonscan.New("[null]")
+	got := jsonscan.Slice(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
+	if err := c.End(); err != nil || len(got) != 1 || got[0] != nil {
+		t.Errorf("a list without a list: %v, %v", got, err)
+	}
+	if c = jsonscan.New("nul"); c.Null() || c.End() == nil {
+		t.Errorf("nul is null, %v", c.End())
+	}
+}
+
+func TestLookAhead(t *testing.T) {
+	c := jsonscan.New(`{"a":1,"b":2}`)
+	ahead := *c
+	for name := range ahead.Object() {
+		if name == "b" {
+			break
+		}
+		ahead.Skip()
+	}
+	if got := ahead.Int(); got != 2 {
+		t.Errorf("b is %d", got)
+	}
+	if start := c.Offset(); start != 0 {
+		t.Errorf("the cursor moved to %d", start)
+	}
+	c.Skip()
+	if err := c.End(); err != nil || c.Since(0) != `{"a":1,"b":2}` {
+		t.Errorf("%q, %v", c.Since(0), err)
+	}
+}
+
+// A leap ends where a skip does, whatever stands before and behind the value.
+func TestLeap(t *testing.T) {
+	for _, value := range texts {
+		if len(value) > 5000 || !json.Valid([]byte(value)) {
+			continue
+		}
+		c := jsonscan.New(`{"a":` + value + `,"b":{"c":"}"}}`)
+		for name := range c.Object() {
+			start := c.Offset()
+			if c.Leap(); name == "a" && c.Since(start) != strings.TrimSpace(value) {
+				t.Errorf("leapt over %.100q instead of %.100q", c.Since(start), value)
+			}
+		}
+		if err := c.End(); err != nil {
+			t.Errorf("behind %.100q: %v", value, err)
+		}
+	}
+	for _, text := range []string{"{", `{"a"`, `{"a":"}`, `{"a":1`, "", "}"} {
+		c := jsonscan.New(text)
+		if c.Leap(); c.End() == nil {
+			t.Errorf("%q is whole", text)
+		}
+	}
+}
+
+func TestOptional(t *testing.T) {
+	for text, want := range map[string]struct {
+		first, second int64
+		path          string
+		syntax        bool
+	}{
+		`[1,2]`:     {first: 1, second: 2},
+		`["x",2]`:   {second: 2},
+		`["5","6"]`: {first: 5, second: 6},
+		`[null,2]`:  {second: 2},
+		`[1,"x"]`:   {first: 1, path: "[1]"},
+		`[{},true]`: {path: "[1]"},
+		`[x,2]`:     {path: "[0]", syntax: true},
+		`["x`:       {path: "[0]", syntax: true},
+	} {
+		c := jsonscan.New(text)
+		c.QuotedInts = true
+		var got [2]int64
+		i := 0
+		for range c.Array() {
+			if i == 0 {
+				got[i] = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			} else {
+				got[i] = c.Int()
+			}
+			i++
+		}
+		err := c.End()
+		switch {
+		case got != [2]int64{want.first, want.second}:
+			t.Errorf("%s: %v", text, got)
+		case (err != nil) != (want.path != "") || err != nil && (err.Path != want.path || err.Syntax != want.syntax):
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// An optional value is whole or zero, also behind a mistake elsewhere.
+func TestOptionalBehindMistake(t *testing.T) {
+	c := jsonscan.New(`["x",[1,"y"],[2,3]]`)
+	var got []int64
+	for range c.Array() {
+		if c.Peek() != '[' {
+			c.Int()
+			continue
+		}
+		got = append(got, jsonscan.Optional(c, func(c *jsonscan.Cursor) (sum int64) {
+			for range c.Array() {
+				sum += c.Int()
+			}
+			return sum
+		}))
+	}
+	if err := c.End(); !slices.Equal(got, []int64{0, 5}) || pathOf(err) != "[0]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}

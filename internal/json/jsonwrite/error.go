@@ -1,0 +1,60 @@
+package jsonwrite
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"example.com/emailplatform/internal/json/jsonscan"
+)
+
+const notUTF8 = "is not UTF-8"
+
+// refuse notes that the value that comes next cannot be sent, if it is the first.
+func (w *Writer) refuse(mistake string) {
+	if w.mistake == "" {
+		w.mistake, w.at = mistake, len(w.Bytes)
+	}
+}
+
+// Err returns an error for the first value that cannot be sent as it is, such as
+// "contacts.3.tags.0: is not UTF-8", or nil.
+func (w *Writer) Err() error {
+	if w.mistake == "" {
+		return nil
+	}
+	way := locate(jsonscan.New(string(w.Bytes[:w.at])), nil)
+	if len(way) == 0 {
+		return errors.New(w.mistake)
+	}
+	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
+}
+
+// locate returns the way to the value before which the text breaks off, or nil
+// if that is not in what comes next. It reads what was written, so that nothing
+// need be kept while all is well.
+func locate(c *jsonscan.Cursor, way []string) []string {
+	switch c.Peek() {
+	case '{':
+		for name := range c.Object() {
+			if found := locate(c, append(way, name)); found != nil {
+				return found
+			}
+		}
+	case '[':
+		i := 0
+		for range c.Array() {
+			if found := locate(c, append(way, strconv.Itoa(i))); found != nil {
+				return found
+			}
+			i++
+		}
+	default:
+		c.Skip()
+		if c.Err() != nil {
+			return way
+		}
+	}
+	return nil
+}

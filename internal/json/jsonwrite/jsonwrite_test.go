@@ -1,0 +1,139 @@
+package jsonwrite_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"example.com/emailplatform/internal/json/jsonwrite"
+)
+
+// plainly is what encoding/json makes of v without the escaping of HTML.
+func plainly(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// holds compares what write writes with what encoding/json makes of v.
+func holds(t *testing.T, v any, write func(w *jsonwrite.Writer)) {
+	t.Helper()
+	var w jsonwrite.Writer
+	write(&w)
+	if want := plainly(t, v); string(w.Bytes) != want || w.Err() != nil {
+		t.Errorf("got %s and %v, want %s", w.Bytes, w.Err(), want)
+	}
+}
+
+// TestCharacters writes every character at every place of eight bytes.
+func TestCharacters(t *testing.T) {
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if r > 0x3000 && r < 0xfff0 || r > 0x10100 && r < 0x10ff00 || !utf8.ValidRune(r) {
+			continue // where all are like their neighbours
+		}
+		text := "1234567" + string(r) + "12345678"
+		for i := range 8 {
+			holds(t, text[i:], func(w *jsonwrite.Writer) { w.String(text[i:]) })
+		}
+		if t.Failed() {
+			t.Fatalf("it is %U", r)
+		}
+	}
+}
+
+// TestKinds writes a value of each kind.
+func TestKinds(t *testing.T) {
+	type named string
+	type number int64
+	for _, n := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64} {
+		holds(t, n, func(w *jsonwrite.Writer) { w.Int(n) })
+		holds(t, []number{number(n), 2}, func(w *jsonwrite.Writer) { jsonwrite.Ints(w, []number{number(n), 2}) })
+	}
+	holds(t, true, func(w *jsonwrite.Writer) { w.Bool(true) })
+	holds(t, false, func(w *jsonwrite.Writer) { w.Bool(false) })
+	holds(t, nil, func(w *jsonwrite.Writer) { w.Null() })
+	holds(t, []named{}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{}) })
+	holds(t, []named{"<a>", "", "\n"}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{"<a>", "", "\n"}) })
+	for _, m := range []map[string]string{{}, {"b": "&", "a": "", "\"": "é"}} {
+		holds(t, m, func(w *jsonwrite.Writer) { jsonwrite.Map(w, m) })
+	}
+	holds(t, struct {
+		A int64    `json:"a"`
+		B []string `json:"b"`
+	}{1, []string{"c"}}, func(w *jsonwrite.Writer) {
+		w.Open('{')
+		w.Name(`"a":`)
+		w.Int(1)
+		w.Name(`"b":`)
+		jsonwrite.Strings(w, []string{"c"})
+		w.Close('}')
+	})
+}
+
+// TestMistakes names the first value that cannot be sent by its place.
+func TestMistakes(t *testing.T) {
+	const bad = "M\xfcller"
+	for want, write := range map[string]func(w *jsonwrite.Writer){
+		"is not UTF-8":    func(w *jsonwrite.Writer) { w.String(bad) },
+		"is missing":      func(w *jsonwrite.Writer) { jsonwrite.Ints[int64](w, nil) },
+		"0: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{bad, bad}) },
+		"2: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{"\ufffd", `\"[{`, bad}) },
+		"a: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Map(w, map[string]string{"a": bad, "b": bad}) },
+		"M\ufffdller: is not UTF-8": func(w *jsonwrite.Writer) {
+			jsonwrite.Map(w, map[string]string{"A": "", bad: bad, "Z": ""})
+		},
+		"b.1.c: is missing": func(w *jsonwrite.Writer) {
+			w.Open('{')
+			w.Name(`"a":`)
+			jsonwrite.Map(w, map[string]string{"b": "[", "c": "}"})
+			w.Name(`"b":`)
+			jsonwrite.Slice(w, []bool{true, false}, func(b *bool, w *jsonwrite.Writer) {
+				w.Open('{')
+				w.Name(`"c":`)
+				if *b {
+					w.Int(1)
+				} else {
+					jsonwrite.Map(w, nil)
+				}
+				w.Close('}')
+			})
+			w.Close('}')
+		},
+	} {
+		var w jsonwrite.Writer
+		write(&w)
+		if err := w.Err(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if !json.Valid(w.Bytes) && utf8.Valid(w.Bytes) {
+			t.Errorf("%s: not JSON: %s", want, w.Bytes)
+		}
+		w.Reset()
+		w.Int(1)
+		if w.Err() != nil || string(w.Bytes) != "1" {
+			t.Errorf("%s: after a reset: %s, %v", want, w.Bytes, w.Err())
+		}
+	}
+}
+
+func FuzzString(f *testing.F) {
+	f.Add("12345678\x1f\u2028é\"\\<\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		if utf8.ValidString(s) {
+			holds(t, s, func(w *jsonwrite.Writer) { w.String(s) })
+			return
+		}
+		var w jsonwrite.Writer
+		if w.String(s); w.Err() == nil {
+			t.Errorf("%q is no mistake", s)
+		}
+	})
+}

@@ -1,0 +1,166 @@
+// Package altformat has a platform answer in the other known spelling, for tests:
+// resources in an envelope, ids by the name id, a page's items alike, and a body
+// where there was none. It knows no more of the platform than what its answers
+// look like; the client that reads both is tested against it.
+package altformat
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Transport returns a transport that gives the answers of next in the other
+// spelling. What is no resource, page or success stays as it is.
+func Transport(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err != nil || resp.StatusCode < 200 || resp.StatusCode >= 300 {
+			return resp, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil { // the rest never came
+			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenReader{err}))
+			return resp, nil //nolint:nilerr // the body says it
+		}
+		if respelled := answer(r, resp, body); respelled != nil {
+			body, resp.Header = respelled, resp.Header.Clone()
+			resp.Header.Set("Content-Type", "application/json")
+			resp.Header.Del("Content-Length")
+			resp.ContentLength = int64(len(body))
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
+	})
+}
+
+type brokenReader struct{ err error }
+
+func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
+
+// answer returns the body in the other spelling, or nil if it has none.
+func answer(r *http.Request, resp *http.Response, body []byte) []byte {
+	var v map[string]any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	switch {
+	case resp.StatusCode == http.StatusNoContent && setsState(r):
+		resp.StatusCode = http.StatusOK
+		v = map[string]any{"id": 1, "object": "thing", "archived": true}
+	case !strings.Contains(resp.Header.Get("Content-Type"), "json"), !json.Valid(body), d.Decode(&v) != nil, v == nil:
+		return nil
+	default:
+		v = members(r, v)
+	}
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+// setsState reports whether r is answered by a status alone.
+func setsState(r *http.Request) bool {
+	switch r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:] {
+	case "accept-policy", "unsubscribe", "tag", "activate", "deactivate", "archive", "unarchive":
+		return true
+	}
+	return r.Method == http.MethodDelete
+}
+
+// members respells the members of the answer to r.
+func members(r *http.Request, v map[string]any) map[string]any {
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	items, isPage := v["data"].([]any)
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/import"), v["data"] == nil && !isResource(v):
+		return v
+	case isPage:
+		for _, one := range items {
+			if one, ok := one.(map[string]any); ok {
+				item(path[0], one)
+			}
+		}
+		return v
+	case path[0] == "v2" && r.Method == http.MethodGet:
+		return lookup(v)
+	}
+	out := map[string]any{"object": "thing", "data": v}
+	if r.Method == http.MethodPost {
+		out["created"] = true
+	}
+	move(v, "secret", out, "signature/key")
+	move(v, "hash_function", out, "signature/hash_function")
+	switch path[0] {
+	case "v2", "emails", "suppressed-emails":
+		move(v, "email", out, "email")
+	default:
+		item(path[len(path)-1], v)
+		if id, ok := v["id"]; ok {
+			out["id"] = id
+		}
+	}
+	return out
+}
+
+// ids are what resources are told by, the least telling last.
+func ids() []string {
+	return []string{"template_id", "campaign_id", "workflow_id", "webhook_id", "list_id", "id", "email"}
+}
+
+func isResource(v map[string]any) bool {
+	return slices.ContainsFunc(ids(), func(id string) bool { _, ok := v[id]; return ok })
+}
+
+// item respells one resource. kind is where it comes from: that of a tag
+// shows in nothing else.
+func item(kind string, v map[string]any) {
+	for _, id := range ids() {
+		if _, taken := v["id"]; !taken && strings.HasSuffix(id, "_id") {
+			move(v, id, v, "id")
+		}
+	}
+	move(v, "list_id", v, "audience/list_id")
+	if events, ok := v["events"].([]any); ok && len(events) == 1 {
+		v["event"] = events[0]
+		delete(v, "events")
+	}
+	if kind == "tags" {
+		move(v, "name", v, "tag")
+	}
+}
+
+func lookup(v map[string]any) map[string]any {
+	move(v, "id", v, "email_id")
+	move(v, "submitted_on", v, "submitted_time")
+	move(v, "opens", v, "open")
+	move(v, "clicks", v, "click")
+	for _, name := range []string{"subject", "template_id", "type"} {
+		move(v, name, v, "content/"+name)
+	}
+	return v
+}
+
+// move moves a member, if it is there, to a name, or to a name in an object.
+func move(from map[string]any, name string, to map[string]any, as string) {
+	value, ok := from[name]
+	if !ok {
+		return
+	}
+	delete(from, name)
+	if object, inner, deep := strings.Cut(as, "/"); deep {
+		if to[object] == nil {
+			to[object] = map[string]any{}
+		}
+		to, as = to[object].(map[string]any), inner
+	}
+	to[as] = value
+}

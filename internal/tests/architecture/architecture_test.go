@@ -1,0 +1,177 @@
+// Package architecture holds ARCHITECTURE.md against the code.
+package architecture
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// aside are programs and proofs that nothing imports: they have no row.
+var aside = []string{
+	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
+	"internal/tools/documents", "internal/mutants", "internal/benchmarks", "internal/tools/release", "internal/tools/rename", "internal/tests/altformat",
+	"internal/tests/simulation", "internal/soak", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+}
+
+// row is a package as ARCHITECTURE.md has it.
+type row struct {
+	name    string // its folder
+	imports []string
+}
+
+// TestPackages holds the table of packages against what the code imports.
+func TestPackages(t *testing.T) {
+	rows, code := table(t), packages(t)
+	for _, name := range slices.Sorted(maps.Keys(code)) {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) {
+			t.Errorf("package %s has no row in ARCHITECTURE.md", name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range rows {
+		imports, ok := code[r.name]
+		if !ok {
+			t.Errorf("ARCHITECTURE.md has a row for %s, which is no package", r.name)
+		}
+		differ(t, "ARCHITECTURE.md: "+r.name, r.imports, imports)
+		for _, name := range r.imports {
+			if _, own := code[name]; own && !seen[name] {
+				t.Errorf("%s imports %s, which does not stand above it: the arrow points up", r.name, name)
+			}
+		}
+		seen[r.name] = true
+	}
+}
+
+func differ(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	for _, name := range got {
+		if !slices.Contains(want, name) {
+			t.Errorf("%s: the arrow to %s is none", what, name)
+		}
+	}
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s: the arrow to %s is missing", what, name)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// table reads the rows of ARCHITECTURE.md. A name without a slash is a package
+// at the root or one of mockserver/internal.
+func table(t *testing.T) []row {
+	t.Helper()
+	_, text, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "<!-- packages -->")
+	text, _, ok := strings.Cut(text, "<!-- /packages -->")
+	if !ok {
+		t.Fatal("ARCHITECTURE.md has no table between its markers")
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	var rows []row
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		r := row{name: strings.Trim(cells[1], " `")}
+		for _, m := range quoted.FindAllStringSubmatch(cells[3], -1) {
+			r.imports = append(r.imports, m[1])
+		}
+		rows = append(rows, r)
+	}
+	known := func(name string) bool { return slices.ContainsFunc(rows, func(r row) bool { return r.name == name }) }
+	for _, r := range rows {
+		for i, name := range r.imports {
+			if inner := "mockserver/internal/" + name; !known(name) && known(inner) {
+				r.imports[i] = inner
+			}
+		}
+	}
+	return rows
+}
+
+// packages returns what every package of the repository imports beside the
+// standard library, by its folder. What is its own goes by the folder too.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	_, module, _ := strings.Cut(read(t, "go.mod"), "module ")
+	module, _, _ = strings.Cut(module, "\n")
+	all := map[string]map[string]bool{}
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, file)
+		name := filepath.ToSlash(relative)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && hidden(name):
+			return filepath.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(name)
+		if all[dir] == nil {
+			all[dir] = map[string]bool{}
+		}
+		for _, spec := range source.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+				imported = own
+			} else if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+				continue
+			}
+			all[dir][imported] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for dir, imports := range all {
+		out[dir] = slices.Sorted(maps.Keys(imports))
+		for name := range imports {
+			if hidden(name) {
+				t.Errorf("%s imports %s, which stands aside", dir, name)
+			}
+		}
+	}
+	return out
+}
+
+// hidden reports whether a folder holds no package that needs a row.
+func hidden(name string) bool {
+	base := path.Base(name)
+	return slices.ContainsFunc(aside, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }) ||
+		name != "." && strings.ContainsRune("._", rune(base[0])) || base == "testdata" || base == "node_modules"
+}

@@ -1,0 +1,264 @@
+package conformance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// The access tokens that every platform of these tests knows.
+const (
+	owner     = "token-of-owner"
+	sameOwner = "other-token-of-owner" // another token of the same user
+	colleague = "token-of-colleague"   // another user of the same account
+	reader    = "token-of-reader"      // may only read
+	stranger  = "token-of-stranger"    // another account
+
+	ownerUser = `{"id":31,"email":"ops@shop.example","account_id":1204}`
+	noUser    = `{"id":null,"email":null,"account_id":null}`
+)
+
+func people() []mockserver.Token {
+	return []mockserver.Token{
+		{Token: owner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
+		{Token: sameOwner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
+		{Token: colleague, UserID: 32, UserEmail: "dev@shop.example", AccountID: 1204},
+		{Token: reader, UserID: 33, UserEmail: "audit@shop.example", AccountID: 1204, ReadOnly: true},
+		{Token: stranger, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
+	}
+}
+
+// lab is a platform, somebody who uses it, and those who get its deliveries.
+// Every answer and every delivered body is held against openapi.yaml.
+type lab struct {
+	*testing.T
+	srv      *mockserver.Server
+	client   *http.Client
+	token    string
+	receiver *listener
+
+	suppressed int // how many addresses suppress has suppressed
+}
+
+// inLab makes a test of one that needs a lab, in a bubble in which time passes
+// as soon as everybody waits for it.
+func inLab(test func(l *lab), configure ...func(*mockserver.Config)) func(*testing.T) {
+	return func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(newLab(t, configure...)) })
+	}
+}
+
+func newLab(t *testing.T, configure ...func(*mockserver.Config)) *lab {
+	r := &listener{t: t, secrets: map[string]string{}}
+	cfg := mockserver.Config{
+		Tokens:      people(),
+		Targets:     map[string]http.Handler{"hook.test": r},
+		OnViolation: func(err error) { t.Errorf("a violation of openapi.yaml: %v", err) },
+	}
+	for _, c := range configure {
+		c(&cfg)
+	}
+	srv := mockserver.New(cfg)
+	t.Cleanup(srv.Close)
+	client := &http.Client{Transport: srv.Transport()}
+	return &lab{T: t, srv: srv, client: client, token: owner, receiver: r}
+}
+
+// as is the same platform in the hands of another.
+func (l *lab) as(token string) *lab {
+	other := *l
+	other.token = token
+	return &other
+}
+
+// reply is a response of the platform, read to its end.
+type reply struct {
+	l       *lab
+	request string
+	status  int
+	header  http.Header
+	raw     []byte
+}
+
+func (l *lab) get(path string) reply    { l.Helper(); return l.do(http.MethodGet, path, "") }
+func (l *lab) delete(path string) reply { l.Helper(); return l.do(http.MethodDelete, path, "") }
+
+func (l *lab) post(path, body string) reply { l.Helper(); return l.do(http.MethodPost, path, body) }
+
+func (l *lab) patch(path, body string) reply {
+	l.Helper()
+	return l.do(http.MethodPatch, path, body)
+}
+
+func (l *lab) do(method, path, body string) reply {
+	l.Helper()
+	return l.send(l.request(method, path, body))
+}
+
+func (l *lab) request(method, path, body string) *http.Request {
+	l.Helper()
+	req, err := http.NewRequestWithContext(l.Context(), method, l.srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		l.Fatal(err)
+	}
+	if l.token != "" {
+		req.Header.Set("Authorization", "Bearer "+l.token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req
+}
+
+func (l *lab) send(req *http.Request) reply {
+	l.Helper()
+	res, err := l.client.Do(req)
+	if err != nil {
+		l.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	if !strings.HasPrefix(req.URL.Path, "/_") && res.Header.Get("X-Request-Id") == "" {
+		l.Errorf("%s %s: the response has no X-Request-Id", req.Method, req.URL.Path)
+	}
+	return reply{l, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, raw}
+}
+
+// is wants the status and a body that matches the pattern; "" is no body.
+func (a reply) is(status int, pattern string) reply {
+	a.l.Helper()
+	if a.status != status {
+		a.l.Fatalf("%s: status %d, want %d: %s", a.request, a.status, status, a.raw)
+	}
+	if pattern == "" {
+		if len(a.raw) != 0 {
+			a.l.Errorf("%s: the body is %q, want none", a.request, a.raw)
+		}
+		return a
+	}
+	if kind := a.header.Get("Content-Type"); kind != "application/json" {
+		a.l.Errorf("%s: the content type is %q", a.request, kind)
+	}
+	for _, m := range mismatches(a.json(), pattern) {
+		a.l.Errorf("%s: %s", a.request, m)
+	}
+	return a
+}
+
+// ok wants any success; the body does not matter here.
+func (a reply) ok() reply {
+	a.l.Helper()
+	if a.status/100 != 2 {
+		a.l.Fatalf("%s: status %d: %s", a.request, a.status, a.raw)
+	}
+	return a
+}
+
+// problem wants an error with a detail of that type at that place, the names
+// separated by dots.
+func (a reply) problem(status int, kind, loc string) reply {
+	a.l.Helper()
+	a.is(status, `{"detail":"<array>"}`)
+	var body struct {
+		Detail []struct {
+			Loc  []any
+			Msg  string
+			Type string
+		}
+	}
+	if err := json.Unmarshal(a.raw, &body); err != nil {
+		a.l.Fatal(err)
+	}
+	for _, d := range body.Detail {
+		if d.Type == kind && d.Msg != "" && strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Loc), " ", "."), "[]") == loc {
+			return a
+		}
+	}
+	a.l.Errorf("%s: want a detail of type %s at %s: %s", a.request, kind, loc, a.raw)
+	return a
+}
+
+func (a reply) json() any {
+	a.l.Helper()
+	value, err := parse(a.raw)
+	if err != nil {
+		a.l.Fatalf("%s: %v: %s", a.request, err, a.raw)
+	}
+	return value
+}
+
+// int returns a member of the body that is an integer.
+func (a reply) int(name string) int64 {
+	a.l.Helper()
+	n, ok := a.json().(map[string]any)[name].(json.Number)
+	i, err := n.Int64()
+	if !ok || err != nil {
+		a.l.Fatalf("%s: %s is not an integer: %s", a.request, name, a.raw)
+	}
+	return i
+}
+
+// text returns a member of the body that is a string.
+func (a reply) text(name string) string {
+	a.l.Helper()
+	s, ok := a.json().(map[string]any)[name].(string)
+	if !ok {
+		a.l.Fatalf("%s: %s is not a string: %s", a.request, name, a.raw)
+	}
+	return s
+}
+
+// column returns one member of every item of a page.
+func (a reply) column(name string) []string {
+	a.l.Helper()
+	a.is(http.StatusOK, `{"data":"<array>","pagination":"<any>"}`)
+	var out []string
+	for _, item := range a.json().(map[string]any)["data"].([]any) {
+		out = append(out, fmt.Sprint(item.(map[string]any)[name]))
+	}
+	return out
+}
+
+// want compares what a test found with what it expects.
+func want[T comparable](l *lab, what string, got, want T) {
+	l.Helper()
+	if got != want {
+		l.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// eventNames returns the names of all events in openapi.yaml, sorted.
+func eventNames() (names []string) {
+	doc, err := document()
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range doc.Components.Schemas["EventName"].Value.Enum {
+		names = append(names, name.(string))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// f is short for fmt.Sprintf: paths and bodies are full of it.
+func f(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// quoted returns text as a JSON string.
+func quoted(text string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string always encodes
+	return strings.TrimSpace(out.String())
+}

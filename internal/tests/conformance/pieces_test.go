@@ -1,0 +1,212 @@
+// Package conformance_test proves what the documents say of the platform, each
+// rule once. docs/specification.md and docs/decisions.md are cut into pieces by
+// testdata/pieces.txt; a test names those that it proves, and a run of all tests
+// fails when one is left unproven. What the mock adds to the platform (faults,
+// control routes, snapshots) is tested in package mockserver itself.
+package conformance_test
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+)
+
+var printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
+
+// piece is a line of testdata/pieces.txt: a quotation and the id that its
+// tests name, or the reason why it has none.
+type piece struct {
+	id       string
+	document string
+	quote    string
+}
+
+func (p piece) isBehaviour() bool { return !strings.HasPrefix(p.id, "-") }
+
+var pieceList = sync.OnceValues(func() ([]piece, error) {
+	raw, err := os.ReadFile(filepath.Join("testdata", "pieces.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var pieces []piece
+	document := ""
+	for n, line := range strings.Split(string(raw), "\n") {
+		name, isDocument := strings.CutPrefix(line, "[")
+		id, quote, isPiece := strings.Cut(line, ": ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case isDocument:
+			document = strings.TrimSuffix(name, "]")
+		case isPiece:
+			pieces = append(pieces, piece{id, document, quote})
+		default:
+			return nil, fmt.Errorf("pieces.txt:%d: want `id: quotation`", n+1)
+		}
+	}
+	return pieces, nil
+})
+
+// TestPieces proves that the list is the documents, the whole
+// documents and nothing but the documents: its quotations follow each other in
+// them, and no letter or digit is left out between two.
+func TestPieces(t *testing.T) {
+	pieces, err := pieceList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := map[string]string{}
+	seen := map[string]bool{}
+	for _, p := range pieces {
+		text, open := rest[p.document]
+		if !open {
+			text = readDocument(t, p.document)
+		}
+		skipped, after, found := strings.Cut(text, oneLine(p.quote))
+		if !found {
+			t.Fatalf("%s: not a quotation of %s, or not in its order: %q", p.id, p.document, p.quote)
+		}
+		if strings.ContainsFunc(skipped, isWord) {
+			t.Errorf("%s: the list leaves out, before %q: %q", p.document, p.quote, strings.TrimSpace(skipped))
+		}
+		if p.isBehaviour() && seen[p.id] {
+			t.Errorf("%s: two quotations have this id", p.id)
+		}
+		seen[p.id] = true
+		rest[p.document] = after
+	}
+	for document, text := range rest {
+		if strings.ContainsFunc(text, isWord) {
+			t.Errorf("%s: the list leaves out its end: %q", document, text)
+		}
+	}
+}
+
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oneLine(string(raw))
+}
+
+// oneLine makes every white space one space, as a paragraph's lines may break
+// anywhere.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// proof collects which tests proved which pieces.
+var proof = struct {
+	sync.Mutex
+	tests map[string][]string
+}{tests: map[string][]string{}}
+
+// proves says which pieces of the documents the test proves, if it passes.
+func proves(t testing.TB, ids ...string) {
+	t.Helper()
+	pieces, err := pieceList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(pieces, func(p piece) bool { return p.id == id && p.isBehaviour() }) {
+			t.Errorf("pieces.txt has no %s", id)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() || t.Skipped() {
+			return
+		}
+		proof.Lock()
+		defer proof.Unlock()
+		for _, id := range ids {
+			proof.tests[id] = append(proof.tests[id], t.Name())
+		}
+	})
+}
+
+// TestMain fails a run of all tests that leaves a piece unproven, or that expects
+// an event nowhere.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if *printProofs || code == 0 && runsEverything() {
+		out := bufio.NewWriter(os.Stdout)
+		if whole := reportProofs(out, *printProofs); (!reportEvents(out) || !whole) && code == 0 {
+			code = 1
+		}
+		_ = out.Flush()
+	}
+	os.Exit(code)
+}
+
+func runsEverything() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz", "test.fuzzworker", "test.bench"} {
+		if f := flag.Lookup(name); f != nil && f.Value.String() != f.DefValue {
+			return false
+		}
+	}
+	return true
+}
+
+// reportProofs writes the pieces that no test proved, or all of them, with
+// their tests. It reports whether every piece is proven.
+func reportProofs(w io.Writer, all bool) bool {
+	pieces, err := pieceList()
+	if err != nil {
+		fmt.Fprintln(w, err)
+		return false
+	}
+	behaviour, unproven := 0, 0
+	for _, p := range pieces {
+		if !p.isBehaviour() {
+			continue
+		}
+		behaviour++
+		tests := proof.tests[p.id]
+		if len(tests) == 0 {
+			unproven++
+			fmt.Fprintf(w, "UNPROVEN %s\n    %s: %q\n", p.id, p.document, p.quote)
+		} else if all {
+			fmt.Fprintf(w, "%s\n    %s: %q\n    %s\n", p.id, p.document, p.quote, strings.Join(tests, "\n    "))
+		}
+	}
+	if all || unproven > 0 {
+		fmt.Fprintf(w, "conformance: %d of %d pieces of the documents are proven, by %d tests\n",
+			behaviour-unproven, behaviour, countTests())
+	}
+	return unproven == 0
+}
+
+// reportEvents writes the events of the document that no test expected. It
+// reports whether there are none.
+func reportEvents(w io.Writer) bool {
+	whole := true
+	for _, name := range eventNames() {
+		if _, fired := expected.Load(name); !fired {
+			whole = false
+			fmt.Fprintf(w, "UNHEARD %s\n    no test of the mock expects this event: fires(%q)\n", name, name)
+		}
+	}
+	return whole
+}
+
+func countTests() int {
+	names := map[string]bool{}
+	for _, tests := range maps.All(proof.tests) {
+		for _, name := range tests {
+			names[name] = true
+		}
+	}
+	return len(names)
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// A method that has others of its service make the requests is named, too.
+func TestClientMethods(t *testing.T) {
+	methods, err := clientMethods("../../../client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for op, want := range map[string][]string{
+		"getEmail":       {"Emails.Get", "Emails.GetAll", "Emails.Wait"},
+		"createWebhook":  {"Webhooks.Create", "Webhooks.Ensure"},
+		"getWebhook":     {"Webhooks.Ensure", "Webhooks.Get"},
+		"importContacts": {"Contacts.Import", "Contacts.ImportBatch"},
+		"listTags":       {"Tags.All", "Tags.List"},
+	} {
+		if got := slices.Sorted(slices.Values(methods[op])); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", op, got, want)
+		}
+	}
+}

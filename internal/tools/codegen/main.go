@@ -1,0 +1,180 @@
+// Command codegen writes everything in the repository that openapi.yaml decides,
+// in one pass, which go generate ./... starts:
+//
+//   - client: models, request builders, writers and readers of JSON
+//   - events: the same for payloads, the names and shapes of events, what each of
+//     them answers, and testdata from the document's examples
+//   - mockserver/internal/api: models, routes, the document and the list of events
+//   - mockserver/internal/accept: what the requests of each operation look like
+//   - docs/reference.md: every endpoint and every event
+//
+// What the document lacks, or the code that is written by hand beside it, fails
+// the pass with an error that names it. The YAML files in this folder say what Go
+// needs beyond the document, the .tmpl files are what is written.
+package main
+
+//go:generate go run .
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("codegen: ")
+	if err := generate(filepath.Join("..", "..", "..")); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// generate writes all files below root. A step that fails leaves out the rest of
+// its package; the others are written all the same.
+func generate(root string) error {
+	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		generateClient(filepath.Join(root, "client")),
+		generateEvents(filepath.Join(root, "events"), doc),
+		generateMock(filepath.Join(root, "mockserver", "internal", "api"), doc),
+		generateAccept(filepath.Join(root, "mockserver", "internal", "accept"), doc),
+		generateReference(root, doc),
+	)
+}
+
+func generateClient(dir string) error {
+	if err := oapiCodegen(dir, "client.types.yaml", "client.requests.yaml"); err != nil {
+		return err
+	}
+	files := []string{filepath.Join(dir, "types.gen.go"), filepath.Join(dir, "requests.gen.go")}
+	if err := tidy(files...); err != nil {
+		return err
+	}
+	// Methods take what these hold as arguments.
+	if err := unexport([]string{"CreateContactParams", "SuppressedEmailCreate"}, files...); err != nil {
+		return err
+	}
+	src, err := encode(dir)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "encode.gen.go"), src); err != nil {
+		return err
+	}
+	answers, err := readAnswers("client.overlay.yaml")
+	if err != nil {
+		return err
+	}
+	return writeReaders(dir, answers)
+}
+
+func generateEvents(dir string, doc *document) error {
+	if err := oapiCodegen(dir, "events.yaml"); err != nil {
+		return err
+	}
+	if err := tidy(filepath.Join(dir, "types.gen.go")); err != nil {
+		return err
+	}
+	files, err := eventFiles(doc)
+	if err != nil {
+		return err
+	}
+	if err := writeAll(dir, files); err != nil {
+		return err
+	}
+	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeReaders(dir, nil))
+}
+
+func generateMock(dir string, doc *document) error {
+	if err := oapiCodegen(dir, "mock.yaml", "mock.document.yaml"); err != nil {
+		return err
+	}
+	files, err := mockFiles(doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(dir, files)
+}
+
+func generateAccept(dir string, doc *document) error {
+	files, err := acceptFiles(doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(dir, files)
+}
+
+func generateReference(root string, doc *document) error {
+	files, err := referenceFile(root, doc)
+	if err != nil {
+		return err
+	}
+	return writeAll(root, files)
+}
+
+// oapiCodegen runs the generator of models and routes with settings of this
+// folder, which are relative to dir.
+func oapiCodegen(dir string, configs ...string) error {
+	modfile, err := filepath.Abs(filepath.Join("..", "pins", "codegen", "go.mod"))
+	if err != nil {
+		return err
+	}
+	for _, config := range configs {
+		path, err := filepath.Abs(config)
+		if err != nil {
+			return err
+		}
+		document, err := filepath.Abs(filepath.Join("..", "..", "..", "openapi.yaml"))
+		if err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(context.Background(), "go", "tool", "-modfile="+modfile, "oapi-codegen", "-config", path, document) //nolint:gosec // names of files in this repository
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("oapi-codegen -config %s: %w\n%s", config, err, bytes.TrimSpace(out))
+		}
+	}
+	return nil
+}
+
+func writeReaders(dir string, answers *answers) error {
+	src, err := decode(dir, answers)
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, "decode.gen.go"), src)
+}
+
+// writeAll writes files, by their paths below dir.
+func writeAll(dir string, files map[string][]byte) error {
+	for path, content := range files {
+		if err := write(filepath.Join(dir, filepath.FromSlash(path)), content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(path string, content []byte) error {
+	return os.WriteFile(path, content, 0o644) //nolint:gosec // source is for everyone to read
+}
+
+// removeOthers removes what matches the pattern and is not among the files.
+func removeOthers(pattern, dir string, files map[string][]byte) error {
+	found, err := filepath.Glob(pattern)
+	for _, path := range found {
+		name, relErr := filepath.Rel(dir, path)
+		if _, kept := files[filepath.ToSlash(name)]; relErr == nil && !kept {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}
+	return err
+}

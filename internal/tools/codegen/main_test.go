@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// The files that are written from openapi.yaml alone are in step with it. For
+// those that oapi-codegen writes, that takes the pass itself.
+func TestUpToDate(t *testing.T) {
+	doc, err := readDocument(filepath.Join(root, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, files := range map[string]func() (map[string][]byte, error){
+		".":                          func() (map[string][]byte, error) { return referenceFile(root, doc) },
+		"events":                     func() (map[string][]byte, error) { return eventFiles(doc) },
+		"mockserver/internal/api":    func() (map[string][]byte, error) { return mockFiles(doc) },
+		"mockserver/internal/accept": func() (map[string][]byte, error) { return acceptFiles(doc) },
+	} {
+		want, err := files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range want {
+			got, err := os.ReadFile(filepath.Join(root, dir, name))
+			if err != nil || !bytes.Equal(got, content) {
+				t.Errorf("%s/%s is not what openapi.yaml says: run go generate ./... (%v)", dir, name, err)
+			}
+		}
+	}
+}
+
+// What an event or an endpoint lacks is named.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(root, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, old, new, want string }{
+		{
+			name: "in the list of names",
+			old:  "        - Email.Error\n",
+			want: "Email.Error is under webhooks, but not in the enum of the schema EventName",
+		},
+		{
+			name: "the webhook",
+			old:  "\n  Email.Error:\n", new: "\n  Email.Lost:\n",
+			want: "event Email.Error: there is no webhook of this name",
+		},
+		{
+			name: "its place among all events",
+			old:  "        - $ref: '#/components/schemas/EmailErrorEvent'\n",
+			want: "event Email.Error: it is not one of the schema Event, or not mapped there",
+		},
+		{
+			name: "its name among all events",
+			old:  "          Email.Error: '#/components/schemas/EmailErrorEvent'\n",
+			want: "event Email.Error: it is not one of the schema Event, or not mapped there",
+		},
+		{
+			name: "the data",
+			old:  "data: {$ref: '#/components/schemas/EmailErrored'}", new: "data: {type: object}",
+			want: "event Email.Error: the schema of its delivery names no schema of its data",
+		},
+		{
+			name: "the value of an example",
+			old:  "summary: 'To a list'\n                value:",
+			new:  "summary: 'To a list'\n                values:",
+			want: "event Contact.Added: example contact_added: it has no value",
+		},
+		{
+			name: "a name of its own in the list",
+			old:  "        - Email.Error\n", new: "        - Email.Error\n        - Email.Error\n",
+			want: "the schema EventName lists Email.Error twice",
+		},
+		{
+			name: "a name of its own for an example",
+			old:  "              contact_unsubscribed:\n", new: "              contact_added:\n",
+			want: "event Contact.Unsubscribed: example contact_added: another has this name",
+		},
+		{
+			name: "what an endpoint is called",
+			old:  "      operationId: renderTemplate\n",
+			want: "get /templates/{template_id}/render: operationId is missing",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			changed := strings.Replace(string(whole), tt.old, tt.new, 1)
+			if changed == string(whole) {
+				t.Fatalf("openapi.yaml has no %q", tt.old)
+			}
+			if _, err := parseDocument([]byte(changed)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Examples keep the order of their members, and their kinds.
+func TestExamples(t *testing.T) {
+	doc, err := parseDocument([]byte(`
+paths:
+  /a: {get: {operationId: getA, x-repeatable: true}, parameters: []}
+webhooks:
+  A.B:
+    post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/E'}, examples: {one: {value: {z: '1', a: [1, -2.5, true, null, {}], m: a<b&c}}}}}}}
+components:
+  schemas:
+    EventName: {enum: [A.B]}
+    Event: {oneOf: [{$ref: '#/components/schemas/E'}], discriminator: {mapping: {A.B: '#/components/schemas/E'}}}
+    E: {allOf: [{$ref: '#/components/schemas/GeneralEvent'}, {properties: {data: {$ref: '#/components/schemas/D'}}}]}
+    D: {properties: {contact: {}, list_id: {}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "{\n  \"z\": \"1\",\n" +
+		"  \"a\": [\n    1,\n    -2.5,\n    true,\n    null,\n    {}\n  ],\n  \"m\": \"a<b&c\"\n}\n"
+	if got := string(doc.events[0].examples[0].body); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if e := doc.events[0]; !e.General || e.Const() != "AB" || e.Shapes[0].Name != "D" {
+		t.Errorf("the event is %+v", e)
+	}
+	asked := questions(doc.events[0].Shapes)
+	if got := asked[0].Cases[0].Value + " " + asked[2].Cases[0].Value; got != "addressOf(d.Contact) d.ListID" ||
+		len(asked[1].Cases) > 0 {
+		t.Errorf("it answers %s, and an email's id by %v", got, asked[1].Cases)
+	}
+}
+
+// An endpoint that the client has no method for is named.
+func TestReference(t *testing.T) {
+	ops := []operation{
+		{id: "getA", method: "GET", path: "/a", repeatable: true},
+		{id: "postA", method: "POST", path: "/a"},
+	}
+	err := everyOneCalled(ops, map[string][]string{"getA": {"A.Get", "A.Wait"}})
+	if want := "no exported method calls postARequest: POST /a has none"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := everyOneCalled(ops[:1], map[string][]string{"getA": {"A.Get", "A.Wait"}}); err != nil {
+		t.Errorf("got %v for an endpoint that is called", err)
+	}
+}

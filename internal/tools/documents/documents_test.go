@@ -1,0 +1,183 @@
+package documents
+
+import (
+	"flag"
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+var (
+	nested = flag.Bool("nested", false, "look at the documents of the other modules as well")
+	update = flag.Bool("update", false, "cut the code of blocks from its files anew")
+)
+
+// block is a piece of code in a document.
+type block struct {
+	file     string // with slashes, below root
+	module   string // the folder of the module that the file is of; "." is the root
+	language string // of a fence, or guessed; "" is a drawing
+	from     string // which code it is cut from
+	code     string
+}
+
+// first returns the first line of b, by which lists name it.
+func (b block) first() string {
+	line, _, _ := strings.Cut(b.code, "\n")
+	return strings.TrimSpace(line)
+}
+
+// files returns the files whose name ends in ext, of this module or with
+// -nested of all.
+func files(t *testing.T, ext string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") && name != root
+		if entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if strings.HasSuffix(rel, ext) && (*nested || moduleOf(rel) == ".") {
+			names = append(names, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// moduleOf returns the folder of the module that a file is of.
+func moduleOf(file string) string {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), "go.mod")); err == nil || dir == "." {
+			return dir
+		}
+	}
+}
+
+// documents returns the names of all documents but the specification, which is
+// not this project's.
+func documents(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(files(t, ".md"), func(name string) bool { return name == "docs/specification.md" })
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(b), "\r\n", "\n")
+}
+
+var fence = regexp.MustCompile("(?ms)^(?:<!-- from ([^\n]*) -->\n)?```(\\w*)\n(.*?)^```$")
+
+// blocks returns the code of all documents.
+func blocks(t *testing.T) (all []block) {
+	t.Helper()
+	for _, name := range documents(t) {
+		text := read(t, name)
+		found := fence.FindAllStringSubmatch(text, -1)
+		for _, m := range found {
+			all = append(all, block{name, moduleOf(name), m[2], m[1], m[3]})
+		}
+		if n := strings.Count(text, "```"); n != 2*len(found) {
+			t.Errorf("%s has %d fences, of which %d are at the beginnings of lines, in pairs", name, n, 2*len(found))
+		}
+		if n := strings.Count(text, "<!-- from "); n != strings.Count(strings.Join(fence.FindAllString(text, -1), ""), "<!-- from ") {
+			t.Errorf("%s has a line \"from\" that no code follows", name)
+		}
+	}
+	return append(all, commentBlocks(t)...)
+}
+
+// commentBlocks returns the code in the documentation of packages, and of what
+// they export.
+func commentBlocks(t *testing.T) (all []block) {
+	t.Helper()
+	for _, name := range files(t, ".go") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range comments(f, strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/")) {
+			for _, b := range new(comment.Parser).Parse(text).Content {
+				if c, ok := b.(*comment.Code); ok {
+					all = append(all, block{name, moduleOf(name), guess(c.Text), "", c.Text})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// comments returns the documentation of a package, and unless it is internal
+// what it says of its declarations.
+func comments(f *ast.File, internal bool) (texts []string) {
+	texts = append(texts, f.Doc.Text())
+	if internal {
+		return texts
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Name.IsExported() {
+				texts = append(texts, n.Doc.Text())
+			}
+			return false
+		case *ast.GenDecl:
+			texts = append(texts, n.Doc.Text())
+		case *ast.TypeSpec:
+			texts = append(texts, n.Doc.Text())
+		case *ast.ValueSpec:
+			texts = append(texts, n.Doc.Text())
+		case *ast.Field:
+			texts = append(texts, n.Doc.Text())
+		}
+		return true
+	})
+	return texts
+}
+
+// guess returns the language of code that does not say it.
+func guess(code string) string {
+	switch {
+	case strings.HasPrefix(code, "{"):
+		return "json"
+	case shellLine.MatchString(code):
+		return "sh"
+	case strings.HasPrefix(code, "<!--"):
+		return "html"
+	}
+	if _, err := parseGo(code); err == nil {
+		return "go"
+	}
+	return ""
+}
+
+// shellLine is the beginning of a command.
+var shellLine = regexp.MustCompile(`^(?:[A-Z_]+=\S* )*(?:\\\n)?(?:go (?:run|test|build|get|install|generate) |mockserver |emailplatform-mcp )`)

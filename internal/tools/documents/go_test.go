@@ -1,0 +1,167 @@
+package documents
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGoCompiles type-checks each block of Go that is not cut from a file which
+// compiles anyway. What is left unused in a fragment is no mistake.
+func TestGoCompiles(t *testing.T) {
+	byModule := map[string][]block{}
+	for _, b := range blocks(t) {
+		if b.language == "go" && b.from == "" {
+			byModule[b.module] = append(byModule[b.module], b)
+		}
+	}
+	if len(byModule["."]) < 20 {
+		t.Errorf("%d blocks of Go: where are the others?", len(byModule["."]))
+	}
+	for module, all := range byModule {
+		t.Run(module, func(t *testing.T) {
+			var parsed []*ast.File
+			var paths []string
+			for _, b := range all {
+				f, err := parseGo(b.code)
+				if err != nil {
+					t.Errorf("%s: %q: %v", b.file, b.first(), err)
+				}
+				parsed = append(parsed, f)
+				for _, i := range f.Imports {
+					paths = append(paths, strings.Trim(i.Path.Value, `"`))
+				}
+			}
+			load := loader(t, module, paths)
+			for i, b := range all {
+				cfg := types.Config{Importer: load, Error: func(err error) {
+					if e, ok := errors.AsType[types.Error](err); !ok || !e.Soft {
+						t.Errorf("%s: %q: %v", b.file, b.first(), err)
+					}
+				}}
+				_, _ = cfg.Check("block", fset, []*ast.File{parsed[i]}, nil) // Error has got all
+			}
+		})
+	}
+}
+
+// fset has the positions of all that is parsed here.
+var fset = token.NewFileSet()
+
+// known are the packages that a fragment may use without an import, by name.
+func known() map[string]string {
+	const module, otel = "example.com/emailplatform/", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	all := map[string]string{
+		"http": "net/http", "sql": "database/sql", "slog": "log/slog", "otelhttp": otel,
+		"sdk":     "github.com/modelcontextprotocol/go-sdk/mcp",
+		"pgxpool": "github.com/jackc/pgx/v5/pgxpool", "redis": "github.com/redis/go-redis/v9",
+		"clienttest": module + "client/clienttest", "webhooktest": module + "webhook/webhooktest",
+		"console": module + "mockserver/console", "simulation": module + "internal/tests/simulation",
+		"emailotel": module + "contrib/emailotel", "redisstore": module + "contrib/redisstore",
+		"pgstore": module + "contrib/pgstore", "sqlonce": module + "contrib/pgstore/sqlonce",
+	}
+	for _, name := range []string{"context", "errors", "fmt", "log", "maps", "os", "slices", "strings", "testing", "time"} {
+		all[name] = name
+	}
+	for _, name := range []string{"client", "events", "webhook", "mockserver", "mcp"} {
+		all[name] = module + name
+	}
+	return all
+}
+
+// prelude are the names that fragments use, as their text introduces them.
+var prelude = map[string]string{
+	"ctx": "context.Context", "err": "error", "c": "*client.Client", "cfg": "client.Config",
+	"baseURL": "string", "token": "string",
+	"listID": "int64", "campaignID": "int64", "emailID": "string", "url": "string", "names": "[]client.EventName",
+	"traceparent": "string", "body": "[]byte", "verifier": "*webhook.Verifier",
+	"handle":      "func(context.Context, *events.Event) error",
+	"fetchToken":  "func(context.Context) (token string, expiry time.Time, err error)",
+	"credentials": "interface{ Token(context.Context) (*struct{ AccessToken string; Expiry time.Time }, error) }",
+	"newLimiter":  "func(*testing.T) client.LookupLimiter",
+	"newStore":    "func(*testing.T) webhook.Once",
+}
+
+var (
+	elidedLine = regexp.MustCompile(`(?m)^\s*…\n`)
+	qualifier  = regexp.MustCompile(`\b([a-z]\w*)\.[A-Z]`)
+	topLevel   = regexp.MustCompile(`(?m)^(?:func [\w(]|type )`)
+)
+
+// parseGo parses a file, declarations or statements, of which … leaves some
+// out.
+func parseGo(code string) (*ast.File, error) {
+	code = strings.ReplaceAll(elidedLine.ReplaceAllString(code, ""), "{…}", "{}")
+	switch {
+	case strings.HasPrefix(code, "package "):
+	case topLevel.MatchString(code):
+		vars := ""
+		for name, of := range prelude {
+			if strings.Contains(code, name+"(") {
+				vars += fmt.Sprintf("var %s %s\n", name, of)
+			}
+		}
+		code = withImports(vars + code)
+	default:
+		var params []string
+		for name, of := range prelude {
+			if regexp.MustCompile(`\b` + name + `\b`).MatchString(code) {
+				params = append(params, name+" "+of)
+			}
+		}
+		code = withImports(fmt.Sprintf("func _(%s) error {\n{\n%s\n}\nreturn nil\n}\n", strings.Join(params, ", "), code))
+	}
+	return parser.ParseFile(fset, "block.go", code, parser.SkipObjectResolution)
+}
+
+func withImports(code string) string {
+	var b strings.Builder
+	b.WriteString("package block\n")
+	for name, path := range known() {
+		if slices.ContainsFunc(qualifier.FindAllStringSubmatch(code, -1), func(m []string) bool { return m[1] == name }) {
+			fmt.Fprintf(&b, "import %s %q\n", name, path)
+		}
+	}
+	return b.String() + code
+}
+
+// loader returns what imports packages, and those that they depend on, from
+// what go list has compiled in a module.
+func loader(t *testing.T, module string, paths []string) types.Importer {
+	t.Helper()
+	slices.Sort(paths)
+	args := []string{"list", "-deps", "-export", "-f", "{{if .Export}}{{.ImportPath}}={{.Export}}{{end}}", "--"}
+	out := goTool(t, module, append(args, slices.Compact(paths)...)...)
+	exports := map[string]string{}
+	for line := range strings.Lines(out) {
+		name, file, _ := strings.Cut(strings.TrimSpace(line), "=")
+		exports[name] = file
+	}
+	return importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
+}
+
+// goTool runs the go command in a folder and returns what it prints.
+func goTool(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("in %s: go %s: %v\n%s", dir, strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}

@@ -1,0 +1,61 @@
+package documents
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// drawings are the blocks that no test can judge, by their first lines, with
+// what they are.
+func drawings() map[string]string {
+	return map[string]string{
+		"ARCHITECTURE.md: openapi.yaml":                                                      "a drawing; internal/tests/architecture tests the arrows",
+		"ARCHITECTURE.md: tests in Go                tests in any ":                          "a drawing",
+		"client/doc.go: What came back                    Repeat":                            "a table, which TestFaults of client holds",
+		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
+		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
+		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
+		"docs/performance.md: this SDK beside others, with go1.26.8":                         "printed by internal/benchmarks",
+		"docs/performance.md: this SDK beside others, with go1.27.4":                         "printed by internal/benchmarks",
+		"docs/production.md: your application                        ":                       "a drawing",
+		"events/events.gen.go: Event                      Data":                              "a generated table",
+		"examples/durable/README.md: platform ──POST──▶ receive ──one commit:":               "a drawing",
+		"internal/tools/documents/doc.go: <!-- from examples/newsletter/newsletter":          "the comment that this package reads",
+		"mcp/README.md: [mcp_servers.emailplatform]":                                         "TOML, for which there is no parser here; the JSON above it says the same",
+		"mcp/doc.go: Tool      Operation  Required         Op":                               "a table",
+		"mockserver/doc.go: The recipient          Its contact becom":                        "a table",
+		"mockserver/internal/delivery/engine.go: Publish ─► queued ─► delivering ─► deliv":   "a drawing",
+		"mockserver/internal/gateway/gateway.go: ServeHTTP       counts it, gives it an i":   "a table",
+		"mockserver/internal/platform/platform.go: contacts, import, campaigns, …    the op": "a table",
+		"mockserver/recipients.go: bounce@           bounces hard; bounce+h":                 "a table",
+		"webhook/doc.go: 204  the function returned nil, now or f":                           "a table",
+	}
+}
+
+// TestOtherBlocks: JSON is JSON; what is neither that nor Go nor shell stands
+// on the list, which holds nothing else.
+func TestOtherBlocks(t *testing.T) {
+	seen := map[string]bool{}
+	for _, b := range blocks(t) {
+		switch b.language {
+		case "go", "sh":
+		case "json":
+			if !json.Valid([]byte(b.code)) {
+				t.Errorf("%s: not JSON:\n%s", b.file, b.code)
+			}
+		default:
+			name := fmt.Sprintf("%s: %.40s", b.file, b.first())
+			seen[name] = true
+			if drawings()[name] == "" {
+				t.Errorf("no test, and no reason for that, of a block in %q (%s)", name, b.language)
+			}
+		}
+	}
+	for name, why := range drawings() {
+		if file, _, _ := strings.Cut(name, ": "); !seen[name] && (*nested || moduleOf(file) == ".") {
+			t.Errorf("there is no block %q, which is on the list as %s", name, why)
+		}
+	}
+}

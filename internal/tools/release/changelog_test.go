@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const log = `# Changelog
+
+## [Unreleased]
+
+### Added
+
+- More.
+
+## [0.1.0] - 2026-01-02
+
+- The first.
+`
+
+func TestHeaded(t *testing.T) {
+	got, err := headed(log, "v0.2.0", time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(log, "## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n", 1)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for name, mistake := range map[string]struct{ text, version, want string }{
+		"released before": {log, "v0.1.0", "has v0.1.0 already"},
+		"no heading":      {"# Changelog\n", "v0.2.0", "no heading Unreleased"},
+	} {
+		if _, err := headed(mistake.text, mistake.version, time.Now()); err == nil || !strings.Contains(err.Error(), mistake.want) {
+			t.Errorf("%s: %v, want %q", name, err, mistake.want)
+		}
+	}
+}
+
+func TestSection(t *testing.T) {
+	released, err := headed(log, "v0.2.0", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{"v0.1.0": "- The first.", "v0.2.0": "### Added\n\n- More."} {
+		if got, err := section(strings.ReplaceAll(released, "\n", "\r\n"), version); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", version, got, err, want)
+		}
+	}
+	if got, err := section(released, "v0.3.0"); err == nil {
+		t.Errorf("a version that is not there: %q", got)
+	}
+	if got, err := section("## [0.2.0] - today\n\n## [0.1.0]\n\n- One.\n", "v0.2.0"); err == nil {
+		t.Errorf("a version that nothing is said of: %q", got)
+	}
+}
+
+func TestRequireEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	const before = "module own.test/mail/mcp\n\nrequire own.test/mail v0.1.0\n\nrequire (\n\town.test/mail/contrib/x v0.1.0 // indirect\n" +
+		"\town.test/mailbox v0.1.0\n)\n\nreplace own.test/mail => ..\n"
+	const after = "module own.test/mail/mcp\n\nrequire own.test/mail v0.2.0\n\nrequire (\n\town.test/mail/contrib/x v0.2.0 // indirect\n" +
+		"\town.test/mailbox v0.1.0\n)\n\nreplace own.test/mail => ..\n"
+	if err := write(dir, map[string]string{"go.mod": "module own.test/mail\n"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(filepath.Join(dir, "mcp"), map[string]string{"go.mod": before}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOWORK", "off")
+	if _, err := command(t.Context(), dir, nil, "git", "init", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	if err := requireEverywhere(t.Context(), dir, "v0.2.0"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "mcp", "go.mod"))
+	if err != nil || string(got) != after {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, after)
+	}
+}
+
+func TestPrepareMistakes(t *testing.T) {
+	for _, v := range []string{"0.2.0", "v0.2", "v0.2.0-rc.1", "v00.1.0", "latest"} {
+		if err := prepare(t.Context(), t.TempDir(), v); err == nil || !strings.Contains(err.Error(), "is not a version") {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}
+
+// TestNameInClient: what the client calls itself is the version that is released.
+func TestNameInClient(t *testing.T) {
+	text, err := os.ReadFile("../../../client/config.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "config.go")
+	for next, good := range map[string]bool{string(text): true, "const other = 1\n": false} {
+		if err := os.WriteFile(file, []byte(next), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := nameInClient(file, "v7.8.9")
+		named, _ := os.ReadFile(file)
+		if (err == nil) != good || strings.Contains(string(named), `const version = "7.8.9"`) != good {
+			t.Errorf("%.40q: %v", next, err)
+		}
+	}
+}
