@@ -14,7 +14,7 @@ import (
 // faults that delay a delivery, campaigns, the limit of lookups. What is measured
 // or waited for meanwhile is real time: the durations of attempts and requests,
 // the time-out of an attempt, faults that delay an answer, [Server.Drain].
-func (s *Server) Now() time.Time { return s.world.Clock.Now() }
+func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
 // Advance lets d pass at once: every retry, rate limit and scheduled campaign
 // that becomes due until then happens in order, each at its own time and done with
@@ -28,21 +28,21 @@ func (s *Server) Now() time.Time { return s.world.Clock.Now() }
 //
 // A receiver takes the time that it takes: one that does not answer holds an
 // advance up for the attempt's time-out, at each attempt.
-func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.world.Advance(ctx, d) }
+func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
 // AdvanceTo does as [Server.Advance] does, until a time. It fails if that is over.
-func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.world.AdvanceTo(ctx, t) }
+func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
 // AdvanceToNext lets time pass until what happens next by itself has happened:
 // [ClockState] says what that is. It fails if nothing is going to happen.
-func (s *Server) AdvanceToNext(ctx context.Context) error { return s.world.AdvanceToNext(ctx) }
+func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the platform's time, to one of the years 1970 to 2199, or else it
 // fails. Unlike [Server.AdvanceTo] it does not let the time between pass: what has
 // become due happens now, late and in no order. It may go back, and then what has
 // happened stays happened, and what is scheduled stays scheduled for its time.
 func (s *Server) SetNow(t time.Time) error {
-	if err := s.world.SetNow(t); err != nil {
+	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
 	}
 	return nil
@@ -51,10 +51,10 @@ func (s *Server) SetNow(t time.Time) error {
 // FreezeClock makes the platform's time stand still, until [Server.Advance],
 // [Server.SetNow] or [Server.ResumeClock]. A client that is told to wait for a
 // second will be told so again for as long.
-func (s *Server) FreezeClock() { s.world.Clock.Freeze(true) }
+func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock makes the platform's time run on from where it stands.
-func (s *Server) ResumeClock() { s.world.Clock.Freeze(false) }
+func (s *Server) ResumeClock() { s.env.Clock.Freeze(false) }
 
 // ClockState is how the platform's clock stands.
 type ClockState struct {
@@ -69,7 +69,7 @@ type ClockState struct {
 
 // Clock returns how the platform's clock stands.
 func (s *Server) Clock() ClockState {
-	v := s.world.Clock.View()
+	v := s.env.Clock.View()
 	out := ClockState{Now: v.Now, Ahead: time.Duration(v.AheadMS) * time.Millisecond, Frozen: v.Frozen}
 	if v.Next != nil {
 		out.Next, out.What = v.Next.At, v.Next.What

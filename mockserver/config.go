@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/access"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/webhook"
@@ -110,10 +110,10 @@ type Config struct {
 
 // complete fills in what is left out, and returns the tokens as the gateway
 // knows them too.
-func (cfg Config) complete() (Config, []access.Token) {
+func (cfg Config) complete() (Config, []auth.Token) {
 	cfg = holdToContract(cfg)
-	known := access.Complete(each(cfg.Tokens, func(t Token) access.Token { return access.Token(t) }), DefaultToken)
-	cfg.Tokens = each(known, func(t access.Token) Token { return Token(t) })
+	known := auth.Complete(each(cfg.Tokens, func(t Token) auth.Token { return auth.Token(t) }), DefaultToken)
+	cfg.Tokens = each(known, func(t auth.Token) Token { return Token(t) })
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
@@ -155,7 +155,7 @@ const (
 // [Config.Tokens] come back with [Server.Reset]. It is an error if
 // there is no such token, and the error does not tell which it was.
 func (s *Server) RevokeToken(token string) error {
-	if !s.world.Access.Revoke(token) {
+	if !s.env.Access.Revoke(token) {
 		return errors.New("mockserver: token: there is no such token")
 	}
 	return nil
@@ -166,9 +166,9 @@ func (s *Server) RevokeToken(token string) error {
 // host; nil takes the handler away, and they go over the network again. An attempt
 // under way stays with the handler that it has. It outlives [Server.Reset].
 func (s *Server) SetTarget(host string, handler http.Handler) {
-	s.world.Deliveries.SetTarget(host, handler)
+	s.env.Deliveries.SetTarget(host, handler)
 }
 
 // SetLookupLimit says how the limit of lookups is counted from now on, until
 // [Server.Reset].
-func (s *Server) SetLookupLimit(limit LookupLimit) { s.world.Platform.SetLookups(limit) }
+func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }

@@ -39,21 +39,21 @@ func Samples() ([]Sample, error) {
 // webhook gets it once it is unarchived.
 // The body need not be an event, nor JSON. It returns the id of the delivery.
 func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, err error) {
-	return s.world.Deliveries.Send(webhookID, body)
+	return s.env.Deliveries.Send(webhookID, body)
 }
 
 // SendEventTo delivers a body of your own to a URL without a webhook, signed
 // with the secret. It is attempted once. The same rules say which addresses
 // may be reached as for webhooks.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	return s.world.SendEventTo(to, secret, body)
+	return s.env.SendEventTo(to, secret, body)
 }
 
 // Redeliver puts a delivery into its webhook's queue once more, whatever
 // became of it, with the same bytes. If it fails, the retries begin anew. It is
 // an error if there is no such delivery or it is being attempted right now.
 func (s *Server) Redeliver(deliveryID string) error {
-	return s.world.Deliveries.Redeliver(deliveryID)
+	return s.env.Deliveries.Redeliver(deliveryID)
 }
 
 // DiagnoseSignature tells how somebody came to a signature that is not the one

@@ -118,14 +118,14 @@ type FaultRule struct {
 // validated. Every rule counts all that it is about; of several that hit, the
 // first acts.
 func (s *Server) Inject(faults ...Fault) error {
-	_, err := s.world.Inject(each(faults, func(f Fault) fault.Fault { return fault.Fault(f) }))
+	_, err := s.env.Inject(each(faults, func(f Fault) fault.Fault { return fault.Fault(f) }))
 	return err
 }
 
 // Faults returns the rules of the fault plan in the order in which they act,
 // with what became of them so far.
 func (s *Server) Faults() []FaultRule {
-	_, rules := s.world.Faults.List()
+	_, rules := s.env.Faults.List()
 	return each(rules, func(r fault.Rule) FaultRule {
 		return FaultRule{ID: r.ID, Fault: Fault(r.Fault), Enabled: r.Enabled, Calls: r.Calls, Hits: r.Hits}
 	})
@@ -133,7 +133,7 @@ func (s *Server) Faults() []FaultRule {
 
 // RemoveFault removes a rule. It is an error if there is none with that id.
 func (s *Server) RemoveFault(id string) error {
-	if id == "" || s.world.Faults.Remove(id) == 0 {
+	if id == "" || s.env.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: no fault %q", id)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *Server) RemoveFault(id string) error {
 // EnableFault switches a rule on or off. It is an error if there is none with
 // that id.
 func (s *Server) EnableFault(id string, on bool) error {
-	if !s.world.Faults.Change(id, func(r *fault.Rule) { r.Enabled = on }) {
+	if !s.env.Faults.Change(id, func(r *fault.Rule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: no fault %q", id)
 	}
 	return nil
@@ -151,18 +151,18 @@ func (s *Server) EnableFault(id string, on bool) error {
 // ClearFaults removes all rules: those that are injected next have the chances
 // that the first ones of a new server with this seed have. What the old ones
 // delay or hold already goes on.
-func (s *Server) ClearFaults() { s.world.Faults.Remove("") }
+func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
 // FaultSeed returns the seed of all probabilities. A run with the same seed,
 // the same rules and the same order of requests has the same faults.
 func (s *Server) FaultSeed() uint64 {
-	seed, _ := s.world.Faults.List()
+	seed, _ := s.env.Faults.List()
 	return seed
 }
 
 // SeedFaults sets the seed and begins the counts of all rules anew; 0 chooses
 // one. It returns the seed.
-func (s *Server) SeedFaults(seed uint64) uint64 { return s.world.Faults.Reseed(seed) }
+func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }
 
 // Operations returns the operationIds of the API's document, sorted.
 func Operations() []string { return contract.IDs() }

@@ -49,8 +49,8 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		done:     make(chan struct{}),
 	}
 	s.serve.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
-	s.world.API.Loopback = s.serve.loopback
-	s.serve.http.RegisterOnShutdown(s.world.Changes.Close)
+	s.env.API.Loopback = s.serve.loopback
+	s.serve.http.RegisterOnShutdown(s.env.Changes.Close)
 	s.serve.http.RegisterOnShutdown(s.serve.unused.close)
 	go func() {
 		defer close(s.serve.done)
@@ -90,13 +90,13 @@ func (u *unused) close() {
 // answered. It fails if ctx ends first. The server must still be closed; until
 // then its methods and deliveries go on.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.world.Changes.Close()
+	s.env.Changes.Close()
 	if s.serve.http == nil {
 		return nil
 	}
 	if err := s.serve.http.Shutdown(ctx); err != nil {
 		return err
 	}
-	_, err := s.world.API.Busy.Wait(ctx) // net/http does not know of those whose connection a fault has reset
+	_, err := s.env.API.Busy.Wait(ctx) // net/http does not know of those whose connection a fault has reset
 	return err
 }

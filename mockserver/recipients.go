@@ -25,28 +25,28 @@ const (
 // the usual words of the category if left out. It is an error if there is no
 // such message or it was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
-	return s.world.Platform.Bounce(emailID, category, diagnostic...)
+	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
 
 // Complain lets the recipient report a message as spam to the named mailbox
 // provider. The contact's status becomes spam and the address is suppressed
 // before Email.ReportedAsSpam fires. Complaining again changes nothing.
 func (s *Server) Complain(emailID, provider string) error {
-	return s.world.Platform.Complain(emailID, provider)
+	return s.env.Platform.Complain(emailID, provider)
 }
 
 // Open lets the recipient open a message and fires Email.Opened, every time.
-func (s *Server) Open(emailID string) error { return s.world.Platform.Open(emailID) }
+func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID) }
 
 // Click lets the recipient follow a link in a message and fires Email.Clicked,
 // every time.
-func (s *Server) Click(emailID, url string) error { return s.world.Platform.Click(emailID, url) }
+func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
 // Unsubscribe lets the recipient unsubscribe from the list, by the link or the
 // List-Unsubscribe header. It fires Contact.Removed and Contact.Unsubscribed,
 // and for a message of the Email API Email.Unsubscribed too. It is an error for
 // a message that went to no list contact. Unsubscribing again changes nothing.
-func (s *Server) Unsubscribe(emailID string) error { return s.world.Platform.Unsubscribe(emailID) }
+func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
 // GlobalUnsubscribe lets the recipient unsubscribe from all email. The address
 // is suppressed and SuppressedEmail.Added fires. A message of the Email API
@@ -54,13 +54,13 @@ func (s *Server) Unsubscribe(emailID string) error { return s.world.Platform.Uns
 // a campaign or workflow unsubscribes the contact, which fires Contact.Removed
 // and Contact.Unsubscribed. Unsubscribing again changes nothing.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
-	return s.world.Platform.GlobalUnsubscribe(emailID)
+	return s.env.Platform.GlobalUnsubscribe(emailID)
 }
 
 // Confirm lets the recipient follow the link in the confirmation email of a
 // double opt-in: the contact becomes active, and Contact.Added fires. It is an
 // error for any other message. Confirming again changes nothing.
-func (s *Server) Confirm(emailID string) error { return s.world.Platform.Confirm(emailID) }
+func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
 // MagicDomain is the domain (mock.test) of recipients that do something by
 // themselves, as soon as a message reaches them. The local part says what:

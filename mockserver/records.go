@@ -31,7 +31,7 @@ type Request struct {
 // Requests returns the requests that the API has answered, the oldest first:
 // the latest 10,000, and no more than 32 MiB of them.
 func (s *Server) Requests() []Request {
-	return each(s.world.API.Log.All(), func(r record.Request) Request { return Request(r) })
+	return each(s.env.API.Log.All(), func(r record.Request) Request { return Request(r) })
 }
 
 // Message is an email that was sent, as its recipient got it.
@@ -80,19 +80,19 @@ func (m Message) Links() []string { return record.Message(m).Links() }
 // Outbox returns the messages that were sent, of all accounts and all sending
 // types, the oldest first. Submissions that were refused are not among them.
 func (s *Server) Outbox() []Message {
-	return each(s.world.Platform.Outbox(), func(m record.Message) Message { return Message(m) })
+	return each(s.env.Platform.Outbox(), func(m record.Message) Message { return Message(m) })
 }
 
 // OutboxTo returns the messages of the outbox to an address, compared without
 // case, the oldest first.
 func (s *Server) OutboxTo(address string) []Message {
-	return each(s.world.Platform.OutboxTo(address), func(m record.Message) Message { return Message(m) })
+	return each(s.env.Platform.OutboxTo(address), func(m record.Message) Message { return Message(m) })
 }
 
 // DeleteMessage takes a message out of the outbox: [Server.Outbox] and the console
 // show it no longer. The API goes on answering what became of the email, and its
 // events and deliveries stay. It is an error if there is no such message.
-func (s *Server) DeleteMessage(id string) error { return s.world.Platform.DeleteMessage(id) }
+func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
@@ -140,7 +140,7 @@ type Attempt = struct {
 // Deliveries returns what was delivered to webhooks or is to be, in the order
 // in which the events fired.
 func (s *Server) Deliveries() []Delivery {
-	return each(s.world.Deliveries.Deliveries(), func(d record.Delivery) Delivery { return Delivery(d) })
+	return each(s.env.Deliveries.Deliveries(), func(d record.Delivery) Delivery { return Delivery(d) })
 }
 
 // FiredEvent is an event that happened in an account.
@@ -162,7 +162,7 @@ type FiredEvent struct {
 // Events returns the events that fired, the oldest first: the latest 10,000.
 // Those that no webhook hears are among them only with [Config.RecordEvents].
 func (s *Server) Events() []FiredEvent {
-	all := s.world.Deliveries.Events(func(*record.FiredEvent) bool { return true })
+	all := s.env.Deliveries.Events(func(*record.FiredEvent) bool { return true })
 	return each(all, func(e record.FiredEvent) FiredEvent { return FiredEvent(e) })
 }
 

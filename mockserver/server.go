@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/emailplatform/mockserver/internal/access"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/control"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
@@ -22,7 +23,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
-	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // Server is the platform in memory. It is an [http.Handler], and its methods
@@ -30,7 +30,7 @@ import (
 // concurrently.
 type Server struct {
 	cfg   Config
-	world *world.World
+	env *environment.Environment
 
 	control func() http.Handler // made when they are first asked for, as are the landing pages
 	landing func() http.Handler
@@ -44,7 +44,7 @@ func New(cfg Config) *Server {
 	cfg, known := cfg.complete()
 	s := &Server{cfg: cfg}
 	w := build(cfg, known, s.linkBase)
-	s.world = w
+	s.env = w
 	s.landing = sync.OnceValue(func() http.Handler { return landing.New(w.Platform, w.API) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(w, control.Options{
@@ -60,12 +60,12 @@ func New(cfg Config) *Server {
 // build puts the house together, from the ground up: each floor is given what
 // stands below it, and knows nothing of what comes above. The control routes and
 // this package are the roof.
-func build(cfg Config, known []access.Token, base func() string) *world.World {
+func build(cfg Config, known []auth.Token, base func() string) *environment.Environment {
 	changes := &feed.Feed{}   // everybody may tell it what has changed
 	work := &underway.Count{} // what Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
-	tokens := access.New(known, now.Now)
+	tokens := auth.New(known, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
 		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
@@ -98,7 +98,7 @@ func build(cfg Config, known []access.Token, base func() string) *world.World {
 		Changes:        changes,
 		Clock:          now,
 	})
-	return &world.World{
+	return &environment.Environment{
 		Account:    known[0].AccountID,
 		Lookups:    cfg.Lookups,
 		Access:     tokens,
@@ -138,13 +138,13 @@ func eventCheck(violated func(error)) func(event string, body []byte) {
 // called more than once.
 func (s *Server) Close() {
 	s.close.Do(func() {
-		s.world.Faults.Close()
-		s.world.Changes.Close()
+		s.env.Faults.Close()
+		s.env.Changes.Close()
 		if s.serve.http != nil {
 			_ = s.serve.http.Close()
 			<-s.serve.done
 		}
-		s.world.Platform.Close()
+		s.env.Platform.Close()
 	})
 }
 
@@ -205,7 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.landing().ServeHTTP(w, r)
 		return
 	}
-	s.world.API.ServeHTTP(w, r)
+	s.env.API.ServeHTTP(w, r)
 }
 
 // needsToken reports whether a token is needed: not while the server listens on

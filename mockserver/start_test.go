@@ -9,7 +9,7 @@ import (
 )
 
 // what there is to see of a world, but for its messages.
-func (p probe) world(t *testing.T) string {
+func (p probe) env(t *testing.T) string {
 	t.Helper()
 	var state strings.Builder
 	if err := p.Snapshot(&state); err != nil {
@@ -22,7 +22,7 @@ func (p probe) world(t *testing.T) string {
 func started(t *testing.T) (p probe, start string) {
 	t.Helper()
 	p = seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
-	start = p.world(t)
+	start = p.env(t)
 	if err := p.SetStart(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestResetGoesBackToTheStart(t *testing.T) {
 	for i, reset := range []func(){p.Reset, func() { p.must("POST", "/_mock/reset", nil) }} {
 		reset()
 		p.nothingLeft(t)
-		if got := p.world(t); got != start {
+		if got := p.env(t); got != start {
 			t.Errorf("reset %d: the state is not that of the start:\n%s\nwant\n%s", i+1, got, start)
 		}
 		if a := p.as("reader").do("GET", "/lists/40", nil); a.status != 200 {
@@ -93,26 +93,26 @@ func TestResetGoesBackToTheStart(t *testing.T) {
 
 // What forgets everything leaves nothing of the start either, until a reset.
 func TestClear(t *testing.T) {
-	empty := newProbe(t, mockserver.Config{}).world(t)
+	empty := newProbe(t, mockserver.Config{}).env(t)
 	p, start := started(t)
 	for i, forget := range []func(){p.Clear, func() { p.must("DELETE", "/_mock/state", nil) }} {
 		forget()
 		p.nothingLeft(t)
-		if got := p.world(t); got != empty {
+		if got := p.env(t); got != empty {
 			t.Errorf("%d: there is more than in a new server: %s", i+1, got)
 		}
 		if a := p.as("writer").do("GET", "/lists", nil); a.status != 401 {
 			t.Errorf("%d: a token of the start is answered %d, want 401", i+1, a.status)
 		}
 		p.Reset()
-		if got := p.world(t); got != start {
+		if got := p.env(t); got != start {
 			t.Errorf("%d: a reset does not go back to the start: %s", i+1, got)
 		}
 	}
 	p.Clear()
 	p.must("PUT", "/_mock/start", nil)
 	p.Reset()
-	if got := p.world(t); got != empty {
+	if got := p.env(t); got != empty {
 		t.Errorf("the start is not what it was set to: %s", got)
 	}
 }
@@ -132,7 +132,7 @@ func TestSeedFiresNothing(t *testing.T) {
 // Faults, tokens and requests are a test's and no part of a snapshot.
 func TestRestoreLeavesWhatTestsSet(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
-	before := p.world(t)
+	before := p.env(t)
 	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func (p probe) onlyAccount1(t *testing.T) {
 	if err := p.Redeliver(all[0].ID); err != nil {
 		t.Error(err)
 	}
-	if err := p.Restore(strings.NewReader(p.world(t))); err != nil {
+	if err := p.Restore(strings.NewReader(p.env(t))); err != nil {
 		t.Fatalf("a state that forgot an account cannot be restored: %v", err)
 	}
 	p.open(p.Outbox()[0].ID)

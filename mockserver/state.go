@@ -17,13 +17,13 @@ import (
 // nothing) or use [Server.Drain].
 //
 // It fails if ctx ends first.
-func (s *Server) Wait(ctx context.Context) error { return s.world.Wait(ctx) }
+func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx) }
 
 // Drain returns when every delivery has been delivered or given up, however
 // long its retries and rate limits take. Deliveries to archived webhooks do not
 // count: nothing happens to them. It fails, saying what is left, if ctx ends
 // first, the server is closed, or the clock is frozen, where waiting is in vain.
-func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
+func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx) }
 
 // WaitFor returns when f returns true, which it is asked at once and then after
 // every change of what there is to see: a message, a delivery, an event, a
@@ -36,7 +36,7 @@ func (s *Server) Drain(ctx context.Context) error { return s.world.Drain(ctx) }
 // request to the API is a change itself, after which f would be asked again, and
 // so without end: f must make none. WaitFor fails if ctx ends first, or the server
 // is shut down or closed.
-func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.world.WaitFor(ctx, f) }
+func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
 // Snapshot writes the whole state as one JSON object: every record of every
 // account, the messages, the journals of events and deliveries with what is
@@ -50,7 +50,7 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.wo
 // It is the state at one moment, also if everything changes while it is written
 // and however slow w is: nobody waits for w. Beside what is written it takes the
 // memory of the records that change meanwhile.
-func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
+func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
 // Restore replaces the whole state by that of a snapshot, of this version of
 // snapshots (3) or the one before, or by what a [Follower] wrote. What was to be
@@ -61,13 +61,13 @@ func (s *Server) Snapshot(w io.Writer) error { return s.world.Snapshot(w) }
 // plan and the log of requests are a test's and stay as they are; [Server.Reset] is
 // what leaves nothing of another test. A snapshot with a mistake changes nothing,
 // and the error says where it is.
-func (s *Server) Restore(r io.Reader) error { return s.world.Restore(r) }
+func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
 // SetStart makes what there is now the state that [Server.Reset] goes back to: a
 // test, or what it shares with others, seeds the server, sets the start, and then
 // resets between tests. It keeps a compressed snapshot, and the tokens that seeds
 // added.
-func (s *Server) SetStart() error { return s.world.SetStart() }
+func (s *Server) SetStart() error { return s.env.SetStart() }
 
 // Reset goes back to the start: the state that [Server.SetStart] kept, or else the
 // empty one of a new server. Records have the ids, secrets and times that they had,
@@ -76,12 +76,12 @@ func (s *Server) SetStart() error { return s.world.SetStart() }
 // Restore; the limit of lookups is as configured, and so are the tokens, with
 // those that seeds had added to the start, each good for its whole time again.
 // What a test has set by [Server.SetTarget] stays.
-func (s *Server) Reset() { s.world.Reset() }
+func (s *Server) Reset() { s.env.Reset() }
 
 // Clear forgets everything: what there is then is what there was when the server
 // was made. Ids begin anew, and the clock is as [Config] says. The start itself
 // stays, and Reset goes back to it.
-func (s *Server) Clear() { s.world.Clear() }
+func (s *Server) Clear() { s.env.Clear() }
 
 // ResetAccount goes back to the start with one account, for tests that run side by
 // side, each with an account of its own. Its resources are those of the start and
@@ -91,11 +91,11 @@ func (s *Server) Clear() { s.world.Clear() }
 //
 // It is an error if there is no such account, or if another one has an id of the
 // start by now, which only happens after [Server.Clear] or [Server.Restore].
-func (s *Server) ResetAccount(accountID int64) error { return s.world.ResetAccount(accountID) }
+func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
 // ClearAccount forgets everything of one account, like [Server.ResetAccount], the
 // start's resources and tokens too. It is an error if there is no such account.
-func (s *Server) ClearAccount(accountID int64) error { return s.world.ClearAccount(accountID) }
+func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds what one or more JSON objects describe, each for one account:
 //
@@ -130,11 +130,11 @@ func (s *Server) ClearAccount(accountID int64) error { return s.world.ClearAccou
 //
 // The first mistake ends it; the error says where it is, and what was added
 // before it stays.
-func (s *Server) Seed(r io.Reader) error { return s.world.Seed(r) }
+func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 
 // Follow returns what writes the state now and then what changes, so that a file
 // is never far behind.
-func (s *Server) Follow() *Follower { return &Follower{s.world.Platform.Follow()} }
+func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
 // Follower writes the state of a server and then what changes. Its methods must
 // not be called concurrently with one another; the server goes on meanwhile, and

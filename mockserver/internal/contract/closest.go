@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // Known names an operation of the API's document.
@@ -33,7 +33,7 @@ func (c *Contract) Closest(method, path string) *Known {
 	}
 	least := len(path) // half of the path is different: no resemblance
 	for _, o := range c.List() {
-		distance := 2 * spelling.Distance(spelling.Fill(o.Path, path), path)
+		distance := 2 * suggest.Distance(suggest.Fill(o.Path, path), path)
 		if o.Method != method {
 			distance++
 		}

@@ -10,7 +10,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // How much is told of what nobody knows: a client decides how much of it there is.
@@ -103,7 +103,7 @@ func judge(all []stranger, refuse bool) (details []api.ProblemDetail, places []s
 		}
 		places = note(places, s.place())
 		if refuse {
-			details = append(details, problem.At("value_error", spelling.Unknown("member", s.name(), s.known()), s.loc...))
+			details = append(details, problem.At("value_error", suggest.Unknown("member", s.name(), s.known()), s.loc...))
 		}
 	}
 	return details, places
@@ -121,7 +121,7 @@ func (o *Operation) unknownParameters(query url.Values, refuse bool) (details []
 		}
 		names = note(names, name)
 		if refuse {
-			details = append(details, problem.At("value_error", spelling.Unknown("parameter", name, known), "query", name))
+			details = append(details, problem.At("value_error", suggest.Unknown("parameter", name, known), "query", name))
 		}
 	}
 	slices.Sort(names)

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // bodyOf reads the JSON object that a route takes, as it is declared; no body is an empty
@@ -58,7 +58,7 @@ func (s *schema) mistakes(value any, loc ...any) (found []api.ProblemDetail) {
 	switch value := value.(type) {
 	case string:
 		if s.enum != nil && value != "" && !slices.Contains(s.enum, value) {
-			return []api.ProblemDetail{problem.At("value_error", spelling.Unknown("value", value, s.enum), loc...)}
+			return []api.ProblemDetail{problem.At("value_error", suggest.Unknown("value", value, s.enum), loc...)}
 		}
 	case []any:
 		for i, item := range value {
@@ -74,7 +74,7 @@ func (s *schema) mistakes(value any, loc ...any) (found []api.ProblemDetail) {
 			if m := s.memberOf(name); m != nil {
 				found = append(found, m.schema.mistakes(value[name], at(name)...)...)
 			} else {
-				found = append(found, problem.At("value_error", spelling.Unknown("member", name, s.names()), at(name)...))
+				found = append(found, problem.At("value_error", suggest.Unknown("member", name, s.names()), at(name)...))
 			}
 		}
 		for _, m := range s.members {

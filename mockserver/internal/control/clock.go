@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // maxAdvance is how long letting time pass may really take.
@@ -112,7 +112,7 @@ func notPassed(ctx context.Context, err error, field string) error {
 	switch {
 	case ctx.Err() != nil:
 		return problem.New(http.StatusGatewayTimeout, "timeout", text)
-	case errors.Is(err, clock.ErrTime), errors.Is(err, world.ErrPast):
+	case errors.Is(err, clock.ErrTime), errors.Is(err, environment.ErrPast):
 		return problem.Invalid(text, "body", field)
 	}
 	return problem.Conflict("invalid_state", text, "body", field)

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/world"
+	"example.com/emailplatform/mockserver/internal/environment"
 )
 
 // Prefix is where the routes are.
@@ -27,7 +27,7 @@ type Options struct {
 
 // Control answers the control routes of a world.
 type Control struct {
-	*world.World
+	*environment.Environment
 
 	options Options
 }

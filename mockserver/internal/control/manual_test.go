@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/emailplatform/mockserver/internal/world"
+	"example.com/emailplatform/mockserver/internal/environment"
 )
 
 // go generate writes the manual.
@@ -50,7 +50,7 @@ func TestManual(t *testing.T) {
 }
 
 // declared are the routes of a world that nobody asks.
-func declared() *Control { return &Control{World: &world.World{}} }
+func declared() *Control { return &Control{Environment: &environment.Environment{}} }
 
 // manual writes the manual: its beginning, a chapter for each section, and the
 // objects that several routes answer.

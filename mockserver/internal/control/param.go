@@ -11,7 +11,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // param is a parameter of a route's query.
@@ -75,7 +75,7 @@ func (p param) read(given string) (value, mistake string) {
 		known := p.values()
 		i := slices.IndexFunc(known, func(v string) bool { return strings.EqualFold(v, given) })
 		if i < 0 {
-			return "", spelling.Unknown("value", given, known)
+			return "", suggest.Unknown("value", given, known)
 		}
 		return known[i], ""
 	}
@@ -147,7 +147,7 @@ func read(params []param, given url.Values, open bool, where string) (query, err
 	}
 	for _, name := range sortedNames(given) {
 		if !open {
-			refuse(name, spelling.Unknown(map[string]string{"query": "parameter", "body": "filter"}[where], name, names))
+			refuse(name, suggest.Unknown(map[string]string{"query": "parameter", "body": "filter"}[where], name, names))
 		}
 	}
 	if len(wrong.Details) > 0 {

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/spelling"
-	"example.com/emailplatform/mockserver/internal/world"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // sections are all routes there are, each beside its kin in the file that answers
@@ -32,7 +32,7 @@ func (c *Control) sections() []section {
 }
 
 // New returns the handler of the control routes of a world.
-func New(w *world.World, o Options) http.Handler {
+func New(w *environment.Environment, o Options) http.Handler {
 	c := &Control{w, o}
 	mux := http.NewServeMux()
 	for _, s := range c.sections() {
@@ -74,10 +74,10 @@ func (c *Control) noRoute(r *http.Request) string {
 	var known []string
 	for _, s := range c.sections() {
 		for _, rt := range s.routes {
-			known = append(known, spelling.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
+			known = append(known, suggest.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
 		}
 	}
-	if right := spelling.Closest(path, known); right != "" && right != path {
+	if right := suggest.Closest(path, known); right != "" && right != path {
 		return "no such route: did you mean " + Prefix + right + "?"
 	}
 	return "no such route: " + Prefix + "openapi.json lists them"

@@ -13,14 +13,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/world"
+	"example.com/emailplatform/mockserver/internal/environment"
 )
 
 // ask asks the routes of a world that has nothing: what they refuse never gets
 // so far.
 func ask(t *testing.T, console http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	routes := New(&world.World{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
+	routes := New(&environment.Environment{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
 	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -133,7 +133,7 @@ func TestBodyOfNothing(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader(`{"account_id":2}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		New(&world.World{}, Options{NeedsToken: func(*http.Request) bool { return false }}).ServeHTTP(w, r)
+		New(&environment.Environment{}, Options{NeedsToken: func(*http.Request) bool { return false }}).ServeHTTP(w, r)
 		if w.Code != 422 || !strings.Contains(w.Body.String(), `["body","account_id"]`) {
 			t.Errorf("%s: got %d %s, want 422", pattern, w.Code, w.Body)
 		}

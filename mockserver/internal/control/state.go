@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // maxState is how many bytes of a snapshot are taken.
@@ -110,7 +110,7 @@ func ofOneOrAll(r *request, one func(account int64) error, all func()) error {
 	}
 	account, _ := strconv.ParseInt(id, 10, 64) // it has been read as an integer
 	switch err := one(account); {
-	case errors.Is(err, world.ErrNoAccount):
+	case errors.Is(err, environment.ErrNoAccount):
 		return problem.NotFound("account", id, "query", "account_id")
 	case err != nil:
 		return refused(err, "query", "account_id")

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/world"
 )
 
 // waitRoutes are what waits.
@@ -132,7 +132,7 @@ func late(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, world.ErrFrozen): // asking again would be in vain
+	case errors.Is(err, environment.ErrFrozen): // asking again would be in vain
 		return problem.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), "body", "drain")
 	}
 	return problem.New(http.StatusGatewayTimeout, "timeout", strings.TrimPrefix(err.Error(), "mockserver: "))

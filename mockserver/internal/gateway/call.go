@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/http"
 
-	"example.com/emailplatform/mockserver/internal/access"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -14,7 +14,7 @@ type call struct {
 	http.ResponseWriter
 	record.Request
 	gateway *Gateway // whose call it is
-	caller  access.Token
+	caller  auth.Token
 	asked   platform.Caller // the same for the platform
 	answer  *[]byte         // collects the answer's body, if somebody validates it
 

@@ -19,8 +19,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
@@ -36,7 +36,7 @@ const MaxBody = 10 << 20
 // Options say who may ask, how requests are held against the contract, and who
 // hears of them.
 type Options struct {
-	Access         *access.Set
+	Access         *auth.Set
 	SkipValidation bool
 	RefuseUnknown  bool                 // members and parameters that the contract does not know
 	OnViolation    func(error)          // hears of answers that break the contract, if set
@@ -136,7 +136,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ServeAs answers as the API would answer the owner of a token, undisturbed and
 // unlogged. What the contract does not know is refused: nothing would note it.
-func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller access.Token) {
+func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller auth.Token) {
 	g.serveAPI(&call{
 		ResponseWriter: w,
 		Request:        record.Request{AccountID: caller.AccountID},

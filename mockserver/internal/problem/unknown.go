@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // Unknown is err with the members that there are, if encoding/json says that it
@@ -28,7 +28,7 @@ func Unknown(err error, into any) error {
 		}
 	}
 	slices.Sort(known)
-	return fmt.Errorf("%s: %s", name, spelling.Unknown("member", name, slices.Compact(known)))
+	return fmt.Errorf("%s: %s", name, suggest.Unknown("member", name, slices.Compact(known)))
 }
 
 // objectsOf returns the names of the members of a struct, and of each struct that

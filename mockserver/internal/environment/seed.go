@@ -1,4 +1,4 @@
-package world
+package environment
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -58,7 +58,7 @@ func (l seedList) body() map[string]any {
 
 // Seed adds what a text describes, as the method of the same name of the mock's
 // Server says.
-func (w *World) Seed(r io.Reader) error {
+func (w *Environment) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
 	decoder.UseNumber()
@@ -79,13 +79,13 @@ func (w *World) Seed(r io.Reader) error {
 
 // sower adds a seed as a user of the account would.
 type sower struct {
-	*World
-	caller    access.Token
+	*Environment
+	caller    auth.Token
 	lists     map[string]any // ids by name
 	templates map[string]any
 }
 
-func (w *World) sow(in seed) error {
+func (w *Environment) sow(in seed) error {
 	if in.AccountID == 0 {
 		in.AccountID = w.Account
 	}
@@ -108,11 +108,11 @@ func (w *World) sow(in seed) error {
 }
 
 // sowTokens comes first: an account that a seed makes is filled by its own users.
-func (w *World) sowTokens(in seed) error {
+func (w *Environment) sowTokens(in seed) error {
 	for i, t := range in.Tokens {
 		err := errors.New("token: required")
 		if t.Token != "" {
-			err = w.Access.Add(access.Complete([]access.Token{{
+			err = w.Access.Add(auth.Complete([]auth.Token{{
 				Token:     t.Token,
 				UserID:    t.UserID,
 				UserEmail: t.UserEmail,
@@ -131,8 +131,8 @@ func (w *World) sowTokens(in seed) error {
 // milliseconds is a duration, or a longer one than any may be if a duration
 // cannot hold it.
 func milliseconds(n int64) time.Duration {
-	if n > access.MaxExpiry.Milliseconds() {
-		return access.MaxExpiry + 1
+	if n > auth.MaxExpiry.Milliseconds() {
+		return auth.MaxExpiry + 1
 	}
 	return time.Duration(max(n, -1)) * time.Millisecond
 }

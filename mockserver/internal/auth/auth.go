@@ -1,6 +1,6 @@
-// Package access knows who may ask the platform: the access tokens, whose they
+// Package auth knows who may ask the platform: the access tokens, whose they
 // are and for how long.
-package access
+package auth
 
 import (
 	"crypto/subtle"

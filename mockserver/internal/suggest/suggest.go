@@ -1,6 +1,6 @@
-// Package spelling finds the name that was probably meant by one that nobody
+// Package suggest finds the name that was probably meant by one that nobody
 // knows, and says so in a line.
-package spelling
+package suggest
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package world
+package environment
 
 // Letting time pass: by itself, or by the clock.
 
@@ -13,14 +13,14 @@ import (
 )
 
 // Wait returns when nothing happens any more before more time passes.
-func (w *World) Wait(ctx context.Context) error {
+func (w *Environment) Wait(ctx context.Context) error {
 	if err := w.quiet(ctx); err != nil {
 		return fmt.Errorf("mockserver: wait: %w", err)
 	}
 	return nil
 }
 
-func (w *World) quiet(ctx context.Context) error {
+func (w *Environment) quiet(ctx context.Context) error {
 	for {
 		w.Clock.RingDue()
 		busy, err := w.Work.Wait(ctx)
@@ -37,7 +37,7 @@ func (w *World) quiet(ctx context.Context) error {
 var ErrFrozen = errors.New("the clock is frozen")
 
 // Drain returns when every delivery has been delivered or given up.
-func (w *World) Drain(ctx context.Context) error {
+func (w *Environment) Drain(ctx context.Context) error {
 	for {
 		moved := w.Clock.Moved()
 		if err := w.Wait(ctx); err != nil {
@@ -57,7 +57,7 @@ func (w *World) Drain(ctx context.Context) error {
 }
 
 // pass returns when some time has passed, or the clock has moved.
-func (w *World) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
+func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -72,7 +72,7 @@ func (w *World) pass(ctx context.Context, wait time.Duration, moved <-chan struc
 }
 
 // WaitFor returns when holds does, which is asked after every change.
-func (w *World) WaitFor(ctx context.Context, holds func() bool) error {
+func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	changed, stop := w.Changes.Watch()
 	defer stop()
 	for !holds() {
@@ -92,17 +92,17 @@ func (w *World) WaitFor(ctx context.Context, holds func() bool) error {
 var ErrPast = errors.New("time does not go back")
 
 // Advance lets some time pass at once.
-func (w *World) Advance(ctx context.Context, d time.Duration) error {
+func (w *Environment) Advance(ctx context.Context, d time.Duration) error {
 	return w.advance(ctx, func(now time.Time) (time.Time, error) { return now.Add(d), nil })
 }
 
 // AdvanceTo lets the time until then pass at once.
-func (w *World) AdvanceTo(ctx context.Context, to time.Time) error {
+func (w *Environment) AdvanceTo(ctx context.Context, to time.Time) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) { return to, nil })
 }
 
 // AdvanceToNext lets the time pass until the next thing has happened by itself.
-func (w *World) AdvanceToNext(ctx context.Context) error {
+func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) {
 		at, ok := w.Clock.Next()
 		if !ok {
@@ -114,7 +114,7 @@ func (w *World) AdvanceToNext(ctx context.Context) error {
 
 // advance lets time pass until the end that is chosen, from one thing that
 // happens by itself to the next. Each is done with before time goes on.
-func (w *World) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
+func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {
 		return fmt.Errorf("mockserver: advance: somebody else is letting time pass: %w", err)
@@ -142,7 +142,7 @@ func (w *World) advance(ctx context.Context, choose func(now time.Time) (end tim
 
 // SetNow sets the clock. Back, it takes rate limits along: they count no attempt
 // that is still to come.
-func (w *World) SetNow(to time.Time) error {
+func (w *Environment) SetNow(to time.Time) error {
 	if err := w.Clock.Set(to); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (w *World) SetNow(to time.Time) error {
 }
 
 // step goes from alarm to alarm.
-func (w *World) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
+func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
 	for {
 		at, ok := w.Clock.Next()
 		if !ok || at.After(end) {

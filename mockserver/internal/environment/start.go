@@ -1,4 +1,4 @@
-package world
+package environment
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/access"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 )
 
@@ -17,11 +17,11 @@ import (
 type start struct {
 	state  []byte    // a snapshot, compressed
 	dated  time.Time // what the clock showed, if it does not follow package time
-	tokens []access.Token
+	tokens []auth.Token
 }
 
 // SetStart makes what there is now the state that a reset goes back to.
-func (w *World) SetStart() error {
+func (w *Environment) SetStart() error {
 	var state bytes.Buffer
 	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // a level that there is
 	if err := errors.Join(w.Snapshot(to), to.Close()); err != nil {
@@ -37,7 +37,7 @@ func (w *World) SetStart() error {
 }
 
 // Reset goes back to the start.
-func (w *World) Reset() {
+func (w *Environment) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -67,7 +67,7 @@ func (s *start) clock() *clock.State {
 var ErrNoAccount = errors.New("there is no such account")
 
 // ResetAccount goes back to the start with one account.
-func (w *World) ResetAccount(account int64) error {
+func (w *Environment) ResetAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -90,13 +90,13 @@ func (w *World) ResetAccount(account int64) error {
 
 // ClearAccount forgets everything of one account but its tokens of the
 // configuration.
-func (w *World) ClearAccount(account int64) error {
+func (w *Environment) ClearAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.clearAccount(account)
 }
 
-func (w *World) clearAccount(account int64) error {
+func (w *Environment) clearAccount(account int64) error {
 	if !w.hasAccount(account) {
 		return fmt.Errorf("mockserver: clear: account %d: %w", account, ErrNoAccount)
 	}
@@ -109,28 +109,28 @@ func (w *World) clearAccount(account int64) error {
 }
 
 // hasAccount reports whether there is an account, or was one at the start.
-func (w *World) hasAccount(account int64) bool {
+func (w *Environment) hasAccount(account int64) bool {
 	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
 		return true
 	}
-	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t access.Token) bool { return t.AccountID == account })
+	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t auth.Token) bool { return t.AccountID == account })
 }
 
 // Clear forgets everything but the configuration, and the start.
-func (w *World) Clear() {
+func (w *Environment) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clear()
 }
 
-func (w *World) clear() {
+func (w *Environment) clear() {
 	w.leaveTest()
 	w.Platform.Reset()
 	w.Access.Reset() // by the clock as it is now
 }
 
 // leaveTest leaves nothing that a test has set or seen, beside the state.
-func (w *World) leaveTest() {
+func (w *Environment) leaveTest() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)
 	w.API.Log.Clear()

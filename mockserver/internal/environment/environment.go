@@ -1,6 +1,6 @@
-// Package world holds the parts of the mock together, and does what concerns all
+// Package environment holds the parts of the mock together, and does what concerns all
 // of them: waiting, the plan of faults, snapshots, seeds.
-package world
+package environment
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"example.com/emailplatform/mockserver/internal/access"
 	"example.com/emailplatform/mockserver/internal/address"
+	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -19,18 +19,18 @@ import (
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/spelling"
+	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/webhook"
 )
 
-// World is a platform with all that belongs to it, from the ground up. Its
+// Environment is a platform with all that belongs to it, from the ground up. Its
 // exported fields do not change.
-type World struct {
+type Environment struct {
 	Account int64                // whose a seed is that does not say
 	Lookups platform.LookupLimit // as configured
 
-	Access     *access.Set
+	Access     *auth.Set
 	Changes    *feed.Feed
 	Clock      *clock.Clock
 	Work       *underway.Count
@@ -44,11 +44,11 @@ type World struct {
 }
 
 // Inject adds faults to the plan, if the contract knows what they are about.
-func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
+func (w *Environment) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
-			errs = append(errs, &fault.FieldError{Field: "operation", Rule: spelling.Unknown("operation", f.Operation, contract.IDs())})
+			errs = append(errs, &fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
 		}
 		if f.Method != "" && !contract.Load().Takes(f.Method) {
 			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
@@ -61,7 +61,7 @@ func (w *World) Inject(faults []fault.Fault) ([]fault.Rule, error) {
 }
 
 // Snapshot writes the whole state.
-func (w *World) Snapshot(to io.Writer) error {
+func (w *Environment) Snapshot(to io.Writer) error {
 	state := w.Platform.Take()
 	defer state.Release()
 	if err := state.Write(to); err != nil {
@@ -71,7 +71,7 @@ func (w *World) Snapshot(to io.Writer) error {
 }
 
 // Restore replaces the whole state.
-func (w *World) Restore(r io.Reader) error {
+func (w *Environment) Restore(r io.Reader) error {
 	if err := w.Platform.Restore(r); err != nil {
 		return fmt.Errorf("mockserver: restore: %w", err)
 	}
@@ -80,7 +80,7 @@ func (w *World) Restore(r io.Reader) error {
 
 // SendEventTo delivers a body of the caller's own to a URL, signed with the
 // secret, by the platform's hash function if the secret names none.
-func (w *World) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
+func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !address.HTTP(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
