@@ -29,7 +29,7 @@ import (
 // are what a test does and sees beside the API. All methods may be called
 // concurrently.
 type Server struct {
-	cfg   Config
+	cfg Config
 	env *environment.Environment
 
 	control func() http.Handler // made when they are first asked for, as are the landing pages
