@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Now returns the platform's time, which is package time's until it is advanced,
-// set or frozen.
+// Now returns the platform's time in UTC. It is the same as package time's until
+// it is advanced, set or frozen.
 //
 // Everything that the platform dates follows it: records, events, the Date of
 // messages, the journals. So does what happens at a time: retries, rate limits,

@@ -107,6 +107,9 @@ func (p probe) send(req *http.Request) answer {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if found := local(string(text)); found != "" {
+		p.t.Errorf("%s %s: the response contains …%s, want UTC", req.Method, req.URL.Path, found)
+	}
 	a := answer{status: res.StatusCode, header: res.Header, text: string(text)}
 	_ = json.Unmarshal(text, &a.object)
 	return a

@@ -24,8 +24,7 @@ type Alarm struct {
 func (c *Clock) At(at time.Time, what fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at = at.Round(0) // readings of the monotonic clock, which some times lack, would sort otherwise
-	a := &Alarm{clock: c, at: at, what: what, ring: ring}
+	a := &Alarm{clock: c, at: plain(at), what: what, ring: ring}
 	c.alarms.add(a)
 	c.armLocked(a)
 	return a

@@ -1,5 +1,6 @@
 // Package clock is the platform's time. It runs as package time's does, some
-// distance ahead of it or behind, or it stands still. Whoever has something to do
+// distance ahead of it or behind, or it stands still. All times that it returns
+// are in UTC, whatever the zone of the times that it is given. Whoever has something to do
 // later sets an alarm: what rings, and when, is all that is going to happen by
 // itself, so that time can be let pass from one alarm to the next.
 package clock
@@ -63,6 +64,13 @@ func New(o Options) *Clock {
 	return c
 }
 
+// Unix returns the time that is so many seconds after the start of 1970, in UTC.
+func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+
+// plain returns a time in UTC and without a reading of the monotonic clock. Some
+// times lack that reading, and comparing those with the others would fail.
+func plain(t time.Time) time.Time { return t.Round(0).UTC() }
+
 // Now returns the platform's time, by the calendar alone: the monotonic clock
 // stands while a machine sleeps, and what is due by the one would not be by the
 // other for as long.
@@ -76,7 +84,7 @@ func (c *Clock) nowLocked() time.Time {
 	if !c.stands.IsZero() {
 		return c.stands
 	}
-	return time.Now().Round(0).Add(c.ahead)
+	return plain(time.Now()).Add(c.ahead)
 }
 
 // Set moves the clock to a time, also back. What has become due rings now, late;
@@ -165,10 +173,9 @@ func (c *Clock) standLocked() {
 	}
 }
 
-// moveLocked sets the hands, by the calendar: a reading of the monotonic clock has
-// nothing to do with a time that was moved.
+// moveLocked sets the time that the clock shows.
 func (c *Clock) moveLocked(to time.Time) {
-	to = to.Round(0)
+	to = plain(to)
 	if c.stands.IsZero() {
 		c.ahead = time.Until(to)
 	} else {
@@ -251,7 +258,7 @@ func (c *Clock) State() State {
 	defer c.mu.Unlock()
 	switch {
 	case c.frozen:
-		return State{FrozenAt: c.stands.UTC()}
+		return State{FrozenAt: c.stands}
 	case c.held != nil:
 		return State{Ahead: record.Milliseconds(time.Until(c.stands))}
 	}
@@ -312,9 +319,9 @@ func (c *Clock) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.nowLocked()
-	out := View{Now: now.UTC(), AheadMS: time.Until(now).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
+	out := View{Now: now, AheadMS: time.Until(now).Round(time.Millisecond).Milliseconds(), Frozen: c.frozen}
 	if len(c.alarms) > 0 {
-		out.Next = &Due{At: c.alarms[0].at.UTC(), What: c.alarms[0].what.String()}
+		out.Next = &Due{At: c.alarms[0].at, What: c.alarms[0].what.String()}
 	}
 	return out
 }

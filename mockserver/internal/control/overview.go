@@ -166,7 +166,7 @@ func minutesOf(records platform.Overview, standing delivery.Standing) []minuteCo
 func waitingOf(records platform.Overview, standing delivery.Standing) []waitingOverall {
 	out := []waitingOverall{}
 	for _, w := range standing.Waiting {
-		out = append(out, waitingOverall{Why: w.Why, N: w.N, Until: w.Until.UTC(), WebhookID: w.WebhookID, URL: w.URL})
+		out = append(out, waitingOverall{Why: w.Why, N: w.N, Until: w.Until, WebhookID: w.WebhookID, URL: w.URL})
 	}
 	for _, d := range records.Scheduled {
 		out = append(out, waitingOverall{Why: "campaign", N: 1, Until: d.At, CampaignID: d.CampaignID, Name: d.Name})

@@ -104,6 +104,9 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	for _, h := range hooks {
 		d.addLocked(&queue{hook: h})
 	}
+	for _, e := range from.Events {
+		e.Time = e.Time.UTC()
+	}
 	d.journal = newJournal(from.Events, from.LastEvent)
 	for _, saved := range from.Deliveries {
 		d.journal.add(saved.delivery())
@@ -126,6 +129,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 // way, but it was made, and counts.
 func (s Saved) delivery() *delivery {
 	out := &delivery{Delivery: *s.Delivery, progress: s.progress}
+	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file may contain any zone
 	out.Attempts = fromWire(s.Attempts)
 	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is that of no webhook
 	if len(s.Bytes) > 0 {
@@ -134,6 +138,9 @@ func (s Saved) delivery() *delivery {
 	if !s.Started.IsZero() {
 		out.Attempts = append(out.Attempts, record.Attempt{Time: s.Started, Error: cutShort, Manual: out.Manual})
 		out.Manual, out.Started = false, time.Time{}
+	}
+	for i, a := range out.Attempts {
+		out.Attempts[i].Time = a.Time.UTC()
 	}
 	return out
 }

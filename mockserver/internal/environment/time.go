@@ -161,7 +161,7 @@ func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time)
 			return err
 		}
 		if err := w.quiet(ctx); err != nil {
-			shows := w.Clock.Now().UTC().Format(time.RFC3339)
+			shows := w.Clock.Now().Format(time.RFC3339)
 			return fmt.Errorf("the clock shows %s: %w", shows, err)
 		}
 		if at.Equal(end) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/random"
 )
 
@@ -15,7 +16,7 @@ func (t *tx) arm(c *campaign) {
 		return
 	}
 	run := t.p.campaignRun(t.account.ID, c)
-	if at := time.Unix(c.ScheduledFor, 0); at.After(t.now) {
+	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
 		c.alarm = t.p.clock.At(at, dueCampaign(c.ID), run)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/random"
 )
@@ -28,7 +29,7 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 	if t.seeds || !t.account.wants(name) && !t.p.options.RecordEvents {
 		return
 	}
-	what := events.Event{Name: name, Time: t.now.UTC().Truncate(time.Millisecond), Data: data}
+	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
 	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: what}
 	e.Recipient = e.What.Recipient()
 	if m := t.p.messages[t.about]; m != nil {
@@ -102,7 +103,7 @@ func (t *tx) contactAdded(l *list, c *contact) {
 		ContactID:    stringID(c.ID),
 		ListID:       stringID(l.ID),
 		EmailAddress: c.Email,
-		AddedAt:      t.now.UTC().Truncate(time.Second),
+		AddedAt:      t.now.Truncate(time.Second),
 	})
 }
 
@@ -111,7 +112,7 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 		ContactID:      stringID(c.ID),
 		ListID:         stringID(l.ID),
 		EmailAddress:   c.Email,
-		UnsubscribedAt: t.now.UTC().Truncate(time.Second),
+		UnsubscribedAt: t.now.Truncate(time.Second),
 	})
 }
 
@@ -167,7 +168,7 @@ func (t *tx) campaignScheduled(c *campaign, l *list) {
 		CampaignID:   stringID(c.ID),
 		ListID:       stringID(l.ID),
 		Name:         c.Name,
-		ScheduledFor: time.Unix(c.ScheduledFor, 0).UTC(),
+		ScheduledFor: clock.Unix(c.ScheduledFor),
 	})
 }
 
@@ -176,7 +177,7 @@ func (t *tx) campaignSent(c *campaign, l *list) {
 		CampaignID: stringID(c.ID),
 		ListID:     stringID(l.ID),
 		Name:       c.Name,
-		SentAt:     t.now.UTC().Truncate(time.Second),
+		SentAt:     t.now.Truncate(time.Second),
 	})
 }
 
@@ -187,7 +188,7 @@ func (t *tx) emailOpened(m *message) {
 		CampaignID:   stringID(m.CampaignID),
 		ListID:       m.shownList(),
 		EmailAddress: m.To,
-		OpenedAt:     t.now.UTC().Truncate(time.Second),
+		OpenedAt:     t.now.Truncate(time.Second),
 	})
 }
 
@@ -199,7 +200,7 @@ func (t *tx) emailClicked(m *message, url string) {
 		ListID:       m.shownList(),
 		EmailAddress: m.To,
 		URL:          url,
-		ClickedAt:    t.now.UTC().Truncate(time.Second),
+		ClickedAt:    t.now.Truncate(time.Second),
 	})
 }
 

@@ -1,8 +1,7 @@
 package platform
 
 import (
-	"time"
-
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/minutes"
 )
 
@@ -51,7 +50,7 @@ func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
 // sent counts a message that was sent.
 func (o *outcomes) sent(m *message) {
 	o.count(m, 1)
-	o.minutes.Add(time.Unix(m.SubmittedOn, 0))
+	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
 // count counts a message, by 1, or takes it out before it changes, by -1. Only what

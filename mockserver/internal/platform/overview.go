@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
@@ -103,7 +104,7 @@ func (o *Overview) add(a *account) {
 	}
 	for _, c := range a.Campaigns.all {
 		if c.Status == campaignScheduled {
-			o.Scheduled = append(o.Scheduled, Due{c.ID, c.Name, time.Unix(c.ScheduledFor, 0).UTC()})
+			o.Scheduled = append(o.Scheduled, Due{c.ID, c.Name, clock.Unix(c.ScheduledFor)})
 		}
 	}
 }
@@ -131,7 +132,7 @@ type ListStanding struct {
 // Lists returns the lists of all accounts, the latest first.
 func (p *Platform) Lists() []ListStanding {
 	return ofAll(p, func(a *account) []*list { return a.Lists.all }, func(a *account, l *list) ListStanding {
-		out := ListStanding{l.ID, a.ID, l.Name, l.PolicyAccepted, time.Unix(l.CreatedOn, 0).UTC(), Contacts{}}
+		out := ListStanding{l.ID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
 		out.Contacts.add(l.contacts)
 		return out
 	}, func(l ListStanding) int64 { return l.ID })
@@ -157,9 +158,9 @@ type Sending struct {
 func (p *Platform) Campaigns() []Sending {
 	return ofAll(p, func(a *account) []*campaign { return a.Campaigns.all }, func(a *account, c *campaign) Sending {
 		out := a.sending(c.ID, c.Name, c.ListID, c.From, c.Content)
-		out.Status, out.CreatedOn = c.Status, time.Unix(c.CreatedOn, 0).UTC()
+		out.Status, out.CreatedOn = c.Status, clock.Unix(c.CreatedOn)
 		if c.ScheduledFor != 0 {
-			out.ScheduledFor = time.Unix(c.ScheduledFor, 0).UTC()
+			out.ScheduledFor = clock.Unix(c.ScheduledFor)
 		}
 		return out
 	}, func(s Sending) int64 { return s.ID })
@@ -169,7 +170,7 @@ func (p *Platform) Campaigns() []Sending {
 func (p *Platform) Workflows() []Sending {
 	return ofAll(p, func(a *account) []*workflow { return a.Workflows.all }, func(a *account, w *workflow) Sending {
 		out := a.sending(w.ID, w.Name, w.ListID, w.From, w.Content)
-		out.Status, out.CreatedOn = w.wire().Status, time.Unix(w.CreatedOn, 0).UTC()
+		out.Status, out.CreatedOn = w.wire().Status, clock.Unix(w.CreatedOn)
 		return out
 	}, func(s Sending) int64 { return s.ID })
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -26,7 +27,7 @@ func (m *message) outline() record.Message {
 		ID:                 m.ID,
 		SentBy:             m.SentBy,
 		AccountID:          m.AccountID,
-		Time:               time.Unix(m.SubmittedOn, 0).UTC(),
+		Time:               clock.Unix(m.SubmittedOn),
 		FromName:           m.From.Name,
 		FromEmail:          m.From.Email,
 		To:                 m.To,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/record"
 )
@@ -195,7 +196,7 @@ func (p *Platform) membersNow(contacts []*contact, into []Member) []Member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range contacts {
-		into = append(into, Member{c.ID, c.Email, c.Status, time.Unix(c.SubscribedOn, 0).UTC(), c.Tags})
+		into = append(into, Member{c.ID, c.Email, c.Status, clock.Unix(c.SubscribedOn), c.Tags})
 	}
 	return into
 }

@@ -1,0 +1,157 @@
+package mockserver_test
+
+import (
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// offset is the UTC offset of the local time zone in all tests of this package.
+// No real zone uses it, so a time with this offset is a local time.
+const offset = "+04:37"
+
+// TestMain sets the local time zone. A local time that the mock server returns
+// then fails a test on every machine, including machines that use UTC.
+func TestMain(m *testing.M) {
+	time.Local = time.FixedZone("local", 4*60*60+37*60)
+	os.Exit(m.Run())
+}
+
+// timestamp is a field of a snapshot whose value is a time in UTC.
+var timestamp = regexp.MustCompile(`(": ")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"`)
+
+// local returns the start of a text that is a local time, as RFC 3339 or as an
+// email's Date, or "".
+func local(text string) string {
+	for _, offset := range []string{offset, strings.Replace(offset, ":", "", 1)} {
+		if before, _, found := strings.Cut(text, offset); found {
+			return before[max(0, len(before)-60):] + offset
+		}
+	}
+	return ""
+}
+
+// localTimes returns the places of the times in a value that are not in UTC, and
+// counts all times that it finds.
+func localTimes(v reflect.Value, place string, count *int) (out []string) {
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		*count++
+		if t := v.Interface().(time.Time); t.Location() != time.UTC {
+			return []string{place + ": " + t.String()}
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			out = append(out, localTimes(v.Index(i), place, count)...)
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			out = append(out, localTimes(value, place+"."+field.Name, count)...)
+		}
+	}
+	return out
+}
+
+// waiting is a platform whose clock was set to a local time. It has a delivery
+// that waits for its retry, and a scheduled campaign.
+func waiting(t *testing.T) probe {
+	t.Helper()
+	fails := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	p := populated(t, mockserver.Config{
+		Targets: map[string]http.Handler{"app.test": receiver()["app.test"], "fails.test": fails},
+	})
+	p.FreezeClock()
+	if err := p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)); err != nil {
+		t.Fatal(err)
+	}
+	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []string{events.NameSuppressedEmailAdded}})
+	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
+	list := p.list()
+	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",
+		map[string]any{"scheduled_for": p.Now().Add(7 * time.Second).Unix()})
+	if err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wantUTC fails the test if a record of the server has a local time.
+func (p probe) wantUTC(when string) {
+	p.t.Helper()
+	for name, get := range map[string]func() any{
+		"Now":        func() any { return p.Now() },
+		"Clock":      func() any { return p.Clock() },
+		"Requests":   func() any { return p.Requests() },
+		"Outbox":     func() any { return p.Outbox() },
+		"Deliveries": func() any { return p.Deliveries() },
+		"Events":     func() any { return p.Events() },
+	} {
+		count := 0
+		for _, place := range localTimes(reflect.ValueOf(get()), name, &count) {
+			p.t.Errorf("%s: %s, want UTC", when, place)
+		}
+		if count == 0 {
+			p.t.Errorf("%s: %s contains no time", when, name)
+		}
+	}
+	if text := local(snapshotOf(p.t.(*testing.T), p.Server)); text != "" {
+		p.t.Errorf("%s: the snapshot contains …%s, want UTC", when, text)
+	}
+}
+
+// All times of the platform are in UTC, whatever the zone of the times that a
+// program gives it.
+func TestTimesAreUTC(t *testing.T) {
+	p := waiting(t)
+	p.wantUTC("waiting")
+	for what := ""; !strings.HasPrefix(what, "campaign"); {
+		what = p.Clock().What
+		if err := p.AdvanceToNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.wantUTC(what)
+	}
+	if err := p.AdvanceTo(t.Context(), p.Now().Local().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	p.wantUTC("an hour later")
+	for _, start := range []time.Time{time.Date(1900, 1, 1, 0, 0, 0, 0, time.Local), time.Date(2026, 3, 4, 0, 0, 0, 0, time.Local)} {
+		srv := mockserver.New(mockserver.Config{Now: start, FreezeClock: true})
+		if now := srv.Now(); now.Location() != time.UTC {
+			t.Errorf("Config.Now %s: the clock shows %s, want UTC", start, now)
+		}
+		srv.Close()
+	}
+}
+
+// A snapshot whose times have offsets is restored with times in UTC.
+func TestRestoredTimesAreUTC(t *testing.T) {
+	p := waiting(t)
+	text := snapshotOf(t, p.Server)
+	changed := timestamp.ReplaceAllStringFunc(text, func(field string) string {
+		parts := timestamp.FindStringSubmatch(field)
+		at, err := time.Parse(time.RFC3339Nano, parts[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parts[1] + at.Local().Format(time.RFC3339Nano) + `"`
+	})
+	if local(changed) == "" {
+		t.Fatalf("the snapshot contains no time:\n%s", text)
+	}
+	q := newProbe(t, mockserver.Config{})
+	if err := q.Restore(strings.NewReader(changed)); err != nil {
+		t.Fatal(err)
+	}
+	_ = q.do("GET", "/lists", nil) // a request to log
+	q.wantUTC("restored")
+}
