@@ -15,8 +15,8 @@ func maxResident(p *os.ProcessState) int64 {
 	case !ok:
 		return 0
 	case runtime.GOOS == "darwin":
-		return usage.Maxrss
+		return int64(usage.Maxrss) //nolint:unconvert // 32 bits on 32-bit systems
 	default:
-		return usage.Maxrss << 10
+		return int64(usage.Maxrss) << 10 //nolint:unconvert // as above
 	}
 }
