@@ -26,12 +26,12 @@ type CSVOptions struct {
 	// Default ";".
 	Separator string
 
-	// BadRow is called for a row that cannot be read. If it returns nil, the
-	// row is left out, with all lines of its quoted fields; else its error ends
-	// the source. Default: the source ends with the row's error. A row of
-	// which nobody can say where it ends, because a quoted field is not
-	// closed as it should be, ends the source in any case: its lines might be
-	// taken for rows, or rows for its lines.
+	// BadRow, if not nil, is called for each row with an invalid value or a
+	// wrong number of fields. If it returns nil, the row is skipped; otherwise
+	// its error ends the source. By default, the first such row ends the
+	// source. A row with a misplaced quote always ends the source, because it
+	// is unknown where that row ends: the lines of a quoted field could be
+	// imported as contacts.
 	BadRow func(*CSVError) error
 }
 
@@ -57,12 +57,13 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // [Contacts.Import]. The first row holds the headers: one column is the address,
 // others may hold tags and interests, and each further one is a custom attribute
 // of that name. An empty field is an attribute left out, and a column without a
-// header is ignored. Rows of which all fields are empty are nobody. Contacts know
-// their Line. Every error of the source is a [*CSVError], but one of BadRow. The
-// file is read as the source is; it can be used once.
+// header is ignored. Rows in which all fields are empty are skipped. Contacts
+// have their line number in Line. Every error of the source is a [*CSVError],
+// except an error of BadRow. The source reads the file while it is consumed, so
+// it can be used once.
 //
-// Lines end in LF, CR LF, or CR if the first one does. A byte order mark is
-// passed over. UTF-16 is refused, and so is a row longer than 1 MiB.
+// Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
+// row longer than 1 MiB are errors.
 func ImportCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)
@@ -71,23 +72,26 @@ func ImportCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 			return
 		}
 		for {
-			contact, err := c.next()
-			var bad *CSVError
-			switch {
-			case err == io.EOF: //nolint:errorlint // next returns it as it is
+			row, err := c.row()
+			if err == io.EOF { //nolint:errorlint // row returns it as it is
 				return
-			case err == nil:
-				if !yield(contact, nil) {
-					return
+			}
+			if err != nil {
+				yield(ImportContact{}, err)
+				return
+			}
+			contact, bad := c.contact(row)
+			if bad != nil {
+				if err = bad; opts.BadRow != nil {
+					err = opts.BadRow(bad)
 				}
-				continue
-			case errors.As(err, &bad) && !c.rows.failed && opts.BadRow != nil:
-				if err = opts.BadRow(bad); err == nil {
+				if err == nil {
 					continue
 				}
 			}
-			yield(ImportContact{}, err)
-			return
+			if !yield(contact, err) || err != nil {
+				return
+			}
 		}
 	}
 }
@@ -95,6 +99,7 @@ func ImportCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 // csvSource reads contacts from a file.
 type csvSource struct {
 	opts    CSVOptions
+	file    io.Reader
 	rows    *csvRows
 	headers []string
 	email   int // the place of the column
@@ -105,16 +110,16 @@ func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {
 	opts.Tags = orDefault(strings.TrimSpace(opts.Tags), "tags")
 	opts.Interests = orDefault(strings.TrimSpace(opts.Interests), "interests")
 	opts.Separator = orDefault(opts.Separator, ";")
-	return &csvSource{opts: opts, rows: newCSVRows(r)}
+	return &csvSource{opts: opts, file: r}
 }
 
-func (c *csvSource) readHeader() error {
-	if err := c.rows.begin(c.opts.Comma); err != nil {
-		return &CSVError{Line: 1, Err: err}
+func (c *csvSource) readHeader() (err error) {
+	if c.rows, err = newCSVRows(c.file, c.opts.Comma); err != nil {
+		return c.wrong("", err)
 	}
 	row, err := c.row()
 	if err == io.EOF { //nolint:errorlint // row returns it as it is
-		return &CSVError{Line: 1, Err: errors.New("the file is empty; want a row of headers")}
+		return c.wrong("", errors.New("the file is empty; it must have a row of headers"))
 	}
 	if err != nil {
 		return err
@@ -127,17 +132,18 @@ func (c *csvSource) readHeader() error {
 		name := strings.ToLower(h)
 		switch {
 		case !utf8.ValidString(h):
-			return &CSVError{Line: c.rows.from, Err: fmt.Errorf("the header of column %d is not UTF-8", i+1)}
+			return c.wrong("", fmt.Errorf("the header of column %d is not UTF-8", i+1))
+		case strings.Contains(h, "\r"):
+			return c.wrong("", errLoneCR)
 		case known[name] && h != "":
-			return &CSVError{Line: c.rows.from, Column: h, Err: errors.New("two columns have this header")}
+			return c.wrong(h, errors.New("two columns have this header"))
 		case strings.EqualFold(h, c.opts.Email):
 			c.email = i
 		}
 		known[name] = true
 	}
 	if c.email < 0 {
-		err := fmt.Errorf("no column has the header %q, but %s", c.opts.Email, listed(c.headers))
-		return &CSVError{Line: c.rows.from, Err: err}
+		return c.wrong("", fmt.Errorf("no column has the header %q; the headers are %s", c.opts.Email, listed(c.headers)))
 	}
 	return nil
 }
@@ -155,21 +161,24 @@ func listed(headers []string) string {
 	return strings.Join(names, ", ")
 }
 
-// next returns the next contact, io.EOF, or a *CSVError.
-func (c *csvSource) next() (ImportContact, error) {
-	row, err := c.row()
-	if err != nil {
-		return ImportContact{}, err
-	}
+// wrong returns an error about the current row.
+func (c *csvSource) wrong(column string, err error) *CSVError {
+	return &CSVError{Line: c.rows.line, Column: column, Err: err}
+}
+
+// contact returns the contact of a row, or what is wrong with the row.
+func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	if len(row) != len(c.headers) {
-		return ImportContact{}, &CSVError{Line: c.rows.from, Err: csv.ErrFieldCount}
+		return ImportContact{}, c.wrong("", csv.ErrFieldCount)
 	}
-	contact := ImportContact{Line: c.rows.from}
+	contact := ImportContact{Line: c.rows.line}
 	for i, field := range row {
 		h := c.headers[i]
 		switch {
 		case !utf8.ValidString(field):
-			return ImportContact{}, &CSVError{Line: c.rows.from, Column: h, Err: errors.New("is not UTF-8")}
+			return ImportContact{}, c.wrong(h, errors.New("is not UTF-8"))
+		case strings.Contains(field, "\r"):
+			return ImportContact{}, c.wrong(h, errLoneCR)
 		case i == c.email:
 			contact.Email = strings.TrimSpace(field)
 		case strings.EqualFold(h, c.opts.Tags):
@@ -181,21 +190,24 @@ func (c *csvSource) next() (ImportContact, error) {
 		}
 	}
 	if contact.Email == "" {
-		return ImportContact{}, &CSVError{Line: c.rows.from, Column: c.headers[c.email], Err: errors.New("is empty")}
+		return ImportContact{}, c.wrong(c.headers[c.email], errors.New("is empty"))
 	}
 	return contact, nil
 }
 
-// row returns the fields of the next row that has any text, io.EOF, or a
+// errLoneCR rejects what may be several rows of a file with other line ends.
+var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
+
+// row returns the fields of the next row that contains any text, io.EOF, or a
 // *CSVError. They are valid until the next call.
 func (c *csvSource) row() ([]string, error) {
 	for {
-		row, err := c.rows.next()
+		row, err := c.rows.read()
 		switch {
-		case err == io.EOF: //nolint:errorlint // next returns it as it is
+		case err == io.EOF: //nolint:errorlint // read returns it as it is
 			return nil, err
 		case err != nil:
-			return nil, &CSVError{Line: c.rows.from, Err: err}
+			return nil, c.wrong("", err)
 		case slices.ContainsFunc(row, func(s string) bool { return strings.TrimSpace(s) != "" }):
 			return row, nil
 		}
