@@ -3,8 +3,8 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"math"
-	"math/big"
 	"net/http"
 	"sync"
 	"time"
@@ -117,11 +117,12 @@ func (r RetryConfig) jitter(n int) time.Duration {
 	return randomUpTo(bound)
 }
 
-// randomUpTo returns a random time from 0 up to bound. Nothing depends on it being
-// hard to guess: it is of crypto/rand because testing/cryptotest can repeat that.
+// randomUpTo returns a random duration from 0 to bound. It need not be hard to
+// guess, but tests can make crypto/rand repeatable (testing/cryptotest).
 func randomUpTo(bound time.Duration) time.Duration {
-	n, _ := rand.Int(rand.Reader, big.NewInt(int64(bound)+1)) // never fails
-	return time.Duration(n.Int64())
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(bound) + 1))
 }
 
 // budget is a token bucket that bounds the retries of all calls together.
