@@ -1,119 +1,158 @@
-// Package client calls the email platform.
+// Package client sends requests to the email platform: templates, lists,
+// contacts, campaigns, workflows, emails, suppressed emails and webhooks.
 //
-//	c, err := client.New(client.Config{BaseURL: "https://…", Token: "…"})
-//	email, err := c.Emails.Send(ctx, client.EmailSubmission{…})
+//	package main
 //
-// The operations are methods of services, one for each kind of resource. Each
-// takes a context, which bounds the whole call: queueing, all attempts and the
-// pauses between them. "The specification" in this documentation is the
-// platform's interface document.
+//	import (
+//		"context"
+//		"errors"
+//		"fmt"
+//		"log"
+//		"os"
+//
+//		"example.com/emailplatform/client"
+//	)
+//
+//	func main() {
+//		c, err := client.New(client.Config{
+//			BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"),
+//			Token:   os.Getenv("EMAILPLATFORM_TOKEN"),
+//		})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
+//			Email:  "ada@example.org",
+//			Sender: client.Sender{Name: "Example Shop", Email: "shop@example.com"},
+//			Content: client.EmailContent{
+//				Type:    client.EmailTypeTransactional,
+//				Subject: "Your order",
+//				Text:    "Your order is on its way.",
+//			},
+//		})
+//		if errors.Is(err, client.ErrOutcomeUnknown) {
+//			log.Fatal("the platform may have sent the email; do not send it again: ", err)
+//		}
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Println(email.ID, email.Status)
+//	}
+//
+// Each kind of resource has a service with a method for each operation. The
+// context of a method bounds the whole call: the queue for a lookup, all
+// attempts, and the delays between them. "Specification" in this documentation
+// is the file docs/specification.md of the repository.
 //
 // # Authentication
 //
-// Every request carries an access token: [Config.Token], or what
-// [Config.TokenSource] returns. A source is asked before the first request and
-// once more after a 401; the request is then sent again. [FreshTokens] makes a source
-// of tokens that end, and has them replaced before they do. The token is sent to
-// the host of [Config.BaseURL] and nowhere else: redirects are not followed, and
-// plain http is refused but for loopback hosts. No value of this package prints
-// or logs a token or a webhook's secret, whatever the verb. There is one exception,
-// which is fmt's: it calls no methods on what it finds in unexported fields. If a
-// type of yours holds a [Config] or [Token] in such a field, then printing a value of that
-// type by %v prints the token. Give the type a Format or String method, or keep a
-// [Client] in it instead, which shows none.
+// Every request carries an access token: [Config.Token], or the token that
+// [Config.TokenSource] returns. The client calls the source before the first
+// request and once after a 401 response, and then sends the request again.
+// [FreshTokens] makes a source for expiring tokens that are replaced before they
+// expire. The client sends the token only to the host of [Config.BaseURL]. It
+// does not follow redirects, and it rejects http URLs except on loopback hosts.
+//
+// No value of this package prints or logs a token or a webhook's secret, with one
+// exception: package fmt does not call methods of unexported fields. If a type of
+// yours has a [Config] or a [Token] in an unexported field, %v prints the token.
+// Give the type a Format or String method, or store a [Client] instead.
 //
 // # Errors
 //
-// Every call fails with an [*Error], which says what was tried, what the platform
-// answered and how often it was tried. The error of [Contacts.Import] alone is about
-// several calls, its source and its callbacks. What an error means is asked with
-// [errors.Is]:
+// Every returned error is an [*Error], which contains the operation, the response
+// and the number of attempts. [Contacts.Import] is the exception: its error can
+// combine errors of several requests, of its source and of its callbacks. Use
+// [errors.Is] to find out what an error means:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
-//	case errors.Is(err, client.ErrOutcomeUnknown): // do not send it again unseen
+//	case errors.Is(err, client.ErrOutcomeUnknown): // do not send again without a check
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// The context's error and its cause are underneath if the context ended the call.
-// An attempt that took longer than [Config.Timeout] is a context.DeadlineExceeded
-// as well: ask the context which of the two it was. Any 2xx is a success. Members
-// of an answer that this package does not know are left out; [OnResponse] shows the
-// answer as it came. An answer that cannot be what the platform says, an
-// [ErrBadAnswer], is one that is a redirect, truncated, larger than
-// [Config.MaxResponseBytes], HTML, or not the JSON that is expected.
+// If the context ended the call, the error wraps the context's error and its
+// cause. An attempt that exceeds [Config.Timeout] also wraps
+// [context.DeadlineExceeded]; check the context to tell the two apart.
 //
-// A nil error means that nothing is missing that was promised: a resource has its
-// id, a page its items and each item its id, an import accounts for each contact,
-// and a list has as many items as are counted. A 2xx without is an
-// ErrBadAnswer that names what is missing, and so is one that holds an error of the
-// platform and promises nothing, as that to a deletion, or a list, or counts. Other members may be
-// zero: the platform leaves out what it does not have.
+// A nil error means that the result is complete: a resource has its id, a page
+// has its items, an import accounts for each contact, and an iteration yields as
+// many items as the platform counts. Fields that the specification does not
+// require may be zero.
 //
-// What is expected is taken generously. An integer may be written as a string. A
-// member that the specification does not promise, and that is of another kind
-// than expected, is left out. If a promised member is of another kind, the error
-// names it, as in "data[3].list_id", and all else that could be read is returned
-// with the error, so that not even the id of a new resource is lost:
+// An [ErrBadAnswer] is a response that the client cannot use: a redirect, HTML, a
+// truncated body, a body larger than [Config.MaxResponseBytes], other JSON than
+// expected, or a 2xx response that contains an error or lacks a required field.
+// The error names the field, as in "data[3].list_id". The client returns what it
+// could read together with the error, so that the id of a new resource is not
+// lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
 //	if errors.Is(err, client.ErrBadAnswer) && list.ListID != 0 {
-//		// it was created
+//		// the platform created the list
 //	}
 //
-// Two spellings of answers are known, and both are read: a resource may stand
-// alone or in a member "data", and go by the name of its id or by "id", and some
-// of its members have two names. Those of the specification count where both
-// stand. What is sent is what the specification says, in one spelling.
+// The client is a tolerant reader. It ignores unknown fields; [OnResponse] gives
+// access to them. An integer may be a string, and an optional field of the wrong
+// type counts as omitted. The client accepts two response formats, because the
+// specification leaves most response bodies undefined: a resource can be the
+// whole body or be in a field "data", and its id can have its own name or "id".
 //
 // # Retries
 //
-// The document of the platform says of each operation whether it is repeatable:
-// what reads or sets a state is, what creates or sends is not. What happens after
-// an attempt depends on that and on what came back:
+// The client retries a request only if the platform certainly did nothing, or if
+// repeating it is safe. The OpenAPI document marks each operation as repeatable
+// or not. Operations that read or set a state are repeatable. Operations that
+// create or send something are not. The outcome of an attempt decides what
+// happens next:
 //
-//	What came back                    Repeatable          Creates or sends
-//	no connection                     again               again
-//	refused unprocessed by HTTP/2     again               again
-//	429                               again               again
-//	503 with Retry-After              again               again
-//	408, 500, 502, 503 or 504         again, maybe done   fails, maybe done
-//	lost before the answer            again, maybe done   fails, maybe done
-//	an answer that cannot be used     again, maybe done   fails, maybe done
-//	another 5xx                       fails, maybe done   fails, maybe done
-//	401 and other 4xx                 fails               fails
+//	Outcome of the attempt            Repeatable          Not repeatable
+//	no connection                     retry               retry
+//	rejected unprocessed by HTTP/2    retry               retry
+//	429                               retry               retry
+//	503 with Retry-After              retry               retry
+//	408, 500, 502, 503 or 504         retry, maybe done   fail, maybe done
+//	connection lost                   retry, maybe done   fail, maybe done
+//	invalid response                  retry, maybe done   fail, maybe done
+//	another 5xx                       fail, maybe done    fail, maybe done
+//	401                               new token, below    new token, below
+//	another 4xx                       fail                fail
 //
-// "Maybe done" means that the platform may have carried it out. If any attempt of
-// a call that is not a GET ended like this, and the call fails, then the error is
-// an [ErrOutcomeUnknown], also if the status is a 2xx whose body cannot be used:
-// the resource may be there, but its id is not known. Everything else that fails
-// has certainly done nothing. The failure of a repeatable call can be followed by
-// the same call. After that of another, look first whether it was done.
+// "Maybe done" means that the platform may have processed the request. If a call
+// fails after such an attempt, its error is an [ErrOutcomeUnknown], unless the
+// call is a GET. This includes a 2xx response with an unusable body: the resource
+// may exist, but its id is unknown. Any other error means that the request had no
+// effect. After ErrOutcomeUnknown you can repeat a repeatable call. Before you
+// repeat another call, find out whether the platform processed it.
 //
-// HTTP/2 says of a stream that is refused (REFUSED_STREAM), or above the last one
-// of a GOAWAY, that it was not processed: that is how platforms restart. Over HTTP/2
-// net/http would send such a request again by itself, and others that may have been
-// processed. Here it does not, whatever [Config.HTTPClient] is made of it: each
-// attempt is one request, which [RetryConfig] allows and [Error.Attempts] counts. A
-// request without a body that HTTP/2 gives back counts as lost. Over HTTP/1 net/http
-// sends a request again on a new connection if the platform has closed the old one
-// while it was idle: one with a body only if nothing of it was written yet.
+// After a 401 a call with a fixed [Config.Token] fails. With a [TokenSource], the
+// client requests a new token once. It sends the request again only if the new
+// token differs from the old one. This request does not count against
+// MaxAttempts.
 //
-// A DELETE that finds nothing, after an attempt that maybe was done, has
-// succeeded.
+// [RetryConfig.MaxAttempts] is the maximum number of attempts; [WithMaxAttempts]
+// sets it for single calls, and 1 turns retries off. Between attempts the client
+// waits for a random time (exponential backoff with full jitter), plus the time
+// that Retry-After asks for. It does not retry in these cases:
 //
-// There are up to [RetryConfig.MaxAttempts] attempts, with pauses of random
-// length in between, on top of what Retry-After asks for. If that is more than
-// [RetryConfig.MaxRetryAfter], the call fails at once: its [Error.RetryAfter] says how
-// long the platform asked to wait. A pause that would not end before the context's
-// deadline is not begun: the call fails at once with what came back last. The
-// retries of all calls together are bounded by [RetryConfig.Budget]. A MaxAttempts
-// of 1 turns all of this off, and [WithMaxAttempts] sets it for single calls.
+//   - Retry-After is longer than [RetryConfig.MaxRetryAfter]. [Error.RetryAfter]
+//     contains the requested time.
+//   - The delay would not end before the context's deadline.
+//   - The retry budget that all calls share, [RetryConfig.Budget], is exhausted.
+//
+// If an attempt of a DELETE was maybe done and the next one returns 404, the call
+// succeeds.
+//
+// By default net/http resends some requests itself: over HTTP/2 even requests
+// that may have been processed. The client prevents this for every
+// [Config.HTTPClient], so one attempt is one request and is counted in
+// [Error.Attempts]. Over HTTP/1 net/http still resends a request on a new
+// connection if the platform had closed the idle one, but a request with a body
+// only if no byte of it had been written.
 //
 // # Pagination
 //
-// For each kind of list there is List, which returns one page, and All, which
-// iterates over the items of all pages:
+// List returns one page. All iterates over the items of all pages:
 //
 //	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{PerPage: 100}) {
 //		if err != nil {
@@ -122,52 +161,48 @@
 //		…
 //	}
 //
-// Nothing is sent before the first iteration, and each loop starts anew. An error
-// is yielded once, after all items before it, and ends the loop. What the platform
-// answers counts. A short page, which holds fewer items than the answer says a page
-// holds, ends the list if as many items were seen as the answers count. They count
-// if WithCount asks for it; else the page behind a short one is asked for too, and
-// must be empty, refused as one that is not there, or the same again. Two empty
-// pages end the list as well, and behind a full page that makes as many as the
-// answers count, one that is empty or refused. A list that ends with fewer items
-// than are counted is an [ErrBadAnswer], and so is a platform whose short page is
-// not the last, which answers another page than asked for, or the same items again:
-// going on would never end, or ending would lose items. [Lookahead] asks for pages
-// ahead of their use. Lists that change meanwhile can yield an item twice or leave
-// one out: pages are numbered, not anchored.
+// An iteration sends no request before its first step and starts from the
+// beginning each time. It yields an error once, after all items before it, and
+// then ends. [Lookahead] prefetches pages.
+//
+// The client checks that the list is complete. Responses contain a total count
+// only if WithCount is set. Without it, the client also requests the page after a
+// short page. That page must be empty, be rejected ([ErrNotFound] or
+// [ErrValidation]) or repeat the short page. A list with fewer items than counted
+// is an [ErrBadAnswer], and so is a response with another page number or with the
+// items of an earlier page. Pages are numbered, so if a list changes during an
+// iteration, items can be missing or appear twice.
 //
 // # Import
 //
-// [Contacts.Import] takes any number of contacts from an iterator and sends them
-// in batches of 1,000, some at a time. Its [ImportReport] says of each contact what
-// became of it. An import that failed or was killed can be resumed without losing a
-// contact: from the last checkpoint, or exactly with what the report says is left.
+// [Contacts.Import] reads any number of contacts from an iterator and sends them
+// in batches of 1,000. Its [ImportReport] has the result of each contact. You can
+// resume an import that failed or crashed, without losing a contact: from the
+// last checkpoint, or with exactly the contacts that the report lists as
+// remaining.
 //
-// # Lookups
+// # Lookup rate limit
 //
-// The platform allows one lookup of a submitted email a second for each user and
-// account. [Emails.Get] keeps to that by itself, for any number of goroutines: the
-// next request starts a second after the answer to the one before, first come
-// first served. A refusal that comes nevertheless, because another process uses the
-// same token, is waited out. A [LookupLimiter] can be shared by several clients, which
-// then queue together if the first token of each was the same.
+// The platform allows one lookup of a submitted email per second for each user
+// and account. [Emails.Get] waits accordingly, first come first served, for any
+// number of goroutines. If the platform still rejects a lookup, because another
+// process uses the same token, the client waits and retries. Clients can share a
+// [LookupLimiter].
 //
-// # Observing
+// # Logs, metrics and traces
 //
-// [Config.Logger] gets a record of each request and each retry; its documentation
-// names their keys. [Config.Observe] is told when a call begins, is tried again and
-// ends, which is what traces and metrics are made of. [OnResponse] shows the answers
-// themselves.
+// [Config.Logger] gets a record of each request and each retry. [Config.Observe]
+// is called when a call begins, retries and ends. [OnResponse] gives access to
+// each response.
 //
 // # Concurrency
 //
-// A [Client] and its services are immutable and safe for concurrent use by any
-// number of goroutines, and so are their iterators, each loop being its own. What
-// is passed in is not changed, and not kept after the call. What is returned
-// belongs to the caller. No goroutine outlives the call or loop that started it,
-// but that of a [TokenSource] which ignores its context.
+// A [Client], its services and its iterators are immutable and safe for
+// concurrent use. The client does not change or keep arguments after the call,
+// and the caller owns all results. No goroutine outlives the call or loop that
+// started it, except the goroutine of a [TokenSource] that ignores its context.
 //
-// Callbacks that run on other goroutines may panic, or end their goroutine as
-// testing.T.FailNow does: the goroutine of the call then does the same, after it has
-// waited for what was under way.
+// If a callback on another goroutine panics or calls [runtime.Goexit], as
+// testing.T.FailNow does, the call waits for its requests in flight and then does
+// the same on its own goroutine.
 package client

@@ -13,7 +13,7 @@ func drawings() map[string]string {
 	return map[string]string{
 		"ARCHITECTURE.md: openapi.yaml":                                                      "a drawing; internal/tests/architecture tests the arrows",
 		"ARCHITECTURE.md: tests in Go                tests in any ":                          "a drawing",
-		"client/doc.go: What came back                    Repeat":                            "a table, which TestFaults of client holds",
+		"client/doc.go: Outcome of the attempt            Repeat":                            "a table, which TestRetryTable of client proves",
 		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
