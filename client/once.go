@@ -21,7 +21,8 @@ import (
 // below all retries, even if the platform has acted. A request without a body is
 // stopped when it is given a connection for the second time: the transport looks
 // at its context before it writes. One with a body has no GetBody, so that the
-// transport gives up, and its error says why.
+// transport gives up, and its error says why. Only if a connection was unusable
+// before a stream began does it send the same body again: see payloadReader.
 //
 // Over HTTP/1 they send a body again only when nothing of the request was written
 // yet, on a connection that had been idle. That is safe, and needs GetBody. So a

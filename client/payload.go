@@ -52,6 +52,12 @@ func (p *payload) release() {
 }
 
 // payloadReader reads a payload until it is closed, which may be amid a Read.
+//
+// If net/http finds an HTTP/2 connection unusable before it begins a stream, it
+// closes the body and sends the same request, with the same body, on another
+// connection. So a closed reader of which nothing was read can be read until the
+// call is over. If something was read, the platform may have it, and a transport
+// would send the rest alone. Read then fails.
 type payloadReader struct {
 	payload *payload
 	at      int
@@ -63,7 +69,11 @@ func (r *payloadReader) Read(to []byte) (int, error) {
 	r.payload.mu.Lock()
 	defer r.payload.mu.Unlock()
 	if r.closed {
-		return 0, errBodyGone
+		if r.at > 0 || r.payload.users == 0 {
+			return 0, errBodyGone
+		}
+		r.closed = false
+		r.payload.users++ // if no second Close follows, the memory is not used again but collected
 	}
 	rest := r.payload.writer.Bytes[r.at:]
 	if len(rest) == 0 {

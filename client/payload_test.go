@@ -58,6 +58,68 @@ func TestPayloadIsCounted(t *testing.T) {
 	}
 }
 
+// TestPayloadAfterClose reads a closed body. It is readable from its beginning until
+// its call ends, if nothing of it was read. Otherwise it must fail, because a transport
+// would send the rest of it, or an empty body.
+func TestPayloadAfterClose(t *testing.T) {
+	const whole = `{"name":"Customers"}`
+	for name, tc := range map[string]struct {
+		read int  // bytes before Close
+		over bool // the call ends before the body is read again
+		want string
+		err  error
+	}{
+		"nothing was read":                      {0, false, whole, nil},
+		"a part was read":                       {1, false, "", errBodyGone},
+		"the whole was read":                    {len(whole), false, "", errBodyGone},
+		"nothing was read and the call is over": {0, true, "", errBodyGone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+			r, err := p.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(r, make([]byte, tc.read)); err != nil {
+				t.Fatal(err)
+			}
+			_ = r.Close()
+			if tc.over {
+				p.release()
+			}
+			if got, err := io.ReadAll(r); string(got) != tc.want || !errors.Is(err, tc.err) {
+				t.Errorf("got %q, %v, want %q, %v", got, err, tc.want, tc.err)
+			}
+		})
+	}
+}
+
+// TestPayloadReadAgain keeps the memory of a body that is read after its Close until
+// the reader closes it again, even if the call ends in between.
+func TestPayloadReadAgain(t *testing.T) {
+	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
+	r, err := p.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	first := make([]byte, 1)
+	if _, err := r.Read(first); err != nil {
+		t.Fatal(err)
+	}
+	p.release() // the call is over
+	if p.writer == nil {
+		t.Fatal("the memory is given away during the second reading")
+	}
+	if rest, err := io.ReadAll(r); err != nil || string(first)+string(rest) != `{"name":"Customers"}` {
+		t.Errorf("got %s%s, %v", first, rest, err)
+	}
+	_ = r.Close()
+	if p.writer != nil {
+		t.Error("the memory is not given back")
+	}
+}
+
 // TestGetBody has a transport read each body twice, as one does that had an idle
 // connection which was gone.
 func TestGetBody(t *testing.T) {

@@ -69,9 +69,12 @@ func TestRollingRestarts(t *testing.T) {
 			if r.ProtoMajor != 2 {
 				t.Errorf("%s is not HTTP/2", r.Proto)
 			}
-			body, _ := io.ReadAll(r.Body)
-			if _, twice := created.LoadOrStore(string(body), true); twice {
-				t.Errorf("%s was created twice", body)
+			body, err := io.ReadAll(r.Body)
+			if err != nil || len(body) == 0 {
+				t.Errorf("the body of a request is %q, %v, want the whole of it", body, err)
+			}
+			if _, duplicate := created.LoadOrStore(string(body), true); duplicate {
+				t.Errorf("%q was created more than once", body)
 			}
 			select {
 			case served <- struct{}{}:

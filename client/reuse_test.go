@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"sync"
+	"testing"
+	"time"
+)
+
+// closeSignal is a connection that reports when it is closed.
+type closeSignal struct {
+	net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *closeSignal) Close() error {
+	defer c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// TestUnusableConnection makes an HTTP/2 connection unusable after net/http has
+// chosen it for a request and before it begins a stream. net/http then closes the
+// body and sends the same request, with the same body, on another connection.
+func TestUnusableConnection(t *testing.T) {
+	created := make(chan string, 10)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.ProtoMajor != 2 {
+			t.Errorf("%s %s: got %q, %v", r.Proto, r.Method, body, err)
+		}
+		if r.Method == http.MethodPost {
+			created <- string(body)
+		}
+		answer(http.StatusOK, "application/json", `{"template_id":1}`)(w, r)
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	tr := srv.Client().Transport.(*http.Transport)
+	tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &closeSignal{Conn: conn, closed: make(chan struct{})}, err
+	}
+	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), Retry: RetryConfig{MaxAttempts: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func() {
+		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+	}
+	get() // net/http uses a connection for several requests only after the first one
+
+	chosen := 0
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		if chosen++; chosen > 1 {
+			return
+		}
+		conn := info.Conn.(*tls.Conn)
+		_ = conn.SetReadDeadline(time.Unix(1, 0)) // net/http takes any failed read for the end of the connection
+		<-conn.NetConn().(*closeSignal).closed
+		get() // opens the other connection
+	}})
+	if _, err := c.Templates.Create(ctx, TemplateCreate{Name: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	if body, more := <-created, len(created); body != `{"name":"n"}` || more > 0 {
+		t.Errorf("the platform got %q and %d more, want one request with the whole body", body, more)
+	}
+	if chosen != 2 {
+		t.Errorf("net/http chose %d connections, want 2: this test no longer makes it reuse a body", chosen)
+	}
+}
