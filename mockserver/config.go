@@ -11,30 +11,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
 // DefaultToken is the access token of a server whose Config names none.
 const DefaultToken = "dev-token"
 
-// Token is an access token and whose it is. Requests with it act for the user
-// and see the account's resources alone.
-type Token struct {
-	// Token is the secret text that requests carry; DefaultToken if empty.
-	Token string
-	// UserID and UserEmail name the user, as events do. Zero values are 1 and
-	// "user@example.com".
-	UserID    int64
-	UserEmail string
-	// AccountID is the account; 1 if zero.
-	AccountID int64
-	// ReadOnly refuses everything but reading with 403.
-	ReadOnly bool
-	// ExpiresIn is how long the token is good for, from [New] or the [Server.Seed]
-	// that added it on, and again from each [Server.Reset] or [Server.Clear];
-	// afterwards it is answered with 401. 0 is for ever; one below 0 has expired.
-	ExpiresIn time.Duration
-}
+// Token is an access token with its user and account. Package record documents its
+// fields.
+type Token = record.Token
 
 // Config says how a server behaves. The zero value is a platform with one
 // user, whose token is DefaultToken.
@@ -108,12 +94,10 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// complete fills in what is left out, and returns the tokens as the gateway
-// knows them too.
-func (cfg Config) complete() (Config, []auth.Token) {
+// complete fills in the defaults.
+func (cfg Config) complete() Config {
 	cfg = holdToContract(cfg)
-	known := auth.Complete(each(cfg.Tokens, func(t Token) auth.Token { return auth.Token(t) }), DefaultToken)
-	cfg.Tokens = each(known, func(t auth.Token) Token { return Token(t) })
+	cfg.Tokens = auth.Complete(cfg.Tokens, DefaultToken)
 	if cfg.RetrySchedule == nil {
 		cfg.RetrySchedule = DefaultRetrySchedule()
 	}
@@ -127,7 +111,7 @@ func (cfg Config) complete() (Config, []auth.Token) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return cfg, known
+	return cfg
 }
 
 // DefaultRetrySchedule returns the waits between the attempts of a delivery

@@ -21,7 +21,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/landing"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
 
@@ -41,9 +40,9 @@ type Server struct {
 // New returns a server that listens nowhere: reach it by [Server.Transport],
 // or mount it as a handler. Close it when it is no longer needed.
 func New(cfg Config) *Server {
-	cfg, known := cfg.complete()
+	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
-	w := build(cfg, known, s.linkBase)
+	w := build(cfg, s.linkBase)
 	s.env = w
 	s.landing = sync.OnceValue(func() http.Handler { return landing.New(w.Platform, w.API) })
 	s.control = sync.OnceValue(func() http.Handler {
@@ -60,12 +59,12 @@ func New(cfg Config) *Server {
 // build puts the house together, from the ground up: each floor is given what
 // stands below it, and knows nothing of what comes above. The control routes and
 // this package are the roof.
-func build(cfg Config, known []auth.Token, base func() string) *environment.Environment {
+func build(cfg Config, base func() string) *environment.Environment {
 	changes := &feed.Feed{}   // everybody may tell it what has changed
 	work := &underway.Count{} // what Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
-	tokens := auth.New(known, now.Now)
+	tokens := auth.New(cfg.Tokens, now.Now)
 	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
 	deliveries := delivery.New(delivery.Options{
 		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
@@ -93,13 +92,13 @@ func build(cfg Config, known []auth.Token, base func() string) *environment.Envi
 		SkipValidation: cfg.SkipValidation,
 		RefuseUnknown:  cfg.RefuseUnknownMembers,
 		OnViolation:    cfg.OnViolation,
-		OnRequest:      requestHook(cfg.OnRequest),
+		OnRequest:      cfg.OnRequest,
 		Faults:         faults,
 		Changes:        changes,
 		Clock:          now,
 	})
 	return &environment.Environment{
-		Account:    known[0].AccountID,
+		Account:    cfg.Tokens[0].AccountID,
 		Lookups:    cfg.Lookups,
 		Access:     tokens,
 		Changes:    changes,
@@ -110,14 +109,6 @@ func build(cfg Config, known []auth.Token, base func() string) *environment.Envi
 		Platform:   records,
 		API:        api,
 	}
-}
-
-// requestHook hands requests over as this package documents them.
-func requestHook(hear func(Request)) func(record.Request) {
-	if hear == nil {
-		return nil
-	}
-	return func(r record.Request) { hear(Request(r)) }
 }
 
 // eventCheck holds what is delivered against the contract, if anybody asks.

@@ -10,26 +10,17 @@ import (
 	"strings"
 	"sync"
 	"time"
-)
 
-// Token is an access token and whose it is. Package mockserver documents its
-// fields.
-type Token struct {
-	Token     string
-	UserID    int64
-	UserEmail string
-	AccountID int64
-	ReadOnly  bool
-	ExpiresIn time.Duration
-}
+	"example.com/emailplatform/mockserver/record"
+)
 
 // Complete fills in what is left out; usual is the secret text of a token that
 // has none.
-func Complete(given []Token, usual string) []Token {
+func Complete(given []record.Token, usual string) []record.Token {
 	if len(given) == 0 {
-		given = []Token{{}}
+		given = []record.Token{{}}
 	}
-	out := make([]Token, len(given))
+	out := make([]record.Token, len(given))
 	for i, t := range given {
 		if t.Token == "" {
 			t.Token = usual
@@ -59,21 +50,21 @@ var (
 // concurrently.
 type Set struct {
 	now        func() time.Time
-	configured []Token
+	configured []record.Token
 
 	mu    sync.RWMutex
 	known []known
 }
 
 type known struct {
-	Token
+	record.Token
 	added   bool
 	expires time.Time // zero is never
 }
 
 // New returns the tokens of a configuration, which are complete. now tells the
 // time.
-func New(configured []Token, now func() time.Time) *Set {
+func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset()
 	return s
@@ -81,16 +72,16 @@ func New(configured []Token, now func() time.Time) *Set {
 
 // Reset leaves the tokens of the configuration and some that had been added, each
 // as it was in the beginning.
-func (s *Set) Reset(added ...Token) {
-	s.reset(added, func(Token) bool { return true })
+func (s *Set) Reset(added ...record.Token) {
+	s.reset(added, func(record.Token) bool { return true })
 }
 
 // ResetAccount does so for the tokens of an account. The others stay as they are.
-func (s *Set) ResetAccount(account int64, added ...Token) {
-	s.reset(added, func(t Token) bool { return t.AccountID == account })
+func (s *Set) ResetAccount(account int64, added ...record.Token) {
+	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
 
-func (s *Set) reset(added []Token, concerned func(Token) bool) {
+func (s *Set) reset(added []record.Token, concerned func(record.Token) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known = slices.DeleteFunc(s.known, func(k known) bool { return concerned(k.Token) })
@@ -107,10 +98,10 @@ func (s *Set) reset(added []Token, concerned func(Token) bool) {
 }
 
 // Added returns the tokens that were added.
-func (s *Set) Added() []Token {
+func (s *Set) Added() []record.Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var out []Token
+	var out []record.Token
 	for _, k := range s.known {
 		if k.added {
 			out = append(out, k.Token)
@@ -120,7 +111,7 @@ func (s *Set) Added() []Token {
 }
 
 // begin starts the time for which a token is good.
-func (s *Set) begin(t Token, added bool) known {
+func (s *Set) begin(t record.Token, added bool) known {
 	k := known{Token: t, added: added}
 	if t.ExpiresIn != 0 {
 		k.expires = s.now().Add(t.ExpiresIn)
@@ -129,15 +120,15 @@ func (s *Set) begin(t Token, added bool) known {
 }
 
 // Find returns the token with a secret text, comparing each in constant time.
-func (s *Set) Find(secret string) (Token, error) {
+func (s *Set) Find(secret string) (record.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	i := s.findLocked(secret)
 	switch {
 	case i < 0:
-		return Token{}, ErrUnknown
+		return record.Token{}, ErrUnknown
 	case s.known[i].expired(s.now):
-		return Token{}, ErrExpired
+		return record.Token{}, ErrExpired
 	}
 	return s.known[i].Token, nil
 }
@@ -156,10 +147,10 @@ func (s *Set) findLocked(secret string) int {
 }
 
 // All returns the tokens that are known, expired ones included.
-func (s *Set) All() []Token {
+func (s *Set) All() []record.Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := make([]Token, len(s.known))
+	out := make([]record.Token, len(s.known))
 	for i, k := range s.known {
 		out[i] = k.Token
 	}
@@ -168,7 +159,7 @@ func (s *Set) All() []Token {
 
 // Of returns a token of an account, expired ones included: that of a user, or with
 // 0 of the first one who may write, if any may.
-func (s *Set) Of(account, user int64) (Token, bool) {
+func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1
 	for i, t := range all {
@@ -180,19 +171,19 @@ func (s *Set) Of(account, user int64) (Token, bool) {
 		}
 	}
 	if found < 0 {
-		return Token{}, false
+		return record.Token{}, false
 	}
 	return all[found], true
 }
 
 // HasAccount reports whether a token is of an account, or will be after a reset.
 func (s *Set) HasAccount(account int64) bool {
-	of := func(t Token) bool { return t.AccountID == account }
+	of := func(t record.Token) bool { return t.AccountID == account }
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)
 }
 
 // Add adds a token that is complete, or says what is wrong with it.
-func (s *Set) Add(t Token) error {
+func (s *Set) Add(t record.Token) error {
 	switch {
 	case strings.ContainsFunc(t.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("token: want visible ASCII characters, as a header field has them")

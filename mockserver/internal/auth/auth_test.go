@@ -6,12 +6,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/emailplatform/mockserver/record"
 )
 
 func TestFind(t *testing.T) {
-	given := []Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
+	given := []record.Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
 	s := New(Complete(given, "usual"), time.Now)
-	for secret, want := range map[string]Token{
+	for secret, want := range map[string]record.Token{
 		"usual":  {Token: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
 		"reader": given[1],
 	} {
@@ -24,7 +26,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q is of %+v, %v; want %v", secret, got, err, ErrUnknown)
 		}
 	}
-	if given[0] != (Token{}) {
+	if given[0] != (record.Token{}) {
 		t.Error("the tokens that were given have changed")
 	}
 	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Token != "usual" {
@@ -34,7 +36,7 @@ func TestFind(t *testing.T) {
 
 // A configuration may have a token whose time is over.
 func TestExpiredFromTheBeginning(t *testing.T) {
-	s := New([]Token{{Token: "old", ExpiresIn: -1}}, time.Now)
+	s := New([]record.Token{{Token: "old", ExpiresIn: -1}}, time.Now)
 	if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 		t.Errorf("got %v, want %v", err, ErrExpired)
 	}
@@ -44,7 +46,7 @@ func TestExpiredFromTheBeginning(t *testing.T) {
 // begins it anew.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New([]Token{{Token: "for ever"}, {Token: "an hour", ExpiresIn: time.Hour}}, time.Now)
+		s := New([]record.Token{{Token: "for ever"}, {Token: "an hour", ExpiresIn: time.Hour}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
 			if err != nil && !errors.Is(err, ErrExpired) {
@@ -77,7 +79,7 @@ func TestExpiry(t *testing.T) {
 
 func TestAddAndRevoke(t *testing.T) {
 	s := New(Complete(nil, "usual"), time.Now)
-	added := Token{Token: "added", UserID: 7, AccountID: 2}
+	added := record.Token{Token: "added", UserID: 7, AccountID: 2}
 	if err := s.Add(added); err != nil {
 		t.Fatal(err)
 	}
@@ -104,16 +106,16 @@ func TestAddAndRevoke(t *testing.T) {
 func TestAddMistakes(t *testing.T) {
 	tests := []struct {
 		name, want string
-		token      Token
+		token      record.Token
 	}{
-		{name: "known", token: Token{Token: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
-		{name: "with a space", token: Token{Token: "a b", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "with a line", token: Token{Token: "a\n", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "not ASCII", token: Token{Token: "ä", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "a user below 1", token: Token{Token: "a", UserID: -1}, want: "user_id: want 1 or more"},
-		{name: "an account below 1", token: Token{Token: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
-		{name: "a time below 0", token: Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
-		{name: "too long", token: Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+		{name: "known", token: record.Token{Token: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
+		{name: "with a space", token: record.Token{Token: "a b", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "with a line", token: record.Token{Token: "a\n", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "not ASCII", token: record.Token{Token: "ä", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "a user below 1", token: record.Token{Token: "a", UserID: -1}, want: "user_id: want 1 or more"},
+		{name: "an account below 1", token: record.Token{Token: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
+		{name: "a time below 0", token: record.Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
+		{name: "too long", token: record.Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
 	}
 	for _, tt := range tests {
 		s := New(Complete(nil, "usual"), time.Now)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
 
@@ -245,12 +244,12 @@ func (h *Hold) Release() {
 // State is what a snapshot holds of a clock: one that runs is as far ahead of
 // package time after a restore as before, one that is frozen shows the same time.
 type State struct {
-	Ahead    record.Milliseconds `json:"ahead_ms"`
-	FrozenAt time.Time           `json:"frozen_at,omitzero"`
+	Ahead    Milliseconds `json:"ahead_ms"`
+	FrozenAt time.Time    `json:"frozen_at,omitzero"`
 }
 
 // Showing is the state of a clock that runs, and shows a time now.
-func Showing(t time.Time) State { return State{Ahead: record.Milliseconds(time.Until(t))} }
+func Showing(t time.Time) State { return State{Ahead: Milliseconds(time.Until(t))} }
 
 // State returns what there is to remember.
 func (c *Clock) State() State {
@@ -260,9 +259,9 @@ func (c *Clock) State() State {
 	case c.frozen:
 		return State{FrozenAt: c.stands}
 	case c.held != nil:
-		return State{Ahead: record.Milliseconds(time.Until(c.stands))}
+		return State{Ahead: Milliseconds(time.Until(c.stands))}
 	}
-	return State{Ahead: record.Milliseconds(c.ahead)}
+	return State{Ahead: Milliseconds(c.ahead)}
 }
 
 // Check returns the mistake in a state, if there is one. A clock that was set to

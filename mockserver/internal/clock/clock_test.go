@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
 )
 
@@ -192,7 +191,7 @@ func TestYears(t *testing.T) {
 			t.Errorf("restored at %v: %v", at, err)
 		}
 	}
-	if err := (State{Ahead: record.Milliseconds(200 * 365 * 24 * time.Hour)}).Check(); !errors.Is(err, ErrTime) {
+	if err := (State{Ahead: Milliseconds(200 * 365 * 24 * time.Hour)}).Check(); !errors.Is(err, ErrTime) {
 		t.Errorf("200 years ahead: %v, want ErrTime", err)
 	}
 	for start, shows := range map[int]int{1: 1970, 9999: 2199, 2024: 2024} {

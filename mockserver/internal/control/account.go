@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // serveAsAccount answers as the API would answer a user of the account. What
@@ -38,13 +38,13 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) {
 
 // userOf finds the user that a path names, or the first one of the account who
 // may write.
-func (c *Control) userOf(r *request) (auth.Token, error) {
+func (c *Control) userOf(r *request) (record.Token, error) {
 	id := r.PathValue("account_id")
 	account, _ := strconv.ParseInt(id, 10, 64)              // 0 is nobody's
 	user, _ := strconv.ParseInt(r.query["user_id"], 10, 64) // 0 is anybody
 	caller, ok := c.Access.Of(account, user)
 	if !ok {
-		return auth.Token{}, problem.NotFound("user of account", id, "path", "account_id")
+		return record.Token{}, problem.NotFound("user of account", id, "path", "account_id")
 	}
 	return caller, nil
 }

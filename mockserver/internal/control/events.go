@@ -7,9 +7,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/signature"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -83,7 +83,7 @@ func (c *Control) eventRecord(id string) (*record.FiredEvent, error) {
 }
 
 type sampleList struct {
-	Data []samples.Sample `json:"data" means:"ordered by event and variant"`
+	Data []record.Sample `json:"data" means:"ordered by event and variant"`
 }
 
 func listSamples(*request) (sampleList, error) {

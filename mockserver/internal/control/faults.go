@@ -10,6 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // faultRoutes are about what goes wrong.
@@ -18,7 +19,7 @@ func (c *Control) faultRoutes() section {
 		title: "Faults",
 		about: "A rule says what it is about (`operation`, `method` and `path` of requests, `event` and `webhook_id` " +
 			"of deliveries), which of those it hits (`nth`, `every`, `probability`, `times`; all if nothing is said), and " +
-			"by its `action` what happens to them. The [documentation of `mockserver.Fault`](../mockserver/faults.go) " +
+			"by its `action` what happens to them. The [documentation of `mockserver.Fault`](../mockserver/record/fault.go) " +
 			"says what each means.",
 		routes: []route{
 			{
@@ -57,17 +58,17 @@ func (c *Control) faultRoutes() section {
 }
 
 type faultPlan struct {
-	Seed       uint64           `json:"seed" means:"of the probabilities"`
-	Data       []fault.RuleWire `json:"data" means:"the rules, in the order in which they are tried"`
-	Actions    []fault.Action   `json:"actions" means:"what rules can do"`
-	Operations []contract.Known `json:"operations" means:"what rules can be about"`
+	Seed       uint64               `json:"seed" means:"of the probabilities"`
+	Data       []fault.RuleWire     `json:"data" means:"the rules, in the order in which they are tried"`
+	Actions    []record.FaultAction `json:"actions" means:"what rules can do"`
+	Operations []contract.Known     `json:"operations" means:"what rules can be about"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
 	seed, rules := c.Faults.List()
 	data := make([]fault.RuleWire, len(rules))
 	for i, rule := range rules {
-		data[i] = rule.Wire()
+		data[i] = fault.WireOf(rule)
 	}
 	return faultPlan{seed, data, fault.Actions(), contract.Load().List()}, nil
 }
@@ -77,11 +78,11 @@ func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 		return fault.RuleWire{}, problem.Invalid("want 0 to 24 h", "body", "delay_ms")
 	}
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
-	added, err := c.Inject([]fault.Fault{in.Fault})
+	added, err := c.Inject([]record.Fault{in.Fault})
 	if err != nil {
 		return fault.RuleWire{}, faultProblem(err)
 	}
-	return added[0].Wire(), nil
+	return fault.WireOf(added[0]), nil
 }
 
 // faultProblem tells each mistake of a rule.
@@ -109,12 +110,12 @@ type switchBody struct {
 
 func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
 	id := r.PathValue("id")
-	if !c.Faults.Change(id, func(r *fault.Rule) { r.Enabled = in.Enabled }) {
+	if !c.Faults.Change(id, func(r *record.FaultRule) { r.Enabled = in.Enabled }) {
 		return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id")
 	}
 	_, rules := c.Faults.List()
-	if i := slices.IndexFunc(rules, func(rule fault.Rule) bool { return rule.ID == id }); i >= 0 {
-		return rules[i].Wire(), nil
+	if i := slices.IndexFunc(rules, func(rule record.FaultRule) bool { return rule.ID == id }); i >= 0 {
+		return fault.WireOf(rules[i]), nil
 	}
 	return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id") // removed in the meantime
 }

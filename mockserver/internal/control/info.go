@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // serverRoutes are about the server, and all that is in it.
@@ -98,7 +98,7 @@ func (c *Control) info(r *request) (infoAnswer, error) {
 // exampleToken returns the default access token, which everybody knows, if it may
 // write here. Others are secrets, and their owners know them.
 func (c *Control) exampleToken() string {
-	known := func(t auth.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
+	known := func(t record.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
 	if slices.ContainsFunc(c.Access.All(), known) {
 		return c.options.DefaultToken
 	}

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // overviewRoutes are about all that there is.

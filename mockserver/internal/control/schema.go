@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/record"
-	"example.com/emailplatform/mockserver/internal/samples"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -53,7 +53,7 @@ var objects = sync.OnceValue(func() map[reflect.Type]string {
 		reflect.TypeFor[gateway.Record]():        "Request",
 		reflect.TypeFor[gateway.Summary]():       "RequestSummary",
 		reflect.TypeFor[fault.RuleWire]():        "FaultRule",
-		reflect.TypeFor[samples.Sample]():        "Sample",
+		reflect.TypeFor[record.Sample]():         "Sample",
 	}
 })
 
@@ -63,7 +63,7 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 		reflect.TypeFor[record.DeliveryState]():  named(deliveryStates()),
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
-		reflect.TypeFor[fault.Action]():          named(fault.Actions()),
+		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
 		reflect.TypeFor[webhook.Hash]():          {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
 		reflect.TypeFor[waitKind]():              named(waitables()),
@@ -78,7 +78,7 @@ func schemaOf(t reflect.Type) *schema {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return &schema{kind: "string", format: "date-time"}
-	case t == reflect.TypeFor[record.Milliseconds]():
+	case t == reflect.TypeFor[clock.Milliseconds]():
 		return &schema{kind: "number"}
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return &schema{kind: "string"}

@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/record"
-	"example.com/emailplatform/mockserver/internal/samples"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // words says what the members mean of the types that are declared elsewhere, by
@@ -22,7 +21,7 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 		reflect.TypeFor[record.Message]():  messageWords(),
 		reflect.TypeFor[record.Delivery](): deliveryWords(),
 		reflect.TypeFor[record.Request]():  requestWords(),
-		reflect.TypeFor[fault.Fault]():     faultWords(),
+		reflect.TypeFor[record.Fault]():    faultWords(),
 		reflect.TypeFor[platform.Record](): {
 			"reason": "why it was refused", "error": "why it failed", "links": "the targets of the links in its HTML",
 			"events": "about it, the oldest first",
@@ -56,7 +55,7 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 		reflect.TypeFor[contract.Known](): {"operation": "its `operationId`", "method": "its method", "path": "its path"},
 		reflect.TypeFor[fault.Wire]():     {"delay_ms": "waited before anything else, up to 24 hours"},
 		reflect.TypeFor[fault.RuleWire](): {"delay_ms": "waited before anything else"},
-		reflect.TypeFor[fault.Rule](): {
+		reflect.TypeFor[record.FaultRule](): {
 			"id": "names the rule", "enabled": "false for one that is switched off", "calls": "how many it was about",
 			"hits": "how many it hit",
 		},
@@ -65,7 +64,7 @@ var words = sync.OnceValue(func() map[reflect.Type]map[string]string {
 			"next": "what happens next by itself",
 		},
 		reflect.TypeFor[clock.Due](): {"at": "when", "what": "what it is, such as a retry"},
-		reflect.TypeFor[samples.Sample](): {
+		reflect.TypeFor[record.Sample](): {
 			"event": "its name", "variant": "tells the samples of one event apart", "summary": "what happened",
 			"body": "as it is delivered, with a fresh id and the time of now",
 		},

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // ReplaceAccount gives an account other webhooks, and forgets its deliveries and

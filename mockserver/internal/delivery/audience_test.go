@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // TestAudience compares whom an event goes to with a search through all webhooks,

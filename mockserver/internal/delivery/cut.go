@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/emailplatform/mockserver/internal/cut"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Cut is what an engine remembers at one moment, but for its webhooks, while it

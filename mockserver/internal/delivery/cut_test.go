@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/fault"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // since describes what was changed between two cuts: ids, places and what is held.
@@ -26,7 +26,7 @@ func TestCutOfWhatIsOvertaken(t *testing.T) {
 	e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
 	e.Open(hook)
 	e.Archive(hook.ID, true) // nothing is attempted
-	if _, err := e.faults.Add([]fault.Fault{{Action: fault.Reorder, Delay: time.Hour, Times: 1}}); err != nil {
+	if _, err := e.faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour, Times: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	first := e.Take(nil)

@@ -25,8 +25,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 

@@ -9,8 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -73,7 +72,7 @@ func TestJournalIsBounded(t *testing.T) {
 func TestRemoveOfWhatIsHeld(t *testing.T) {
 	q := &queue{}
 	held := named("held")
-	q.push(held, &fault.Rule{Fault: fault.Fault{Action: fault.Reorder}}, start)
+	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
 	q.remove(named("other"))
 	if q.held != held {
 		t.Error("it is let go with another one")

@@ -9,8 +9,8 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Whatever a delivery knows is in a snapshot, and there again once that was

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/minutes"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // MaxEvents is how many events the journal holds: the latest ones.

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // delivery is one event on its way to one webhook.
@@ -112,8 +112,8 @@ func (q *queue) count(start time.Time) {
 // push puts a new delivery into the queue, where a fault may get in the way, if
 // one hit it. Whatever is held back for being overtaken comes after it, once it
 // was attempted: attempts may overlap.
-func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
-	var hit fault.Fault
+func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
+	var hit record.Fault
 	if rule != nil {
 		hit, x.Fault = rule.Fault, rule.ID
 	}
@@ -121,13 +121,13 @@ func (q *queue) push(x *delivery, rule *fault.Rule, now time.Time) {
 	q.held = nil
 	overtakes := false
 	switch hit.Action {
-	case fault.Drop:
+	case record.FaultDrop:
 		x.become(record.DeliveryDropped)
-	case fault.Reorder:
+	case record.FaultReorder:
 		q.held = x
 		q.later(x, now.Add(cmp.Or(hit.Delay, fault.DefaultHold)))
 	default:
-		x.Duplicate = hit.Action == fault.Duplicate
+		x.Duplicate = hit.Action == record.FaultDuplicate
 		if hit.Delay > 0 {
 			q.later(x, now.Add(hit.Delay))
 		} else {

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -87,14 +86,14 @@ func TestRateLimit(t *testing.T) {
 
 func TestPushWithFaults(t *testing.T) {
 	q := &queue{}
-	rule := func(action fault.Action) *fault.Rule {
-		return &fault.Rule{ID: "fault-1", Fault: fault.Fault{Action: action}}
+	rule := func(action record.FaultAction) *record.FaultRule {
+		return &record.FaultRule{ID: "fault-1", Fault: record.Fault{Action: action}}
 	}
 	held, next, lost, twice := named("held"), named("next"), named("lost"), named("twice")
-	q.push(held, rule(fault.Reorder), start)
+	q.push(held, rule(record.FaultReorder), start)
 	q.push(next, nil, start)
-	q.push(lost, rule(fault.Drop), start)
-	q.push(twice, rule(fault.Duplicate), start)
+	q.push(lost, rule(record.FaultDrop), start)
+	q.push(twice, rule(record.FaultDuplicate), start)
 	if got, want := taken(q, start), []string{"next", "twice"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

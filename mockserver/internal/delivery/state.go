@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/cut"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // State is all that an engine remembers, but for its webhooks; or what of it has

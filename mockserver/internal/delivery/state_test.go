@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -156,7 +156,7 @@ func TestStateHoldsBack(t *testing.T) {
 		}
 		first := engineTo(t, receive)
 		first.Open(hook)
-		if _, err := first.faults.Add([]fault.Fault{{Action: fault.Reorder, Delay: time.Hour}}); err != nil {
+		if _, err := first.faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := first.Send("7", []byte("held")); err != nil {

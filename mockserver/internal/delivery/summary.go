@@ -3,7 +3,8 @@ package delivery
 import (
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // EventSummary is an event without its body.
@@ -35,14 +36,14 @@ type Record struct {
 // AttemptWire is an attempt as JSON has it: its duration in milliseconds.
 type AttemptWire struct {
 	record.Attempt
-	DurationMS record.Milliseconds `json:"duration_ms"`
+	DurationMS clock.Milliseconds `json:"duration_ms"`
 }
 
 // onWire returns attempts as JSON has them; none is an empty array.
 func onWire(attempts []record.Attempt) []AttemptWire {
 	out := make([]AttemptWire, len(attempts))
 	for i, a := range attempts {
-		out[i] = AttemptWire{a, record.Milliseconds(a.Duration)}
+		out[i] = AttemptWire{a, clock.Milliseconds(a.Duration)}
 	}
 	return out
 }

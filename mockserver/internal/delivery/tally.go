@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/minutes"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // tally counts the deliveries to one webhook as they change, so that nobody has to

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/minutes"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -85,11 +84,11 @@ func TestStanding(t *testing.T) {
 
 		status = http.StatusInternalServerError
 		fire(1, "a")
-		for _, f := range []fault.Fault{
-			{Event: "a", Action: fault.Drop, Nth: 1},
-			{Event: "a", Action: fault.Delay, Delay: time.Hour, Nth: 2},
+		for _, f := range []record.Fault{
+			{Event: "a", Action: record.FaultDrop, Nth: 1},
+			{Event: "a", Action: record.FaultDelay, Delay: time.Hour, Nth: 2},
 		} {
-			if _, err := e.faults.Add([]fault.Fault{f}); err != nil {
+			if _, err := e.faults.Add([]record.Fault{f}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -114,7 +113,7 @@ func TestStanding(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "asked for again", e)
 
-		if _, err := e.faults.Add([]fault.Fault{{Event: "own", Action: fault.Delay, Delay: time.Hour}}); err != nil {
+		if _, err := e.faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		e.SendTo(hook.URL, webhook.Secret{Key: "s", Hash: hook.Hash}, []byte(`{"event":"own"}`)) // a snapshot has no secret of it

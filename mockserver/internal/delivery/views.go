@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Events returns copies of the events of the journal that are wanted, the oldest

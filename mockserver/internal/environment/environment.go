@@ -21,6 +21,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/suggest"
 	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
 
@@ -44,7 +45,7 @@ type Environment struct {
 }
 
 // Inject adds faults to the plan, if the contract knows what they are about.
-func (w *Environment) Inject(faults []fault.Fault) ([]fault.Rule, error) {
+func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs []error
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {

@@ -18,6 +18,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // seed is what one object of a seed file says.
@@ -80,7 +81,7 @@ func (w *Environment) Seed(r io.Reader) error {
 // sower adds a seed as a user of the account would.
 type sower struct {
 	*Environment
-	caller    auth.Token
+	caller    record.Token
 	lists     map[string]any // ids by name
 	templates map[string]any
 }
@@ -112,7 +113,7 @@ func (w *Environment) sowTokens(in seed) error {
 	for i, t := range in.Tokens {
 		err := errors.New("token: required")
 		if t.Token != "" {
-			err = w.Access.Add(auth.Complete([]auth.Token{{
+			err = w.Access.Add(auth.Complete([]record.Token{{
 				Token:     t.Token,
 				UserID:    t.UserID,
 				UserEmail: t.UserEmail,

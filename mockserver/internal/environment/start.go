@@ -9,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // start is the state that a reset goes back to.
 type start struct {
 	state  []byte    // a snapshot, compressed
 	dated  time.Time // what the clock showed, if it does not follow package time
-	tokens []auth.Token
+	tokens []record.Token
 }
 
 // SetStart makes what there is now the state that a reset goes back to.
@@ -113,7 +113,7 @@ func (w *Environment) hasAccount(account int64) bool {
 	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
 		return true
 	}
-	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t auth.Token) bool { return t.AccountID == account })
+	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t record.Token) bool { return t.AccountID == account })
 }
 
 // Clear forgets everything but the configuration, and the start.

@@ -12,50 +12,47 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Disturb answers a request that a rule of the plan hit. act carries the request
 // out as if nothing had happened and answers to the writer it is given. A lost
 // connection is a panic with [http.ErrAbortHandler], as net/http wants it. What
 // is delayed or hangs ends with the plan at the latest.
-func (p *Plan) Disturb(rule *Rule, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
-	rule.disturb(p.ctx, w, r, act)
-}
-
-func (f *Fault) disturb(ctx context.Context, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
+func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Only with the body read does net/http notice that the client has gone.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	gone, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
+	defer context.AfterFunc(p.ctx, cancel)()
 	if !pause(gone, f.Delay) {
 		abort(w)
 	}
-	if f.Action == Delay {
+	if f.Action == record.FaultDelay {
 		act(w)
 		return
 	}
 	answer := inproc.NewRecording(w.Header())
-	if f.AfterActing || f.Action == Truncate || f.Action == Oversize {
+	if f.AfterActing || f.Action == record.FaultTruncate || f.Action == record.FaultOversize {
 		act(answer)
 	}
 	switch f.Action {
-	case Reset:
+	case record.FaultReset:
 		abort(w)
-	case Hang:
+	case record.FaultHang:
 		<-gone.Done()
 		abort(w)
-	case Truncate:
+	case record.FaultTruncate:
 		truncate(answer, w)
-	case Oversize:
-		f.answerOversize(w, answer)
-	case NotJSON:
-		f.answer(w, http.StatusOK, "text/html; charset=utf-8", errorPage)
-	case Redirect:
-		f.answerRedirect(w, r)
+	case record.FaultOversize:
+		respondOversize(f, w, answer)
+	case record.FaultNotJSON:
+		respond(f, w, http.StatusOK, "text/html; charset=utf-8", errorPage)
+	case record.FaultRedirect:
+		respondRedirect(f, w, r)
 	default:
-		f.answerStatus(w)
+		respondStatus(f, w)
 	}
 }
 
@@ -66,7 +63,7 @@ const maxBody = 10<<20 + 1
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 
-func (f *Fault) answer(w http.ResponseWriter, status int, contentType, body string) {
+func respond(f record.Fault, w http.ResponseWriter, status int, contentType, body string) {
 	if f.Status != 0 {
 		status = f.Status
 	}
@@ -85,26 +82,26 @@ func (f *Fault) answer(w http.ResponseWriter, status int, contentType, body stri
 	_, _ = io.WriteString(w, body)
 }
 
-func (f *Fault) answerStatus(w http.ResponseWriter) {
+func respondStatus(f record.Fault, w http.ResponseWriter) {
 	kind := "injected"
 	if f.Status == http.StatusTooManyRequests {
 		kind = "rate_limited"
 	}
 	body := fmt.Sprintf(`{"detail":[{"loc":[],"msg":"injected by the fault plan","type":%q}]}`+"\n", kind)
-	f.answer(w, http.StatusServiceUnavailable, "application/json", body)
+	respond(f, w, http.StatusServiceUnavailable, "application/json", body)
 }
 
-func (f *Fault) answerRedirect(w http.ResponseWriter, r *http.Request) {
+func respondRedirect(f record.Fault, w http.ResponseWriter, r *http.Request) {
 	location := f.Location
 	if location == "" {
 		location = "https://elsewhere.invalid" + r.URL.RequestURI()
 	}
 	w.Header().Set("Location", location)
-	f.answer(w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
+	respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
 }
 
-// answerOversize writes until the client has had enough.
-func (f *Fault) answerOversize(w http.ResponseWriter, answer *inproc.Recording) {
+// respondOversize writes until the client has had enough.
+func respondOversize(f record.Fault, w http.ResponseWriter, answer *inproc.Recording) {
 	const open, end = `{"padding":"`, `"}`
 	left := f.Size
 	if left == 0 {

@@ -12,39 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// Action is what a rule does to the request, message or delivery it hits.
-// Package mockserver documents each.
-type Action string
-
-// What can happen to a request.
-const (
-	Status   Action = "status"
-	Reset    Action = "reset"
-	Hang     Action = "hang"
-	Truncate Action = "truncate"
-	Oversize Action = "oversize"
-	NotJSON  Action = "not_json"
-	Redirect Action = "redirect"
-)
-
-// What can happen to a message of the Email API.
-const (
-	InternalError Action = "internal_error"
-)
-
-// What can happen to a delivery.
-const (
-	Drop      Action = "drop"
-	Duplicate Action = "duplicate"
-	Reorder   Action = "reorder"
-)
-
-// What can happen to a request, or to a delivery if the rule says Event or
-// WebhookID.
-const (
-	Delay Action = "delay"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Defaults and limits of faults.
@@ -56,36 +25,9 @@ const (
 	MaxDelay    = 24 * time.Hour // of any fault
 )
 
-// Fault is a rule: what it is about, which of those it hits, and what it does.
-// Package mockserver documents its fields.
-type Fault struct {
-	// What it is about.
-	Operation string `json:"operation,omitzero"`
-	Method    string `json:"method,omitzero"`
-	Path      string `json:"path,omitzero"`
-	Event     string `json:"event,omitzero"`
-	WebhookID string `json:"webhook_id,omitzero"`
-
-	// Which of those it hits.
-	Nth         int     `json:"nth,omitzero"`
-	Every       int     `json:"every,omitzero"`
-	Probability float64 `json:"probability,omitzero"`
-	Times       int     `json:"times,omitzero"`
-
-	// What it does.
-	Action      Action        `json:"action"`
-	AfterActing bool          `json:"after_acting,omitzero"`
-	Delay       time.Duration `json:"-"` // see [Wire]
-	Status      int           `json:"status,omitzero"`
-	RetryAfter  string        `json:"retry_after,omitzero"`
-	Body        string        `json:"body,omitzero"`
-	Location    string        `json:"location,omitzero"`
-	Size        int64         `json:"size,omitzero"`
-}
-
 // Wire is a fault as JSON has it: its delay in milliseconds.
 type Wire struct {
-	Fault
+	record.Fault
 	DelayMS int64 `json:"delay_ms,omitzero"`
 }
 
@@ -99,24 +41,25 @@ const (
 )
 
 // actions lists every action and what it happens to.
-func actions() map[Action]subject {
-	return map[Action]subject{
-		Status: requests, Reset: requests, Hang: requests, Truncate: requests,
-		Oversize: requests, NotJSON: requests, Redirect: requests, Delay: requests,
-		InternalError: messages,
-		Drop:          deliveries, Duplicate: deliveries, Reorder: deliveries,
+func actions() map[record.FaultAction]subject {
+	return map[record.FaultAction]subject{
+		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
+		record.FaultTruncate: requests, record.FaultOversize: requests, record.FaultNotJSON: requests,
+		record.FaultRedirect: requests, record.FaultDelay: requests,
+		record.FaultInternalError: messages,
+		record.FaultDrop:          deliveries, record.FaultDuplicate: deliveries, record.FaultReorder: deliveries,
 	}
 }
 
-func (f *Fault) subject() subject {
-	if f.Action == Delay && (f.Event != "" || f.WebhookID != "") {
+func subjectOf(f record.Fault) subject {
+	if f.Action == record.FaultDelay && (f.Event != "" || f.WebhookID != "") {
 		return deliveries
 	}
 	return actions()[f.Action]
 }
 
 // Actions lists the names of all actions, sorted.
-func Actions() []Action { return slices.Sorted(maps.Keys(actions())) }
+func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
 // FieldError is a field of a fault that breaks a rule.
 type FieldError struct{ Field, Rule string }
@@ -148,8 +91,8 @@ func Join(errs ...error) error {
 	return mistakes(errs)
 }
 
-// check returns every mistake in the fault.
-func (f *Fault) check() error {
+// check returns every mistake in a fault.
+func check(f record.Fault) error {
 	var errs []error
 	wrong := func(is bool, field, rule string) {
 		if is {
@@ -157,7 +100,7 @@ func (f *Fault) check() error {
 		}
 	}
 	_, known := actions()[f.Action]
-	subject := f.subject()
+	subject := subjectOf(f)
 	ways := 0
 	for _, given := range []bool{f.Nth != 0, f.Every != 0, f.Probability != 0} {
 		if given {

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/record"
 )
 
-func newPlan(t *testing.T, faults ...Fault) *Plan {
+func newPlan(t *testing.T, faults ...record.Fault) *Plan {
 	t.Helper()
 	p := New(1, slog.New(slog.DiscardHandler), &feed.Feed{})
 	t.Cleanup(p.Close)
@@ -25,10 +26,10 @@ func newPlan(t *testing.T, faults ...Fault) *Plan {
 // hits, and only the first that hits acts.
 func TestCounting(t *testing.T) {
 	p := newPlan(t,
-		Fault{Action: Reset, Nth: 2},
-		Fault{Action: Hang, Every: 2},
-		Fault{Action: Status, Times: 1},
-		Fault{Action: Drop},
+		record.Fault{Action: record.FaultReset, Nth: 2},
+		record.Fault{Action: record.FaultHang, Every: 2},
+		record.Fault{Action: record.FaultStatus, Times: 1},
+		record.Fault{Action: record.FaultDrop},
 	)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/lists", nil)
 	var got []string
@@ -48,7 +49,7 @@ func TestCounting(t *testing.T) {
 			t.Errorf("%s: %d calls, %d hits; want %+v", rules[i].ID, rules[i].Calls, rules[i].Hits, want)
 		}
 	}
-	if !p.Change("fault-3", func(r *Rule) { r.Enabled = false }) || p.Request("listLists", r) == nil {
+	if !p.Change("fault-3", func(r *record.FaultRule) { r.Enabled = false }) || p.Request("listLists", r) == nil {
 		t.Error("the sixth request is the third that fault-2 counts, and not hit")
 	}
 	if _, rules := p.List(); rules[2].Calls != 5 {
@@ -59,36 +60,36 @@ func TestCounting(t *testing.T) {
 func TestMatching(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/lists/7/contacts", nil)
 	for name, row := range map[string]struct {
-		fault Fault
+		fault record.Fault
 		hits  bool
 	}{
-		"everything":        {Fault{}, true},
-		"operation":         {Fault{Operation: "createContact"}, true},
-		"other operation":   {Fault{Operation: "listContacts"}, false},
-		"method":            {Fault{Method: "post"}, true},
-		"other method":      {Fault{Method: "GET"}, false},
-		"path":              {Fault{Path: "/lists/7/contacts"}, true},
-		"asterisk":          {Fault{Path: "/lists/*/contacts"}, true},
-		"braces":            {Fault{Path: "/lists/{list_id}/contacts"}, true},
-		"beginning of path": {Fault{Path: "/lists/7"}, false},
-		"one of two":        {Fault{Operation: "createContact", Method: "GET"}, false},
+		"everything":        {record.Fault{}, true},
+		"operation":         {record.Fault{Operation: "createContact"}, true},
+		"other operation":   {record.Fault{Operation: "listContacts"}, false},
+		"method":            {record.Fault{Method: "post"}, true},
+		"other method":      {record.Fault{Method: "GET"}, false},
+		"path":              {record.Fault{Path: "/lists/7/contacts"}, true},
+		"asterisk":          {record.Fault{Path: "/lists/*/contacts"}, true},
+		"braces":            {record.Fault{Path: "/lists/{list_id}/contacts"}, true},
+		"beginning of path": {record.Fault{Path: "/lists/7"}, false},
+		"one of two":        {record.Fault{Operation: "createContact", Method: "GET"}, false},
 	} {
-		row.fault.Action = Status
+		row.fault.Action = record.FaultStatus
 		p := newPlan(t, row.fault)
 		if rule := p.Request("createContact", r); (rule != nil) != row.hits {
 			t.Errorf("%s: hit is %v", name, rule != nil)
 		}
 	}
 	for name, row := range map[string]struct {
-		fault Fault
+		fault record.Fault
 		hits  bool
 	}{
-		"event":         {Fault{Action: Drop, Event: "Email.Bounced"}, true},
-		"any event":     {Fault{Action: Drop, Event: "*"}, true},
-		"other event":   {Fault{Action: Drop, Event: "Email.Opened"}, false},
-		"webhook":       {Fault{Action: Delay, WebhookID: "3"}, true},
-		"other webhook": {Fault{Action: Delay, WebhookID: "4"}, false},
-		"of requests":   {Fault{Action: Delay}, false},
+		"event":         {record.Fault{Action: record.FaultDrop, Event: "Email.Bounced"}, true},
+		"any event":     {record.Fault{Action: record.FaultDrop, Event: "*"}, true},
+		"other event":   {record.Fault{Action: record.FaultDrop, Event: "Email.Opened"}, false},
+		"webhook":       {record.Fault{Action: record.FaultDelay, WebhookID: "3"}, true},
+		"other webhook": {record.Fault{Action: record.FaultDelay, WebhookID: "4"}, false},
+		"of requests":   {record.Fault{Action: record.FaultDelay}, false},
 	} {
 		if rule := newPlan(t, row.fault).Delivery("Email.Bounced", "3"); (rule != nil) != row.hits {
 			t.Errorf("%s: hit is %v", name, rule != nil)
@@ -101,7 +102,7 @@ func TestChance(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	p := newPlan(t)
 	run := func() (hits []bool) {
-		if _, err := p.Add([]Fault{{Action: Status, Probability: 0.5}}); err != nil {
+		if _, err := p.Add([]record.Fault{{Action: record.FaultStatus, Probability: 0.5}}); err != nil {
 			t.Fatal(err)
 		}
 		for range 64 {
@@ -126,13 +127,13 @@ func TestChance(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	p := newPlan(t)
-	_, err := p.Add([]Fault{{Action: Drop}, {Action: Drop, Path: "lists", Nth: -1}})
+	_, err := p.Add([]record.Fault{{Action: record.FaultDrop}, {Action: record.FaultDrop, Path: "lists", Nth: -1}})
 	var mistake *FieldError
 	if !errors.As(err, &mistake) {
 		t.Fatalf("got %v", err)
 	}
 	var fields []string
-	for _, f := range (&Fault{Action: Drop, Path: "lists", Nth: -1}).check().(interface{ Unwrap() []error }).Unwrap() {
+	for _, f := range check(record.Fault{Action: record.FaultDrop, Path: "lists", Nth: -1}).(interface{ Unwrap() []error }).Unwrap() {
 		if errors.As(f, &mistake) {
 			fields = append(fields, mistake.Field)
 		}

@@ -12,22 +12,18 @@ import (
 	"sync/atomic"
 
 	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/record"
 )
 
-// Rule is a fault of the plan and what became of it. Package mockserver documents
-// its fields.
-type Rule struct {
-	ID string `json:"id"`
-	Fault
-	Enabled bool `json:"enabled"`
-	Calls   int  `json:"calls"`
-	Hits    int  `json:"hits"`
+// rule is a rule of the plan.
+type rule struct {
+	record.FaultRule
 
 	random *rand.Rand // of its own, so that rules do not disturb each other
 }
 
 // hit counts one more of what the rule is about and says whether it is hit.
-func (r *Rule) hit() bool {
+func (r *rule) hit() bool {
 	r.Calls++
 	chosen := true
 	switch {
@@ -43,12 +39,12 @@ func (r *Rule) hit() bool {
 
 // RuleWire is a rule as JSON has it: its delay in milliseconds.
 type RuleWire struct {
-	Rule
+	record.FaultRule
 	DelayMS int64 `json:"delay_ms,omitzero"`
 }
 
-// Wire returns the rule as JSON has it.
-func (r Rule) Wire() RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
+// WireOf returns a rule as JSON has it.
+func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
 // Plan holds the rules. Every rule counts everything that it is about; of
 // those that hit, the first acts.
@@ -63,7 +59,7 @@ type Plan struct {
 	seed    uint64
 	lastID  int
 	streams int // of chance that the plan has begun, one for each rule
-	rules   []*Rule
+	rules   []*rule
 }
 
 // New returns an empty plan; with the seed 0 it chooses one.
@@ -86,26 +82,26 @@ func chooseSeed(seed uint64) uint64 {
 
 // Add adds faults to the end of the plan and returns their rules. It adds none if
 // one has a mistake.
-func (p *Plan) Add(faults []Fault) ([]Rule, error) {
+func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs []error
-	for i := range faults {
-		errs = append(errs, faults[i].check())
+	for _, f := range faults {
+		errs = append(errs, check(f))
 	}
 	if err := Join(errs...); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	added := make([]Rule, 0, len(faults))
+	added := make([]record.FaultRule, 0, len(faults))
 	for _, f := range faults {
 		p.lastID++
-		rule := &Rule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}
-		p.beginLocked(rule)
+		next := &rule{FaultRule: record.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
+		p.beginLocked(next)
 		if f.Probability > 0 {
-			p.log.Info("a fault by chance", "rule", rule.ID, "seed", p.seed)
+			p.log.Info("a fault by chance", "rule", next.ID, "seed", p.seed)
 		}
-		p.rules = append(p.rules, rule)
-		added = append(added, *rule)
+		p.rules = append(p.rules, next)
+		added = append(added, next.FaultRule)
 	}
 	p.count.Store(int64(len(p.rules)))
 	p.changes.Tell(feed.Fault, nil)
@@ -115,10 +111,10 @@ func (p *Plan) Add(faults []Fault) ([]Rule, error) {
 // beginLocked gives a rule the next stream of chance. It goes by how many rules
 // the plan has had since it was empty, not by the rule's id, so that the same
 // rules meet the same chance whatever plans there were before.
-func (p *Plan) beginLocked(rule *Rule) {
+func (p *Plan) beginLocked(r *rule) {
 	p.streams++
-	rule.Calls, rule.Hits = 0, 0
-	rule.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
+	r.Calls, r.Hits = 0, 0
+	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 }
 
 // Reseed sets the seed, 0 chooses one, and begins all counts anew.
@@ -134,25 +130,24 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 }
 
 // List returns the rules in the order in which they act, and the seed.
-func (p *Plan) List() (seed uint64, rules []Rule) {
+func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	rules = make([]Rule, len(p.rules))
+	rules = make([]record.FaultRule, len(p.rules))
 	for i, rule := range p.rules {
-		rules[i] = *rule
-		rules[i].random = nil
+		rules[i] = rule.FaultRule
 	}
 	return p.seed, rules
 }
 
 // Change lets f change the rule with the id; it reports whether there is one.
-func (p *Plan) Change(id string, f func(*Rule)) bool {
+func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.rules, func(r *Rule) bool { return r.ID == id })
+	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
 	if i >= 0 {
-		f(p.rules[i])
-		p.changes.Tell(feed.Fault, func() any { return p.rules[i].Wire() })
+		f(&p.rules[i].FaultRule)
+		p.changes.Tell(feed.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
 	}
 	return i >= 0
 }
@@ -163,7 +158,7 @@ func (p *Plan) Remove(id string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := len(p.rules)
-	p.rules = slices.DeleteFunc(p.rules, func(r *Rule) bool { return id == "" || r.ID == id })
+	p.rules = slices.DeleteFunc(p.rules, func(r *rule) bool { return id == "" || r.ID == id })
 	if len(p.rules) == 0 {
 		p.streams = 0
 	}
@@ -173,15 +168,15 @@ func (p *Plan) Remove(id string) int {
 }
 
 // pick counts for all rules about a subject that match, and returns the first hit.
-func (p *Plan) pick(subject subject, matches func(*Fault) bool) *Rule {
+func (p *Plan) pick(subject subject, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var first *Rule
+	var first *rule
 	for _, rule := range p.rules {
-		if rule.Enabled && rule.subject() == subject && matches(&rule.Fault) && rule.hit() && first == nil {
+		if rule.Enabled && subjectOf(rule.Fault) == subject && matches(rule.Fault) && rule.hit() && first == nil {
 			first = rule
 		}
 	}
@@ -189,14 +184,14 @@ func (p *Plan) pick(subject subject, matches func(*Fault) bool) *Rule {
 		return nil
 	}
 	first.Hits++
-	hit := *first
-	p.changes.Tell(feed.Fault, func() any { return hit.Wire() })
+	hit := first.FaultRule
+	p.changes.Tell(feed.Fault, func() any { return WireOf(hit) })
 	return &hit
 }
 
 // Request returns the rule that hits a request, or nil.
-func (p *Plan) Request(operation string, r *http.Request) *Rule {
-	return p.pick(requests, func(f *Fault) bool {
+func (p *Plan) Request(operation string, r *http.Request) *record.FaultRule {
+	return p.pick(requests, func(f record.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
 			(f.Method == "" || strings.EqualFold(f.Method, r.Method)) &&
 			(f.Path == "" || matchPath(f.Path, r.URL.EscapedPath()))
@@ -204,13 +199,13 @@ func (p *Plan) Request(operation string, r *http.Request) *Rule {
 }
 
 // Message returns the rule that hits a message, or nil.
-func (p *Plan) Message() *Rule {
-	return p.pick(messages, func(*Fault) bool { return true })
+func (p *Plan) Message() *record.FaultRule {
+	return p.pick(messages, func(record.Fault) bool { return true })
 }
 
 // Delivery returns the rule that hits a delivery, or nil.
-func (p *Plan) Delivery(event, webhookID string) *Rule {
-	return p.pick(deliveries, func(f *Fault) bool {
+func (p *Plan) Delivery(event, webhookID string) *record.FaultRule {
+	return p.pick(deliveries, func(f record.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
 	})
 }

@@ -3,9 +3,8 @@ package gateway
 import (
 	"net/http"
 
-	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // call is one request and its answer. It is the ResponseWriter of all that comes
@@ -14,7 +13,7 @@ type call struct {
 	http.ResponseWriter
 	record.Request
 	gateway *Gateway // whose call it is
-	caller  auth.Token
+	caller  record.Token
 	asked   platform.Caller // the same for the platform
 	answer  *[]byte         // collects the answer's body, if somebody validates it
 

@@ -26,8 +26,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/record"
 	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // MaxBody is how many bytes a request may have.
@@ -136,7 +136,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // ServeAs answers as the API would answer the owner of a token, undisturbed and
 // unlogged. What the contract does not know is refused: nothing would note it.
-func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller auth.Token) {
+func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller record.Token) {
 	g.serveAPI(&call{
 		ResponseWriter: w,
 		Request:        record.Request{AccountID: caller.AccountID},

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 func TestBearer(t *testing.T) {

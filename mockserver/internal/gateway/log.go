@@ -6,8 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // What the log of requests holds: the latest ones.
@@ -100,21 +101,21 @@ func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
 // Summary is a request without its body and answer, as JSON has it.
 type Summary struct {
 	record.Request
-	Body       *struct{}           `json:"body,omitempty"`   // hides the request's
-	Answer     *struct{}           `json:"answer,omitempty"` // hides the request's
-	DurationMS record.Milliseconds `json:"duration_ms"`
+	Body       *struct{}          `json:"body,omitempty"`   // hides the request's
+	Answer     *struct{}          `json:"answer,omitempty"` // hides the request's
+	DurationMS clock.Milliseconds `json:"duration_ms"`
 }
 
 // SummaryOf returns the summary of a request.
 func SummaryOf(r record.Request) Summary {
-	return Summary{Request: r, DurationMS: record.Milliseconds(r.Duration)}
+	return Summary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
 }
 
 // Record is everything about a request, as JSON has it.
 type Record struct {
 	record.Request
-	DurationMS record.Milliseconds `json:"duration_ms"`
-	Closest    *contract.Known     `json:"closest,omitzero"` // what was probably meant, if no operation takes it
+	DurationMS clock.Milliseconds `json:"duration_ms"`
+	Closest    *contract.Known    `json:"closest,omitzero"` // what was probably meant, if no operation takes it
 }
 
 // Record returns everything about a request, or nil if there is none with the id.
@@ -124,7 +125,7 @@ func (l *Log) Record(id string) *Record {
 		if r.ID != id {
 			continue
 		}
-		out := &Record{Request: *r, DurationMS: record.Milliseconds(r.Duration)}
+		out := &Record{Request: *r, DurationMS: clock.Milliseconds(r.Duration)}
 		if out.Operation == "" {
 			out.Closest = contract.Load().Closest(out.Method, out.Path)
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/contract"
-	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // serveOperation answers a request to an operation, unless a fault gets in the way.
@@ -27,9 +27,9 @@ func (g *Gateway) serveOperation(c *call, pattern string, next http.HandlerFunc,
 }
 
 // serveDisturbed carries out a request that a rule hit.
-func (g *Gateway) serveDisturbed(c *call, rule *fault.Rule, r *http.Request, act func()) {
+func (g *Gateway) serveDisturbed(c *call, rule *record.FaultRule, r *http.Request, act func()) {
 	c.Fault = rule.ID
-	g.options.Faults.Disturb(rule, c, r, func(w http.ResponseWriter) {
+	g.options.Faults.Disturb(rule.Fault, c, r, func(w http.ResponseWriter) {
 		if w == http.ResponseWriter(c) {
 			act()
 			return

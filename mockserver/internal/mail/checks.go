@@ -9,7 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/internal/markup"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // clipped is the size in bytes of HTML behind which large mailbox providers cut a
@@ -34,7 +35,7 @@ func Check(m record.Message) []Finding {
 }
 
 func deadLinks(m record.Message) (found []Finding) {
-	targets := m.Targets()
+	targets := markup.Targets(m.HTML)
 	slices.Sort(targets)
 	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
 	for _, target := range slices.Compact(targets) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 func TestCheck(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // opened is a message as a mail program reads it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // Source is the message as RFC 5322 and MIME have it, its text in UTF-8.

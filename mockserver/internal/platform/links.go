@@ -2,7 +2,7 @@ package platform
 
 import (
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/record"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // The links of a message are its id below a prefix, and what following them does.

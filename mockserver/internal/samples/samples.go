@@ -13,16 +13,8 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/random"
+	"example.com/emailplatform/mockserver/record"
 )
-
-// Sample is an example of an event, from the API's document, with a fresh id and
-// the time of its making. Package mockserver documents its fields.
-type Sample struct {
-	Event   string          `json:"event"`
-	Variant string          `json:"variant"`
-	Summary string          `json:"summary"`
-	Body    json.RawMessage `json:"body"`
-}
 
 // DefaultVariant is the variant of a sample whose event has no others, or the
 // usual one of them.
@@ -30,7 +22,7 @@ const DefaultVariant = "default"
 
 // All returns an example of every event in every shape that the specification
 // shows, ordered by event and variant.
-func All() ([]Sample, error) {
+func All() ([]record.Sample, error) {
 	spec, err := api.GetSpecJSON()
 	if err != nil {
 		return nil, fmt.Errorf("mockserver: samples: %w", err)
@@ -40,7 +32,7 @@ func All() ([]Sample, error) {
 		return nil, fmt.Errorf("mockserver: samples: %w", err)
 	}
 	now := time.Now().UTC().Truncate(time.Second)
-	var out []Sample
+	var out []record.Sample
 	for _, event := range slices.Sorted(maps.Keys(document.Webhooks)) {
 		examples := document.Webhooks[event].Post.RequestBody.Content.JSON.Examples
 		names := slices.Sorted(maps.Keys(examples))
@@ -50,7 +42,7 @@ func All() ([]Sample, error) {
 			if err != nil {
 				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
 			}
-			out = append(out, Sample{Event: event, Variant: variant, Summary: example.Summary, Body: body})
+			out = append(out, record.Sample{Event: event, Variant: variant, Summary: example.Summary, Body: body})
 		}
 	}
 	return out, nil

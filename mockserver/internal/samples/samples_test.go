@@ -7,6 +7,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/record"
 )
 
 func TestSamplesAreEvents(t *testing.T) {
@@ -33,7 +34,7 @@ func TestSamplesAreEvents(t *testing.T) {
 		seen[name], ids[ev.ID] = true, true
 	}
 	for _, name := range api.EventNames() {
-		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Event == string(name) }) {
+		if !slices.ContainsFunc(samples, func(s record.Sample) bool { return s.Event == string(name) }) {
 			t.Errorf("no sample of %s", name)
 		}
 	}

@@ -172,7 +172,7 @@ func deliveryBreaks() []broken {
 		},
 		{
 			name: "a snapshot forgets that the clock was set", file: "mockserver/internal/clock/clock.go",
-			old: "return State{Ahead: record.Milliseconds(c.ahead)}", new: "return State{}",
+			old: "return State{Ahead: Milliseconds(c.ahead)}", new: "return State{}",
 		},
 		{
 			name: "lookups are refused after the clock went back", file: "mockserver/internal/platform/lookup.go",

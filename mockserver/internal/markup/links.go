@@ -1,9 +1,9 @@
-package record
+// Package markup reads the HTML of messages as far as the mock server needs it.
+package markup
 
 import (
 	"html"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -16,15 +16,10 @@ var (
 	tagAttribute = regexp.MustCompile(`^[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?`)
 )
 
-// Links returns the targets of the links in the message's HTML.
-func (m Message) Links() []string {
-	return slices.DeleteFunc(m.Targets(), func(target string) bool { return target == "" })
-}
-
-// Targets returns the targets of all links, also those that are empty.
-func (m Message) Targets() []string {
+// Targets returns the targets of all links, including empty ones.
+func Targets(markup string) []string {
 	var links []string
-	for rest := m.HTML; ; {
+	for rest := markup; ; {
 		at := linkStart.FindStringIndex(rest)
 		if at == nil {
 			return links

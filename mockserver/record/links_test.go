@@ -1,11 +1,11 @@
-package mockserver_test
+package record_test
 
 import (
 	"html"
 	"slices"
 	"testing"
 
-	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/record"
 )
 
 func TestLinks(t *testing.T) {
@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := (mockserver.Message{HTML: tt.html}).Links(); !slices.Equal(got, tt.want) {
+			if got := (record.Message{HTML: tt.html}).Links(); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -44,9 +44,9 @@ func FuzzLinks(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		_ = mockserver.Message{HTML: text}.Links() // it does not panic
+		_ = record.Message{HTML: text}.Links() // it does not panic
 		escaped := html.EscapeString(text)
-		m := mockserver.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
+		m := record.Message{HTML: "<p>" + escaped + `<a title="` + escaped + `" HREF='x:` + escaped + `'>`}
 		if got := m.Links(); !slices.Equal(got, []string{"x:" + text}) {
 			t.Errorf("got %q of %s, want one link to %q", got, m.HTML, "x:"+text)
 		}
