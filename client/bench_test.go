@@ -241,7 +241,7 @@ func BenchmarkAllMemory(b *testing.B) {
 func benchIterate(b *testing.B, c *client.Client, want, lookahead int, peak *peakMemory) {
 	b.Helper()
 	n := 0
-	for _, err := range c.Contacts.All(b.Context(), 1, client.ListContactsParams{PerPage: perPage}, client.Lookahead(lookahead)) {
+	for _, err := range c.Contacts.All(b.Context(), 1, client.ListContactsParams{PerPage: perPage}, client.Prefetch(lookahead)) {
 		if err != nil {
 			b.Fatal(err)
 		}

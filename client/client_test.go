@@ -267,7 +267,7 @@ func TestAnswerOfTheLimit(t *testing.T) {
 			w.(http.Flusher).Flush()
 		},
 	} {
-		for limit, want := range map[int64]error{int64(len(body)): nil, int64(len(body)) - 1: ErrBadAnswer} {
+		for limit, want := range map[int64]error{int64(len(body)): nil, int64(len(body)) - 1: ErrInvalidResponse} {
 			c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 				announce(w, r)
 				_, _ = io.WriteString(w, body)
@@ -374,7 +374,7 @@ func TestMismatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, answer(201, "application/json", tc.body))
 			got, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
-			if got != tc.want || errors.Is(err, ErrBadAnswer) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
+			if got != tc.want || errors.Is(err, ErrInvalidResponse) != (tc.path != "") || errors.Is(err, ErrOutcomeUnknown) != (tc.path != "") {
 				t.Errorf("got %+v, %v; want %+v", got, err, tc.want)
 			}
 			if err != nil && !strings.Contains(err.Error(), tc.path) {
@@ -388,7 +388,7 @@ func TestMismatchesInside(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
-	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: NewSecret("s"), Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrBadAnswer) {
+	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: NewSecret("s"), Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("Get = %+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "application/json",
@@ -401,7 +401,7 @@ func TestMismatchesInside(t *testing.T) {
 		t.Errorf("List = %+v, want %+v", page.Data, want)
 	}
 	c = newTestClient(t, answer(200, "application/json", `{"name":"n","list_id":7,`))
-	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrBadAnswer) {
+	if l, err := c.Lists.Get(t.Context(), 7); l != (List{}) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("of text that is not JSON: %+v, %v", l, err)
 	}
 }
@@ -431,7 +431,7 @@ func TestAnyID(t *testing.T) {
 		}
 	}
 	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":{}}`))
-	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrBadAnswer) || strings.Contains(err.Error(), "a number") {
+	if _, err := c.Webhooks.Get(t.Context(), "1"); !errors.Is(err, ErrInvalidResponse) || strings.Contains(err.Error(), "a number") {
 		t.Errorf("an object: %v", err)
 	}
 }
@@ -439,13 +439,13 @@ func TestAnyID(t *testing.T) {
 func TestOnResponse(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
 	var got []Response
-	ctx := OnResponse(t.Context(), func(r Response) { got = append(got, r) })
+	ctx := WithResponseHook(t.Context(), func(r Response) { got = append(got, r) })
 	wh, err := c.Webhooks.Get(ctx, "1")
 	if err != nil || wh.Secret.Reveal() != testToken {
 		t.Fatalf("Get = %v, %v", wh, err)
 	}
 	if len(got) != 1 || got[0].Op != "getWebhook" || got[0].StatusCode != 200 || got[0].RequestID != "req-1" || !bytes.Contains(got[0].Body, []byte(`"new":1`)) {
-		t.Errorf("OnResponse saw %+v", got)
+		t.Errorf("WithResponseHook saw %+v", got)
 	}
 	hidesToken(t, got[0], wh)
 }
@@ -563,8 +563,8 @@ func TestHTTPClientIsNotChanged(t *testing.T) {
 	hc := &http.Client{}
 	c := newTestClient(t, answer(302, "text/plain", ""), func(cfg *Config) { cfg.HTTPClient = hc })
 	_, err := c.Templates.Get(t.Context(), 1)
-	if !errors.Is(err, ErrBadAnswer) {
-		t.Errorf("a redirect: %v, want ErrBadAnswer", err)
+	if !errors.Is(err, ErrInvalidResponse) {
+		t.Errorf("a redirect: %v, want ErrInvalidResponse", err)
 	}
 	if hc.CheckRedirect != nil || hc.Transport != nil || hc.Timeout != 0 || hc.Jar != nil {
 		t.Errorf("the caller's client was changed: %+v", hc)

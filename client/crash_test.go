@@ -68,17 +68,17 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 			})
 			_, _ = c.Templates.Get(t.Context(), 1)
 		},
-		"OnResponse": func(t *testing.T, crash func()) {
-			_, _ = pages(t).Lists.List(OnResponse(t.Context(), func(Response) { crash() }), ListListsParams{Page: 1})
+		"WithResponseHook": func(t *testing.T, crash func()) {
+			_, _ = pages(t).Lists.List(WithResponseHook(t.Context(), func(Response) { crash() }), ListListsParams{Page: 1})
 		},
-		"OnResponse under Lookahead": func(t *testing.T, crash func()) {
+		"WithResponseHook under Prefetch": func(t *testing.T, crash func()) {
 			var n atomic.Int64
-			ctx := OnResponse(t.Context(), func(Response) {
+			ctx := WithResponseHook(t.Context(), func(Response) {
 				if n.Add(1) > 1 {
 					crash()
 				}
 			})
-			for _, err := range pages(t).Lists.All(ctx, ListListsParams{}, Lookahead(1)) {
+			for _, err := range pages(t).Lists.All(ctx, ListListsParams{}, Prefetch(1)) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -90,9 +90,9 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 		"Checkpoint": func(t *testing.T, crash func()) {
 			imports(t, ImportOptions{Checkpoint: func(int64) error { crash(); return nil }})
 		},
-		"OnResponse under Import": func(t *testing.T, crash func()) {
+		"WithResponseHook under Import": func(t *testing.T, crash func()) {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, `{"imported":1}`), nil })
-			_, _ = c.Contacts.Import(OnResponse(t.Context(), func(Response) { crash() }), 1, numbered(100, 0), ImportOptions{BatchSize: 1})
+			_, _ = c.Contacts.Import(WithResponseHook(t.Context(), func(Response) { crash() }), 1, numbered(100, 0), ImportOptions{BatchSize: 1})
 		},
 	}
 }
@@ -102,7 +102,7 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 func TestLookaheadLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
-		ctx := OnResponse(t.Context(), func(Response) {
+		ctx := WithResponseHook(t.Context(), func(Response) {
 			if n.Add(1) == 3 {
 				panic("stop")
 			}
@@ -116,7 +116,7 @@ func TestLookaheadLeft(t *testing.T) {
 		})
 		seen := 0
 		panicked, returned := ending(func() {
-			for _, err := range c.Lists.All(ctx, ListListsParams{}, Lookahead(1)) {
+			for _, err := range c.Lists.All(ctx, ListListsParams{}, Prefetch(1)) {
 				synctest.Wait() // until the page ahead is under way
 				if seen++; err != nil || seen == 2 {
 					break

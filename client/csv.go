@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// CSVOptions says how [ImportCSV] reads a file. The zero value is a good
+// CSVOptions says how [ContactsFromCSV] reads a file. The zero value is a good
 // default.
 type CSVOptions struct {
 	// Comma separates fields. Default ',', or what a first line "sep=;" names.
@@ -53,7 +53,7 @@ func (e *CSVError) Error() string {
 // Unwrap returns what is wrong.
 func (e *CSVError) Unwrap() error { return e.Err }
 
-// ImportCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
+// ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
 // [Contacts.Import]. The first row holds the headers: one column is the address,
 // others may hold tags and interests, and each further one is a custom attribute
 // of that name. An empty field is an attribute left out, and a column without a
@@ -64,7 +64,7 @@ func (e *CSVError) Unwrap() error { return e.Err }
 //
 // Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
 // row longer than 1 MiB are errors.
-func ImportCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
+func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		c := newCSVSource(r, opts)
 		if err := c.readHeader(); err != nil {

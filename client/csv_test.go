@@ -97,7 +97,7 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
-			for c, err := range ImportCSV(strings.NewReader(tc.file), tc.opts) {
+			for c, err := range ContactsFromCSV(strings.NewReader(tc.file), tc.opts) {
 				if err != nil {
 					if _, ok := errors.AsType[*CSVError](err); !ok {
 						t.Errorf("%T is not a *CSVError", err)
@@ -131,7 +131,7 @@ func TestImportCSVReadFails(t *testing.T) {
 				r := io.MultiReader(strings.NewReader(file), iotestReader{broken})
 				var n int
 				var last error
-				for _, err := range ImportCSV(r, CSVOptions{BadRow: skipRow}) {
+				for _, err := range ContactsFromCSV(r, CSVOptions{BadRow: skipRow}) {
 					if n++; n > 2 {
 						break
 					}
@@ -148,7 +148,7 @@ func TestImportCSVReadFails(t *testing.T) {
 // TestImportCSVNeverReads has a reader that gives neither bytes nor an error.
 func TestImportCSVNeverReads(t *testing.T) {
 	var n int
-	for _, err := range ImportCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{BadRow: skipRow}) {
+	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{BadRow: skipRow}) {
 		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
 			t.Fatalf("item %d: %v", n, err)
 		}
@@ -171,7 +171,7 @@ func TestImportCSVEndlessLine(t *testing.T) {
 	for _, head := range []string{"", "email\n", "email\n\""} {
 		var read counted
 		var got error
-		for _, err := range ImportCSV(io.MultiReader(strings.NewReader(head), io.LimitReader(&read, 64<<20)), CSVOptions{}) {
+		for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader(head), io.LimitReader(&read, 64<<20)), CSVOptions{}) {
 			got = err
 		}
 		if got == nil || !strings.Contains(got.Error(), "longer than 1048576 bytes") || read > 4<<20 {
@@ -193,7 +193,7 @@ func FuzzImportCSV(f *testing.F) {
 			opts.BadRow = skipRow
 		}
 		line, failed := 0, false
-		for c, err := range ImportCSV(strings.NewReader(file), opts) {
+		for c, err := range ContactsFromCSV(strings.NewReader(file), opts) {
 			if failed {
 				t.Fatal("goes on after an error")
 			}
@@ -223,7 +223,7 @@ func BenchmarkImportCSV(b *testing.B) {
 		b.SetBytes(int64(len(file)))
 		b.ReportAllocs()
 		for b.Loop() {
-			for _, err := range ImportCSV(strings.NewReader(file), CSVOptions{}) {
+			for _, err := range ContactsFromCSV(strings.NewReader(file), CSVOptions{}) {
 				if err != nil {
 					b.Fatal(err)
 				}

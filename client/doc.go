@@ -80,7 +80,7 @@
 // many items as the platform counts. Fields that the specification does not
 // require may be zero.
 //
-// An [ErrBadAnswer] is a response that the client cannot use: a redirect, HTML, a
+// An [ErrInvalidResponse] is a response that the client cannot use: a redirect, HTML, a
 // truncated body, a body larger than [Config.MaxResponseBytes], other JSON than
 // expected, or a 2xx response that contains an error or lacks a required field.
 // The error names the field, as in "data[3].list_id". The client returns what it
@@ -88,11 +88,11 @@
 // lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
-//	if errors.Is(err, client.ErrBadAnswer) && list.ListID != 0 {
+//	if errors.Is(err, client.ErrInvalidResponse) && list.ListID != 0 {
 //		// the platform created the list
 //	}
 //
-// The client is a tolerant reader. It ignores unknown fields; [OnResponse] gives
+// The client is a tolerant reader. It ignores unknown fields; [WithResponseHook] gives
 // access to them. An integer may be a string, and an optional field of the wrong
 // type counts as omitted. The client accepts two response formats, because the
 // specification leaves most response bodies undefined: a resource can be the
@@ -163,13 +163,13 @@
 //
 // An iteration sends no request before its first step and starts from the
 // beginning each time. It yields an error once, after all items before it, and
-// then ends. [Lookahead] prefetches pages.
+// then ends. [Prefetch] prefetches pages.
 //
 // The client checks that the list is complete. Responses contain a total count
 // only if WithCount is set. Without it, the client also requests the page after a
 // short page. That page must be empty, be rejected ([ErrNotFound] or
 // [ErrValidation]) or repeat the short page. A list with fewer items than counted
-// is an [ErrBadAnswer], and so is a response with another page number or with the
+// is an [ErrInvalidResponse], and so is a response with another page number or with the
 // items of an earlier page. Pages are numbered, so if a list changes during an
 // iteration, items can be missing or appear twice.
 //
@@ -192,7 +192,7 @@
 // # Logs, metrics and traces
 //
 // [Config.Logger] gets a record of each request and each retry. [Config.Observe]
-// is called when a call begins, retries and ends. [OnResponse] gives access to
+// is called when a call begins, retries and ends. [WithResponseHook] gives access to
 // each response.
 //
 // # Concurrency

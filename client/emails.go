@@ -30,7 +30,7 @@ type Emails struct{ x exchange }
 // key of your own that the subject holds, and have a receiver of events look up
 // ids that it does not know. An email whose recipient does nothing causes no event:
 // then let a person decide, or send again where a second email does no harm.
-// examples/lost-answers does all of this. Custom attributes fill merge tags, also
+// examples/unknown-outcome does all of this. Custom attributes fill merge tags, also
 // in the links that Email.Clicked shows, but no event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	return do(ctx, s.x, submitEmailRequest(email), readSubmittedEmail)

@@ -24,7 +24,7 @@ import (
 // twice, signed differently: webhooks cannot be changed, so archive that one
 // first. One without a common event does not matter.
 //
-// A webhook without a secret is [ErrBadAnswer]. With an error comes what is known
+// A webhook without a secret is [ErrInvalidResponse]. With an error comes what is known
 // of the webhook, most often nothing. After [ErrOutcomeUnknown], or if Get fails
 // once it is created, Ensure again finds what was created. Callers that ensure the
 // same at the same time may create it more than once: let one process do it.

@@ -25,14 +25,14 @@ var (
 	ErrTooLarge          = errors.New("the request is too large")                        // 413
 	ErrRateLimited       = errors.New("too many requests")                               // 429
 	ErrServer            = errors.New("the platform failed")                             // 5xx
-	ErrBadAnswer         = errors.New("the answer cannot be used")                       // see Errors
+	ErrInvalidResponse         = errors.New("the answer cannot be used")                       // see Errors
 	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
-	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrBadAnswer
-	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrBadAnswer
-	errNoStatus          = errors.New("a status that ends no request")                   // always an ErrBadAnswer
-	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrBadAnswer
-	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrBadAnswer
-	errRefusal           = errors.New("a refusal with the status of a success")          // always an ErrBadAnswer
+	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrInvalidResponse
+	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrInvalidResponse
+	errNoStatus          = errors.New("a status that ends no request")                   // always an ErrInvalidResponse
+	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrInvalidResponse
+	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrInvalidResponse
+	errRefusal           = errors.New("a refusal with the status of a success")          // always an ErrInvalidResponse
 )
 
 // maxErrorBody is how much of an answer an Error keeps, in bytes.
@@ -88,7 +88,7 @@ func (e *Error) reasons() []string {
 		r = append(r, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))))
 	}
 	if e.badAnswer {
-		r = append(r, ErrBadAnswer.Error())
+		r = append(r, ErrInvalidResponse.Error())
 	}
 	for i, d := range e.Details {
 		if i == maxShownDetails {
@@ -131,7 +131,7 @@ func (e *Error) Is(target error) bool {
 		return e.StatusCode == http.StatusTooManyRequests
 	case ErrServer:
 		return e.StatusCode >= 500
-	case ErrBadAnswer:
+	case ErrInvalidResponse:
 		return e.badAnswer
 	case ErrOutcomeUnknown:
 		return e.unknown

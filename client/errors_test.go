@@ -18,7 +18,7 @@ import (
 func TestErrorIs(t *testing.T) {
 	all := []error{
 		ErrUnauthorized, ErrForbidden, ErrNotFound, ErrConflict, ErrPolicyNotAccepted, ErrContactExists, ErrValidation,
-		ErrTooLarge, ErrRateLimited, ErrServer, ErrBadAnswer, ErrOutcomeUnknown,
+		ErrTooLarge, ErrRateLimited, ErrServer, ErrInvalidResponse, ErrOutcomeUnknown,
 	}
 	detail := func(rule string) string {
 		return `{"detail":[{"loc":["body","contacts",3,"email"],"msg":"wrong","type":"` + rule + `"}]}`
@@ -43,9 +43,9 @@ func TestErrorIs(t *testing.T) {
 		"429":             {429, "", []error{ErrRateLimited}},
 		"500":             {500, "", []error{ErrServer, ErrOutcomeUnknown}},
 		"599":             {599, "", []error{ErrServer, ErrOutcomeUnknown}},
-		"302":             {302, "", []error{ErrBadAnswer, ErrOutcomeUnknown}},
-		"201, not JSON":   {201, "{", []error{ErrBadAnswer, ErrOutcomeUnknown}},
-		"201, wrong type": {201, `{"template_id":"x"}`, []error{ErrBadAnswer, ErrOutcomeUnknown}},
+		"302":             {302, "", []error{ErrInvalidResponse, ErrOutcomeUnknown}},
+		"201, not JSON":   {201, "{", []error{ErrInvalidResponse, ErrOutcomeUnknown}},
+		"201, wrong type": {201, `{"template_id":"x"}`, []error{ErrInvalidResponse, ErrOutcomeUnknown}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, answer(tc.status, "application/json", tc.body), withoutRetries)
@@ -325,7 +325,7 @@ func TestErrorCause(t *testing.T) {
 	}
 	c := newTestClient(t, answer(404, "application/json", ""))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	ctx = OnResponse(ctx, func(Response) { cancel(closing) })
+	ctx = WithResponseHook(ctx, func(Response) { cancel(closing) })
 	if _, err := c.Lists.Get(ctx, 1); !errors.Is(err, ErrNotFound) || errors.Is(err, closing) {
 		t.Errorf("what the context did not end: %v", err)
 	}

@@ -98,9 +98,9 @@ func ExampleEmails_GetAll() {
 
 // The header of a file names its columns. All but the address, tags and
 // interests are custom attributes.
-func ExampleImportCSV() {
+func ExampleContactsFromCSV() {
 	file := strings.NewReader("Email,Tags,City\nann@example.com,vip;new,Paris\n\"bob@example.com\",,\"Rome, Italy\"\n")
-	for contact, err := range client.ImportCSV(file, client.CSVOptions{}) {
+	for contact, err := range client.ContactsFromCSV(file, client.CSVOptions{}) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func ExampleContacts_All() {
 	}
 
 	params := client.ListContactsParams{Filter: "status:active", Sort: "email:asc", PerPage: 2}
-	for contact, err := range c.Contacts.All(ctx, list.ListID, params, client.Lookahead(1)) {
+	for contact, err := range c.Contacts.All(ctx, list.ListID, params, client.Prefetch(1)) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func ExampleContacts_Import() {
 	}
 
 	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nnobody,Bob,\n,Cy,\n")
-	contacts := client.ImportCSV(file, client.CSVOptions{
+	contacts := client.ContactsFromCSV(file, client.CSVOptions{
 		BadRow: func(e *client.CSVError) error {
 			fmt.Println("left out:", e)
 			return nil
@@ -111,7 +111,7 @@ func ExampleContacts_Import() {
 	// line 3: nobody: not an email address
 }
 
-func ExampleImportAddresses() {
+func ExampleContactsFromAddresses() {
 	c, stop := newExampleClient()
 	defer stop()
 	ctx := context.Background()
@@ -121,7 +121,7 @@ func ExampleImportAddresses() {
 	}
 
 	customers := map[string]string{"ann@example.com": "Ann", "bob@example.com": "Bob"}
-	addresses := client.ImportAddresses(maps.Keys(customers)) // or slices.Values
+	addresses := client.ContactsFromAddresses(maps.Keys(customers)) // or slices.Values
 	report, err := c.Contacts.Import(ctx, list.ListID, addresses, client.ImportOptions{ImportTo: client.ImportToUnsubscribed})
 	if err != nil {
 		log.Fatal(err)
@@ -220,11 +220,11 @@ func ExampleConfig_observe() {
 	// retries: map[listTags 429:1]
 }
 
-func ExampleOnResponse() {
+func ExampleWithResponseHook() {
 	c, stop := newExampleClient()
 	defer stop()
 
-	ctx := client.OnResponse(context.Background(), func(r client.Response) {
+	ctx := client.WithResponseHook(context.Background(), func(r client.Response) {
 		fmt.Println(r.Op, r.StatusCode, r.Header.Get("Content-Type"))
 	})
 	if _, err := c.Lists.List(ctx, client.ListListsParams{}); err != nil {

@@ -289,8 +289,8 @@ func TestOverSockets(t *testing.T) {
 		{mockserver.FaultReset, false, nil},
 		{mockserver.FaultReset, true, nil},
 		{mockserver.FaultTruncate, false, io.ErrUnexpectedEOF},
-		{mockserver.FaultRedirect, true, client.ErrBadAnswer},
-		{mockserver.FaultNotJSON, true, client.ErrBadAnswer},
+		{mockserver.FaultRedirect, true, client.ErrInvalidResponse},
+		{mockserver.FaultNotJSON, true, client.ErrInvalidResponse},
 	} {
 		if err := srv.Inject(mockserver.Fault{Action: tc.action, AfterActing: tc.after, Every: 2}); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ type ImportOptions struct {
 
 	// Filter is asked of each contact that is not skipped. One for which it is
 	// false is left out, but keeps its place in the source, so that Skip,
-	// Checkpoint and [ImportReport.Left] stay right. Default: none is.
+	// Checkpoint and [ImportReport.Remaining] stay right. Default: none is.
 	Filter func(ImportContact) bool
 
 	// Resubscribe has an import to active make contacts active that had

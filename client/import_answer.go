@@ -20,7 +20,7 @@ import (
 // takes any number.
 //
 // The result accounts for each contact: it is in one of the three counts, or
-// Errors names it. An answer that does not is an [ErrBadAnswer], and which of the
+// Errors names it. An answer that does not is an [ErrInvalidResponse], and which of the
 // contacts are on the list is then unknown. An address that is in the batch again
 // need not be counted again.
 // (Specification: Lists and contacts, Limits.)

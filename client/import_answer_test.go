@@ -24,7 +24,7 @@ func TestImportAccountsForTooFew(t *testing.T) {
 		report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
 			OnBatchError: ContinueOnError, Checkpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
 		})
-		if !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
+		if !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
 			t.Errorf("%s: %v, %+v; want 3000 unknown", body, err, report)
 		}
 	}
@@ -72,7 +72,7 @@ func TestImportBatchKeepsWhatItReads(t *testing.T) {
 	one := ContactImport{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
 		c := newTestClient(t, answer(200, "application/json", body), withoutRetries)
-		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrBadAnswer) || got.Imported != want {
+		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrInvalidResponse) || got.Imported != want {
 			t.Errorf("%s: %+v, %v; want %d imported and an error", body, got, err, want)
 		}
 	}
@@ -85,8 +85,8 @@ func TestImportCountsAddressesOnce(t *testing.T) {
 	for body, want := range map[string]error{
 		`{"imported":2,"updated":0,"errors":[{"index":3}]}`: nil,
 		`{"imported":1,"updated":1,"errors":[{"index":3}]}`: nil,
-		`{"imported":1,"updated":0,"errors":[{"index":3}]}`: ErrBadAnswer,
-		`{"imported":2,"updated":0,"errors":[]}`:            ErrBadAnswer,
+		`{"imported":1,"updated":0,"errors":[{"index":3}]}`: ErrInvalidResponse,
+		`{"imported":2,"updated":0,"errors":[]}`:            ErrInvalidResponse,
 	} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 		if got, err := c.Contacts.ImportBatch(t.Context(), 1, batch); !errors.Is(err, want) || err == nil && got.Accepted != 3 && got.Imported+got.Updated != 3 {
@@ -105,7 +105,7 @@ func TestResubscribe(t *testing.T) {
 	})
 	one := ImportContact{Email: "a@x"}
 	for _, resubscribe := range []bool{false, true} {
-		if _, err := c.Contacts.Import(t.Context(), 1, ImportSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}); err != nil {
+		if _, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Contacts.ImportBatch(t.Context(), 1, ContactImport{Contacts: []ImportContact{one}, Resubscribe: resubscribe}); err != nil {

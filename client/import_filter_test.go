@@ -34,11 +34,11 @@ func TestImportFilter(t *testing.T) {
 	for i := range int64(26) {
 		got = append(got, report.Status(i))
 	}
-	const n, s, i, r, f, l = ImportNotSent, ImportSkipped, ImportImported, ImportRejected, ImportFailed, ImportLeftOut
+	const n, s, i, r, f, l = ImportNotSent, ImportSkipped, ImportImported, ImportRejected, ImportFailed, ImportFiltered
 	if want := []ImportStatus{s, s, i, l, i, i, l, f, f, l, f, i, l, i, i, l, i, i, l, i, l, l, l, l, l, n}; !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	if want := (ImportCounts{Imported: 9, Failed: 3, LeftOut: 11}); report.ImportCounts != want {
+	if want := (ImportCounts{Imported: 9, Failed: 3, Filtered: 11}); report.ImportCounts != want {
 		t.Errorf("counts %+v, want %+v", report.ImportCounts, want)
 	}
 	if report.Confirmed != 7 || !slices.Equal(checkpoints, []int64{6, 7}) || len(failures) != 1 || failures[0].From != 6 || failures[0].To != 11 {
@@ -64,10 +64,10 @@ func TestImportFilterLeft(t *testing.T) {
 	c := newTestClient(t, srv.ServeHTTP)
 	opts := ImportOptions{BatchSize: 10, OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line%2 == 0 }}
 	report, err := c.Contacts.Import(t.Context(), 1, numbered(95, 0), opts)
-	if err == nil || report.LeftOut != 47 || report.Failed != 10 {
+	if err == nil || report.Filtered != 47 || report.Failed != 10 {
 		t.Fatalf("%v, %+v", err, report)
 	}
-	second, err := c.Contacts.Import(t.Context(), 1, report.Left(numbered(95, 0)), ImportOptions{})
+	second, err := c.Contacts.Import(t.Context(), 1, report.Remaining(numbered(95, 0)), ImportOptions{})
 	if err != nil || second.Read != 10 || second.Imported != 10 || len(srv.list) != 48 {
 		t.Errorf("%v, %+v, %d on the list", err, second, len(srv.list))
 	}
@@ -82,7 +82,7 @@ func TestImportFilterAll(t *testing.T) {
 		Checkpoint: func(n int64) error { at = n; return nil },
 		Progress:   func(ImportProgress) { t.Error("progress") },
 	})
-	if err != nil || !report.Complete || report.LeftOut != 5000 || report.Confirmed != 5000 || at != 5000 {
+	if err != nil || !report.Complete || report.Filtered != 5000 || report.Confirmed != 5000 || at != 5000 {
 		t.Errorf("%v, %+v, checkpoint %d", err, report, at)
 	}
 }

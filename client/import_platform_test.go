@@ -60,12 +60,12 @@ func importTwice(t *testing.T, p *platform, n, size int) {
 	c := p.client(client.Config{Retry: client.RetryConfig{MaxAttempts: 1}})
 	checkpoint := int64(0)
 	opts := client.ImportOptions{BatchSize: size, Checkpoint: func(n int64) error { checkpoint = n; return nil }}
-	first, err := c.Contacts.Import(ctx, list.ListID, client.ImportSlice(contacts), opts)
+	first, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(contacts), opts)
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		t.Fatalf("the first import: %v", err)
 	}
 	opts.Skip, opts.Checkpoint = checkpoint, nil
-	second, err := c.Contacts.Import(ctx, list.ListID, client.ImportSlice(contacts), opts)
+	second, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(contacts), opts)
 	if err != nil {
 		t.Fatalf("the second import: %v", err)
 	}
@@ -114,7 +114,7 @@ func TestImportIsRetried(t *testing.T) {
 		for i := range contacts {
 			contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
 		}
-		report, err := p.client(client.Config{}).Contacts.Import(t.Context(), list.ListID, client.ImportSlice(contacts), client.ImportOptions{BatchSize: 10})
+		report, err := p.client(client.Config{}).Contacts.Import(t.Context(), list.ListID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 10})
 		if err != nil || report.Confirmed != 300 || report.Imported+report.Accepted != 300 || report.Accepted == 0 {
 			t.Errorf("%v, %+v", err, report)
 		}
@@ -136,7 +136,7 @@ func TestImportCancelledOnPlatform(t *testing.T) {
 			defer cancel() // when the platform has answered, and before the client knows
 			return p.Transport().RoundTrip(r)
 		})}})
-		report, err := c.Contacts.Import(ctx, list.ListID, client.ImportSlice(make([]client.ImportContact, 10)), client.ImportOptions{BatchSize: 5})
+		report, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(make([]client.ImportContact, 10)), client.ImportOptions{BatchSize: 5})
 		if !errors.Is(err, context.Canceled) || report.Complete || report.Status(9) != client.ImportNotSent {
 			t.Errorf("%v, %+v", err, report)
 		}
@@ -166,7 +166,7 @@ func TestImportRespectsPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	everybody := client.ImportAddresses(slices.Values([]string{"new@example.com", "left@example.com", "pending@example.com"}))
+	everybody := client.ContactsFromAddresses(slices.Values([]string{"new@example.com", "left@example.com", "pending@example.com"}))
 	statuses := func(want ...string) {
 		t.Helper()
 		for i, id := range []int64{left.ID, pending.ID} {

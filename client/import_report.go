@@ -38,14 +38,14 @@ const (
 	// ImportUnknown: its request failed, and it may be on the list or not.
 	// Give it to the next call; that creates nothing twice.
 	ImportUnknown
-	// ImportLeftOut: ImportOptions.Filter left it out.
-	ImportLeftOut
+	// ImportFiltered: ImportOptions.Filter left it out.
+	ImportFiltered
 )
 
 // String returns for example "imported".
 func (s ImportStatus) String() string {
 	names := []string{
-		"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "left out",
+		"not sent", "skipped", "imported", "updated", "accepted", "rejected", "failed", "unknown", "filtered",
 	}
 	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("ImportStatus(%d)", int(s))
@@ -55,7 +55,7 @@ func (s ImportStatus) String() string {
 
 // confirmed reports whether the platform has answered for the contact, or need not.
 func (s ImportStatus) confirmed() bool {
-	return ImportSkipped <= s && s <= ImportRejected || s == ImportLeftOut
+	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }
 
 // ImportCounts counts the contacts of the batches that are finished.
@@ -66,7 +66,7 @@ type ImportCounts struct {
 	Rejected int64 // the platform does not take them
 	Failed   int64 // their request failed, and did nothing
 	Unknown  int64 // their request failed, and they may be on the list
-	LeftOut  int64 // ImportOptions.Filter left them out
+	Filtered  int64 // ImportOptions.Filter left them out
 }
 
 // ImportProgress is how far an import has come.
@@ -131,10 +131,10 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 	return ImportNotSent
 }
 
-// Left returns those contacts of the same source that are to be given to the
+// Remaining returns those contacts of the same source that are to be given to the
 // next call: all that were not sent, failed or are unknown. The next report
 // numbers them anew, from 0.
-func (r *ImportReport) Left(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
+func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)
 		for c, err := range contacts {
@@ -199,12 +199,12 @@ func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	var spans []span
 	next := b.from
 	for _, place := range b.places {
-		spans = appendSpan(spans, span{next, place, ImportLeftOut})
+		spans = appendSpan(spans, span{next, place, ImportFiltered})
 		spans = appendSpan(spans, span{place, place + 1, status(place)})
 		next = place + 1
 	}
-	r.LeftOut += b.to - b.from - int64(len(b.places))
-	r.add(appendSpan(spans, span{next, b.to, ImportLeftOut}))
+	r.Filtered += b.to - b.from - int64(len(b.places))
+	r.add(appendSpan(spans, span{next, b.to, ImportFiltered}))
 }
 
 // appendSpan appends a span, and joins it to the last one if it can.

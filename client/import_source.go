@@ -2,8 +2,8 @@ package client
 
 import "iter"
 
-// ImportSlice returns contacts as a source for [Contacts.Import].
-func ImportSlice(contacts []ImportContact) iter.Seq2[ImportContact, error] {
+// ContactsFromSlice returns contacts as a source for [Contacts.Import].
+func ContactsFromSlice(contacts []ImportContact) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		for _, c := range contacts {
 			if !yield(c, nil) {
@@ -13,8 +13,8 @@ func ImportSlice(contacts []ImportContact) iter.Seq2[ImportContact, error] {
 	}
 }
 
-// ImportAddresses returns addresses as a source for [Contacts.Import].
-func ImportAddresses(addresses iter.Seq[string]) iter.Seq2[ImportContact, error] {
+// ContactsFromAddresses returns addresses as a source for [Contacts.Import].
+func ContactsFromAddresses(addresses iter.Seq[string]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		for a := range addresses {
 			if !yield(ImportContact{Email: a}, nil) {

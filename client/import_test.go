@@ -174,7 +174,7 @@ func TestImportStatuses(t *testing.T) {
 		t.Errorf("confirmed %d, failures %v", report.Confirmed, failures)
 	}
 	var left []string
-	for c, err := range report.Left(numbered(16, 0)) {
+	for c, err := range report.Remaining(numbered(16, 0)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,13 +202,13 @@ func TestImportAnswers(t *testing.T) {
 		want ImportStatus
 		fail error
 	}{
-		"empty":               {``, ImportUnknown, ErrBadAnswer},
+		"empty":               {``, ImportUnknown, ErrInvalidResponse},
 		"nobody":              {`{"imported":0,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
 		"nobody else":         {`{"imported":0,"updated":0,"errors":[{"index":1}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"refused":             {`{"imported":false,"errors":[]}`, ImportUnknown, ErrBadAnswer},
-		"an error":            {`{"error":"no"}`, ImportUnknown, ErrBadAnswer},
-		"null":                {`null`, ImportUnknown, ErrBadAnswer},
-		"other shape":         {`{"job":7}`, ImportUnknown, ErrBadAnswer},
+		"refused":             {`{"imported":false,"errors":[]}`, ImportUnknown, ErrInvalidResponse},
+		"an error":            {`{"error":"no"}`, ImportUnknown, ErrInvalidResponse},
+		"null":                {`null`, ImportUnknown, ErrInvalidResponse},
+		"other shape":         {`{"job":7}`, ImportUnknown, ErrInvalidResponse},
 		"true":                {`{"import_id":7,"id":[1,2],"imported":true,"data":[{"id":1},{"id":2}],"errors":[]}`, ImportAccepted, nil},
 		"true but for one":    {`{"imported":true,"errors":[{"loc":["body","contacts",1,"email"],"msg":"no","code":8001}]}`, ImportRejected, nil},
 		"counts as text":      {`{"imported":"2","updated":"0"}`, ImportImported, nil},
@@ -216,24 +216,24 @@ func TestImportAnswers(t *testing.T) {
 		"number as text":      {`{"imported":1,"updated":0,"errors":[{"index":null,"loc":["1"]}]}`, ImportRejected, nil},
 		"index before number": {`{"imported":1,"updated":0,"errors":[{"loc":["body",0],"index":1}]}`, ImportRejected, nil},
 		"no place":            {`{"imported":1,"updated":0,"errors":[{"loc":["body","email"],"msg":"no","type":"t"}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"no location":         {`{"imported":1,"updated":0,"errors":[{"msg":"no"}]}`, ImportUnknown, ErrBadAnswer},
+		"no location":         {`{"imported":1,"updated":0,"errors":[{"msg":"no"}]}`, ImportUnknown, ErrInvalidResponse},
 		"odd error":           {`{"imported":1,"updated":0,"errors":[{"index":1,"msg":{},"type":7,"loc":5.5,"email":[]}]}`, ImportRejected, nil},
 		"not all":             {`{"imported":1,"updated":0,"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
 		"empty list":          {`{"imported":[],"updated":[],"errors":[]}`, ImportUnknown, ErrOutcomeUnknown},
-		"empty object":        {`{"imported":{}}`, ImportUnknown, ErrBadAnswer},
+		"empty object":        {`{"imported":{}}`, ImportUnknown, ErrInvalidResponse},
 		"object":              {`{"imported":{"job":7}}`, ImportAccepted, nil},
 		"list":                {`{"imported":["a","b"]}`, ImportImported, nil},
-		"shorter list":        {`{"imported":["a"]}`, ImportUnknown, ErrBadAnswer},
-		"empty text":          {`{"imported":""}`, ImportUnknown, ErrBadAnswer},
-		"false as text":       {`{"imported":"false"}`, ImportUnknown, ErrBadAnswer},
+		"shorter list":        {`{"imported":["a"]}`, ImportUnknown, ErrInvalidResponse},
+		"empty text":          {`{"imported":""}`, ImportUnknown, ErrInvalidResponse},
+		"false as text":       {`{"imported":"false"}`, ImportUnknown, ErrInvalidResponse},
 		"true as text":        {`{"imported":"true"}`, ImportAccepted, nil},
 		"true, and an error":  {`{"imported":true,"error":"no"}`, ImportUnknown, ErrOutcomeUnknown},
-		"two, and details":    {`{"imported":2,"detail":[{"msg":"no"}]}`, ImportUnknown, ErrBadAnswer},
+		"two, and details":    {`{"imported":2,"detail":[{"msg":"no"}]}`, ImportUnknown, ErrInvalidResponse},
 		"two, and no error":   {`{"imported":2,"error":null,"detail":[]}`, ImportImported, nil},
 		"wrong sum":           {`{"imported":9,"updated":0,"errors":[]}`, ImportAccepted, nil},
 		"negative":            {`{"imported":3,"updated":-1,"errors":[]}`, ImportAccepted, nil},
 		"index out of range":  {`{"imported":1,"updated":0,"errors":[{"index":2}]}`, ImportUnknown, ErrOutcomeUnknown},
-		"negative index":      {`{"imported":1,"updated":0,"errors":[{"index":-1}]}`, ImportUnknown, ErrBadAnswer},
+		"negative index":      {`{"imported":1,"updated":0,"errors":[{"index":-1}]}`, ImportUnknown, ErrInvalidResponse},
 		"same index twice":    {`{"imported":0,"updated":0,"errors":[{"index":1},{"index":0},{"index":1}]}`, ImportRejected, nil},
 		"numbers in location": {`{"imported":0,"updated":0,"errors":[{"index":1,"loc":["body",1]},{"index":0}]}`, ImportRejected, nil},
 		"not JSON":            {`<`, ImportUnknown, ErrOutcomeUnknown},
@@ -255,8 +255,8 @@ func TestImportAnswers(t *testing.T) {
 func TestImportSources(t *testing.T) {
 	contacts := []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "c@x"}}
 	for name, source := range map[string]iter.Seq2[ImportContact, error]{
-		"slice":     ImportSlice(contacts),
-		"addresses": ImportAddresses(slices.Values([]string{"a@x", "b@x", "c@x"})),
+		"slice":     ContactsFromSlice(contacts),
+		"addresses": ContactsFromAddresses(slices.Values([]string{"a@x", "b@x", "c@x"})),
 	} {
 		for _, stop := range []int{1, 3} {
 			var got []string
@@ -273,12 +273,12 @@ func TestImportSources(t *testing.T) {
 			}
 		}
 	}
-	for s := ImportNotSent; s <= ImportLeftOut; s++ {
+	for s := ImportNotSent; s <= ImportFiltered; s++ {
 		if strings.HasPrefix(s.String(), "ImportStatus") {
 			t.Errorf("status %d has no name", int(s))
 		}
 	}
-	if got := (ImportLeftOut + 1).String(); got != "ImportStatus(9)" {
+	if got := (ImportFiltered + 1).String(); got != "ImportStatus(9)" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -483,7 +483,7 @@ func TestImportLeft(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	second, err := c.Contacts.Import(t.Context(), 1, first.Left(numbered(95, 9)), ImportOptions{})
+	second, err := c.Contacts.Import(t.Context(), 1, first.Remaining(numbered(95, 9)), ImportOptions{})
 	if err != nil || second.Read != first.Failed {
 		t.Errorf("resumed with %d contacts (%v), want %d", second.Read, err, first.Failed)
 	}
@@ -589,10 +589,10 @@ func TestImportProgressCountsBatches(t *testing.T) {
 		Progress: func(p ImportProgress) { got = append(got, fmt.Sprintf("%d:%d", p.Batches, p.Confirmed)) },
 	}
 	report, err := c.Contacts.Import(t.Context(), 1, numbered(9, 0), opts)
-	if err != nil || report.LeftOut != 5 || report.Confirmed != 9 || fmt.Sprint(got) != "[1:2 2:4]" {
+	if err != nil || report.Filtered != 5 || report.Confirmed != 9 || fmt.Sprint(got) != "[1:2 2:4]" {
 		t.Errorf("%v, %+v, progress %v", err, report, got)
 	}
-	for i, want := range []ImportStatus{ImportImported, ImportImported, ImportImported, ImportImported, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportLeftOut, ImportNotSent} {
+	for i, want := range []ImportStatus{ImportImported, ImportImported, ImportImported, ImportImported, ImportFiltered, ImportFiltered, ImportFiltered, ImportFiltered, ImportFiltered, ImportNotSent} {
 		if s := report.Status(int64(i)); s != want {
 			t.Errorf("contact %d is %v, want %v", i, s, want)
 		}
@@ -630,7 +630,7 @@ func TestReportOutOfOrder(t *testing.T) {
 	}
 	broken := errors.New("unreadable")
 	var left []string
-	for c, err := range r.Left(func(yield func(ImportContact, error) bool) {
+	for c, err := range r.Remaining(func(yield func(ImportContact, error) bool) {
 		_ = yield(ImportContact{}, broken)
 		for c, err := range numbered(13, 0) {
 			if !yield(c, err) {
@@ -644,7 +644,7 @@ func TestReportOutOfOrder(t *testing.T) {
 	if got, want := strings.Join(left, " "), "unreadable c9@example.com<nil> c10@example.com<nil> c12@example.com<nil> unreadable"; got != want {
 		t.Errorf("left %s, want %s", got, want)
 	}
-	if a, b, c := ImportStatus(-1).String(), ImportLeftOut.String(), (ImportLeftOut + 1).String(); a != "ImportStatus(-1)" || b != "left out" || c != "ImportStatus(9)" {
+	if a, b, c := ImportStatus(-1).String(), ImportFiltered.String(), (ImportFiltered + 1).String(); a != "ImportStatus(-1)" || b != "filtered" || c != "ImportStatus(9)" {
 		t.Errorf("statuses print as %s, %s, %s", a, b, c)
 	}
 }

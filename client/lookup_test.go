@@ -179,7 +179,7 @@ func TestLookupRefusedAtTheEnd(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil })
 		why := errors.New("the caller's own reason")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		_, err := c.Emails.Get(OnResponse(ctx, func(Response) { cancel(why) }), "e")
+		_, err := c.Emails.Get(WithResponseHook(ctx, func(Response) { cancel(why) }), "e")
 		for _, want := range []error{ErrRateLimited, context.Canceled, why} {
 			if !errors.Is(err, want) {
 				t.Errorf("%v, want an error that is %v as well", err, want)

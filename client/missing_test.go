@@ -90,8 +90,8 @@ func TestPromisedMemberMissing(t *testing.T) {
 				})
 				_, err := a.call(t.Context(), c)
 				var e *Error
-				if !errors.As(err, &e) || !errors.Is(err, ErrBadAnswer) {
-					t.Errorf("%s, %d %s: %v, want an ErrBadAnswer", op, status, name, err)
+				if !errors.As(err, &e) || !errors.Is(err, ErrInvalidResponse) {
+					t.Errorf("%s, %d %s: %v, want an ErrInvalidResponse", op, status, name, err)
 					continue
 				}
 				named := strings.Contains(err.Error(), member) || strings.Contains(err.Error(), "no error of the platform")
@@ -122,7 +122,7 @@ func TestRefusalAsSuccess(t *testing.T) {
 		}
 		for body, refused := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
-			if _, err := a.call(t.Context(), c); errors.Is(err, ErrBadAnswer) != refused || (err != nil) != refused {
+			if _, err := a.call(t.Context(), c); errors.Is(err, ErrInvalidResponse) != refused || (err != nil) != refused {
 				t.Errorf("%s answered %s: %v", a.op, body, err)
 			}
 		}
@@ -151,7 +151,7 @@ func TestRenderPromisesHTML(t *testing.T) {
 			return respond(200, `{"detail":[{"msg":"refused"}]}`, "Content-Type", contentType), nil
 		}, withoutRetries)
 		html, err := c.Templates.Render(t.Context(), 1)
-		if (err == nil) != good || errors.Is(err, ErrBadAnswer) == good || (html != "") != good {
+		if (err == nil) != good || errors.Is(err, ErrInvalidResponse) == good || (html != "") != good {
 			t.Errorf("%s: %q, %v", contentType, html, err)
 		}
 	}
@@ -171,8 +171,8 @@ func TestPageWithoutItems(t *testing.T) {
 					return pages.RoundTrip(r)
 				}, withoutRetries)
 				n, _ := strconv.Atoi(bad)
-				got, err := collect(t, c, ListTagsParams{Page: 1}, Lookahead(lookahead))
-				if len(got) != 3*(n-1) || !errors.Is(err, ErrBadAnswer) {
+				got, err := collect(t, c, ListTagsParams{Page: 1}, Prefetch(lookahead))
+				if len(got) != 3*(n-1) || !errors.Is(err, ErrInvalidResponse) {
 					t.Errorf("page %s is %s: %d items, then %v", bad, body, len(got), err)
 				}
 			}

@@ -117,7 +117,7 @@ func TestObserveLookups(t *testing.T) {
 func TestObserveEveryEnd(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	abandon := OnResponse(t.Context(), func(Response) { panic("stop") })
+	abandon := WithResponseHook(t.Context(), func(Response) { panic("stop") })
 	for name, tc := range map[string]struct {
 		ctx      context.Context
 		id       int64

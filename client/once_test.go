@@ -330,7 +330,7 @@ func TestEndlessInformation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) {
+		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: %v", base, err)
 		}
 	}

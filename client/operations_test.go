@@ -221,7 +221,7 @@ func listOperations() []operation {
 			return last(c.Contacts.Create(ctx, f.list, contact))
 		}, contacts},
 		{"listContacts", func(ctx context.Context, c *client.Client, f *fixture) error {
-			return drain(c.Contacts.All(ctx, f.list, client.ListContactsParams{Sort: "email:desc", Filter: "status:active"}, client.Lookahead(1)))
+			return drain(c.Contacts.All(ctx, f.list, client.ListContactsParams{Sort: "email:desc", Filter: "status:active"}, client.Prefetch(1)))
 		}, nil},
 		{"getContact", func(ctx context.Context, c *client.Client, f *fixture) error {
 			return last(c.Contacts.Get(ctx, f.list, f.contact))
@@ -236,7 +236,7 @@ func listOperations() []operation {
 		}, nil},
 		{"importContacts", func(ctx context.Context, c *client.Client, f *fixture) error {
 			batch := []client.ImportContact{{Email: f.name() + "@example.com", Tags: []string{"x"}, Line: 2}, {Email: "ann@example.com"}, {Email: "bad"}}
-			return last(c.Contacts.Import(ctx, f.list, client.ImportSlice(batch), client.ImportOptions{ImportTo: client.ImportToActive}))
+			return last(c.Contacts.Import(ctx, f.list, client.ContactsFromSlice(batch), client.ImportOptions{ImportTo: client.ImportToActive}))
 		}, nil},
 		{"listTags", func(ctx context.Context, c *client.Client, _ *fixture) error {
 			return cmp.Or(last(c.Tags.List(ctx, client.ListTagsParams{})), drain(c.Tags.All(ctx, client.ListTagsParams{})))

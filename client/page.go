@@ -17,11 +17,11 @@ import (
 // IterOption changes how an iterator goes through the pages of a list.
 type IterOption func(*iteration)
 
-// Lookahead has an iterator ask for up to n pages beyond the one that it waits
+// Prefetch has an iterator ask for up to n pages beyond the one that it waits
 // for, at the same time. That makes it up to n+1 times as fast where latency
 // counts, at the price of n+1 pages in memory and up to n requests for nothing
 // at the end. Default 0. The first page is always asked for alone.
-func Lookahead(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
+func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration is what an iterator does about pages.
 type iteration struct {

@@ -100,7 +100,7 @@ func TestAll(t *testing.T) {
 		srv   *tagPages
 		par   ListTagsParams
 		items int
-		asked int // pages, without Lookahead
+		asked int // pages, without Prefetch
 		bad   error
 	}{
 		"nothing":                  {&tagPages{perPage: 50}, ListTagsParams{}, 0, 1, nil},
@@ -118,20 +118,20 @@ func TestAll(t *testing.T) {
 		"empty page in between":    {&tagPages{pages: pagesOf(3, 0, 3, 1), perPage: 3}, ListTagsParams{}, 7, 5, nil},
 		"more than a full page":    {&tagPages{pages: pagesOf(5, 5, 2), perPage: 3}, ListTagsParams{}, 12, 4, nil},
 		"clamped, but counted":     {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{PerPage: 100, WithCount: true}, 5, 3, nil},
-		"clamped with a lie":       {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100}, ListTagsParams{PerPage: 100}, 2, 3, ErrBadAnswer},
-		"shrunk with a lie":        {&tagPages{pages: pagesOf(3, 3, 2, 3), perPage: 3}, ListTagsParams{}, 8, 5, ErrBadAnswer},
+		"clamped with a lie":       {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100}, ListTagsParams{PerPage: 100}, 2, 3, ErrInvalidResponse},
+		"shrunk with a lie":        {&tagPages{pages: pagesOf(3, 3, 2, 3), perPage: 3}, ListTagsParams{}, 8, 5, ErrInvalidResponse},
 		"lie, from a later page":   {&tagPages{pages: pagesOf(2, 2, 1), perPage: 100, count: 5}, ListTagsParams{Page: 2, WithCount: true}, 3, 2, nil},
-		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, ErrBadAnswer},
-		"counted, and empty":       {&tagPages{perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 0, 1, ErrBadAnswer},
-		"counted, full pages":      {&tagPages{pages: pagesOf(3, 3), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 6, 4, ErrBadAnswer},
+		"counted too many":         {&tagPages{pages: pagesOf(3, 1), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 4, 4, ErrInvalidResponse},
+		"counted, and empty":       {&tagPages{perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 0, 1, ErrInvalidResponse},
+		"counted, full pages":      {&tagPages{pages: pagesOf(3, 3), perPage: 3, count: 9}, ListTagsParams{WithCount: true}, 6, 4, ErrInvalidResponse},
 		"no page behind the last":  {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 404}, ListTagsParams{}, 4, 3, nil},
 		"no such page number":      {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3, failWith: 422}, ListTagsParams{}, 4, 3, nil},
 		"the rest is refused":      {&tagPages{pages: pagesOf(3, 1), perPage: 3, fail: 3}, ListTagsParams{}, 4, 3, ErrForbidden},
 		"all, whatever the page":   {&tagPages{pages: pagesOf(3), perPage: 50, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, nil},
 		"count, from a later page": {&tagPages{pages: pagesOf(3, 3, 1), perPage: 3, count: 7}, ListTagsParams{Page: 2, WithCount: true}, 4, 2, nil},
-		"page ignored":             {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, ErrBadAnswer},
-		"other page":               {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, page: func(n int64) int64 { return n + n/3 }}, ListTagsParams{}, 6, 3, ErrBadAnswer},
-		"same items, other number": {&tagPages{pages: [][]string{{"a", "b"}, {"c", "d"}, {"c", "d"}, {"e"}}, perPage: 2}, ListTagsParams{}, 4, 3, ErrBadAnswer},
+		"page ignored":             {&tagPages{pages: pagesOf(3), perPage: 3, page: func(int64) int64 { return 1 }}, ListTagsParams{}, 3, 2, ErrInvalidResponse},
+		"other page":               {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, page: func(n int64) int64 { return n + n/3 }}, ListTagsParams{}, 6, 3, ErrInvalidResponse},
+		"same items, other number": {&tagPages{pages: [][]string{{"a", "b"}, {"c", "d"}, {"c", "d"}, {"e"}}, perPage: 2}, ListTagsParams{}, 4, 3, ErrInvalidResponse},
 		"a page fails":             {&tagPages{pages: pagesOf(3, 3, 3, 3), perPage: 3, fail: 3}, ListTagsParams{}, 6, 3, ErrForbidden},
 		"the first page fails":     {&tagPages{perPage: 3, fail: 1}, ListTagsParams{}, 0, 1, ErrForbidden},
 	} {
@@ -149,9 +149,9 @@ func TestAll(t *testing.T) {
 				t.Errorf("the parameters were changed: %+v", par)
 			}
 			for _, depth := range []int{1, 3, 10} {
-				ahead, err := collect(t, c, tc.par, Lookahead(depth))
+				ahead, err := collect(t, c, tc.par, Prefetch(depth))
 				if !slices.Equal(ahead, got) || !errors.Is(err, tc.bad) {
-					t.Errorf("with Lookahead(%d): %v, then %v", depth, ahead, err)
+					t.Errorf("with Prefetch(%d): %v, then %v", depth, ahead, err)
 				}
 			}
 		})
@@ -176,7 +176,7 @@ func TestAllGoesInCircles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := collect(t, c, ListTagsParams{}); !errors.Is(err, ErrBadAnswer) || asked > 4*(before+circle)+2 {
+			if _, err := collect(t, c, ListTagsParams{}); !errors.Is(err, ErrInvalidResponse) || asked > 4*(before+circle)+2 {
 				t.Errorf("circle of %d after %d: %v after %d pages", circle, before, err, asked)
 			}
 		}
@@ -186,7 +186,7 @@ func TestAllGoesInCircles(t *testing.T) {
 func TestAllIsLazyAndRestarts(t *testing.T) {
 	srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2}
 	c := srv.client(t)
-	all := c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(2))
+	all := c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(2))
 	if len(srv.asked) != 0 {
 		t.Fatal("a request was sent before the first iteration")
 	}
@@ -215,7 +215,7 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if got, err := collect(t, c, ListTagsParams{}, Lookahead(1)); len(got) != 5 || err != nil {
+			if got, err := collect(t, c, ListTagsParams{}, Prefetch(1)); len(got) != 5 || err != nil {
 				t.Errorf("one of several loops: %v, %v", got, err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestLookahead(t *testing.T) {
 			}
 			start := time.Now()
 			n := 0
-			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Lookahead(depth)) {
+			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(depth)) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -252,10 +252,10 @@ func TestLookahead(t *testing.T) {
 				}
 			}
 			if want := time.Duration(1+80/(depth+1)) * 20 * time.Millisecond; time.Since(start) != want {
-				t.Errorf("Lookahead(%d): %v, want %v", depth, time.Since(start), want)
+				t.Errorf("Prefetch(%d): %v, want %v", depth, time.Since(start), want)
 			}
 			if most.Load() != int64(depth+1) || under.Load() != 0 {
-				t.Errorf("Lookahead(%d): %d requests at a time, %d left behind", depth, most.Load(), under.Load())
+				t.Errorf("Prefetch(%d): %d requests at a time, %d left behind", depth, most.Load(), under.Load())
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := 0
-			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Prefetch(5)) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -296,7 +296,7 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { _ = recover() }()
 			n := 0
-			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Lookahead(5)) {
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(t.Context(), ListTagsParams{}, Prefetch(5)) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -308,7 +308,7 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 	})
 	t.Run("failing page", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			got, err := collect(t, slow(&tagPages{pages: full, perPage: 2, fail: 4}), ListTagsParams{}, Lookahead(5))
+			got, err := collect(t, slow(&tagPages{pages: full, perPage: 2, fail: 4}), ListTagsParams{}, Prefetch(5))
 			if len(got) != 6 || !errors.Is(err, ErrForbidden) {
 				t.Errorf("%v, then %v", got, err)
 			}
@@ -320,7 +320,7 @@ func TestLookaheadLeavesNothing(t *testing.T) {
 			defer cancel()
 			n := 0
 			var last error
-			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(ctx, ListTagsParams{}, Lookahead(5)) {
+			for _, err := range slow(&tagPages{pages: full, perPage: 2}).Tags.All(ctx, ListTagsParams{}, Prefetch(5)) {
 				n++
 				last = err
 			}
@@ -354,7 +354,7 @@ func FuzzPages(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := collect(t, c, ListTagsParams{}, Lookahead(int(depth%4)))
+			got, err := collect(t, c, ListTagsParams{}, Prefetch(int(depth%4)))
 			if limit := 4*len(pages) + 8; asked > limit {
 				t.Fatalf("asked for %d pages of %d", asked, len(pages))
 			}

@@ -32,15 +32,15 @@ func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r))
 
 type responseKey struct{}
 
-// OnResponse returns a context with which f is called for each answer to the
+// WithResponseHook returns a context with which f is called for each answer to the
 // calls that are made with it, also those that are errors and are tried again:
 //
 //	var last client.Response
-//	ctx = client.OnResponse(ctx, func(r client.Response) { last = r })
+//	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
 //
-// f must not block. An import or an iterator with Lookahead calls it from
+// f must not block. An import or an iterator with Prefetch calls it from
 // several goroutines at once.
-func OnResponse(ctx context.Context, f func(Response)) context.Context {
+func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
 	return context.WithValue(ctx, responseKey{}, f)
 }
 

@@ -144,14 +144,14 @@ func TestFaults(t *testing.T) {
 		"not HTTP":               {raw("SSH-2.0-x\r\n"), false, ErrOutcomeUnknown},
 		"truncated":              {raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
 		"truncated chunk":        {raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"template_id\":1"), false, io.ErrUnexpectedEOF},
-		"too large by header":    {raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"), false, ErrBadAnswer},
-		"too large":              {raw("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000)), false, ErrBadAnswer},
-		"HTML":                   {plain(status(200, "Content-Type", "text/html; charset=utf-8")), false, ErrBadAnswer},
-		"redirect":               {plain(status(302, "Location", "/login?session=1")), false, ErrBadAnswer},
-		"redirect with the body": {plain(status(307, "Location", "/elsewhere")), false, ErrBadAnswer},
-		"redirect to nowhere":    {plain(status(301)), false, ErrBadAnswer},
-		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrBadAnswer},
-		"not modified":           {plain(status(304)), false, ErrBadAnswer},
+		"too large by header":    {raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"), false, ErrInvalidResponse},
+		"too large":              {raw("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat(" ", 2000)), false, ErrInvalidResponse},
+		"HTML":                   {plain(status(200, "Content-Type", "text/html; charset=utf-8")), false, ErrInvalidResponse},
+		"redirect":               {plain(status(302, "Location", "/login?session=1")), false, ErrInvalidResponse},
+		"redirect with the body": {plain(status(307, "Location", "/elsewhere")), false, ErrInvalidResponse},
+		"redirect to nowhere":    {plain(status(301)), false, ErrInvalidResponse},
+		"redirect to garbage":    {plain(status(301, "Location", "http://[")), false, ErrInvalidResponse},
+		"not modified":           {plain(status(304)), false, ErrInvalidResponse},
 	} {
 		for _, op := range []string{"read", "update", "delete", "state", "create"} {
 			t.Run(name+"/"+op, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	})
 	err := operations(c)["create"](t.Context())
 	var e *Error
-	if !errors.As(err, &e) || e.StatusCode != 101 || !errors.Is(err, ErrBadAnswer) || !errors.Is(err, ErrOutcomeUnknown) || e.Attempts != 1 {
+	if !errors.As(err, &e) || e.StatusCode != 101 || !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) || e.Attempts != 1 {
 		t.Errorf("got %v, want a bad answer", err)
 	}
 	<-gone
@@ -208,13 +208,13 @@ func TestRedirectHidesSecrets(t *testing.T) {
 			w.Header().Set("Location", location)
 			w.WriteHeader(302)
 		})
-		ctx := OnResponse(t.Context(), func(r Response) { header = r.Header.Get("Location") })
+		ctx := WithResponseHook(t.Context(), func(r Response) { header = r.Header.Get("Location") })
 		err := operations(c)["create"](ctx)
-		if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
+		if !errors.Is(err, ErrInvalidResponse) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "session") {
 			t.Errorf("%s: got %v, want %q", location, err, want)
 		}
 		if header != location {
-			t.Errorf("OnResponse got the Location %q, want %q", header, location)
+			t.Errorf("WithResponseHook got the Location %q, want %q", header, location)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func TestReadsRealAnswers(t *testing.T) {
 		t.Run(a.op, func(t *testing.T) {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(a.status, a.body, "Content-Type", ""), nil })
 			var asked string
-			ctx := OnResponse(t.Context(), func(r Response) { asked = r.Op })
+			ctx := WithResponseHook(t.Context(), func(r Response) { asked = r.Op })
 			if got, err := a.call(ctx, c); err != nil || asked != a.op || !reflect.DeepEqual(got, a.want) {
 				t.Errorf("%s made of %s\n got %+v, %v\nwant %+v", asked, a.body, got, err, a.want)
 			}

@@ -5,7 +5,7 @@
 //	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 //
 //	c, err := client.New(client.Config{
-//		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Instead: client.NewLookupLimiter()}),
+//		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Fallback: client.NewLookupLimiter()}),
 //		…
 //	})
 //
@@ -33,7 +33,7 @@
 // # When Redis is away
 //
 // An answer is awaited for 2 seconds, whatever the time-outs of the client.
-// Then the limiter asks [LimiterOptions].Instead, and [Once] returns an error,
+// Then the limiter asks [LimiterOptions].Fallback, and [Once] returns an error,
 // so that the platform delivers the event again. An event is never lost: what
 // Redis forgets is handled again.
 //

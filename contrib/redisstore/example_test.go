@@ -32,7 +32,7 @@ func ExampleNewLookupLimiter() {
 	c, err := client.New(client.Config{
 		BaseURL:       srv.URL(),
 		Token:         srv.Token(),
-		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Instead: client.NewLookupLimiter()}),
+		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{Fallback: client.NewLookupLimiter()}),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -50,11 +50,11 @@ type LimiterOptions struct {
 	// ones, and keep apart only under a Key of their own choice. It is not secret.
 	Key string
 
-	// Instead is asked for turns while Redis cannot be: a
+	// Fallback is asked for turns while Redis cannot be: a
 	// [client.NewLookupLimiter] keeps at least the lookups of this process apart,
 	// and the client waits out what the platform refuses. If nil, lookups fail
 	// while Redis is away.
-	Instead client.LookupLimiter
+	Fallback client.LookupLimiter
 
 	// Logger gets a warning for each call that Redis did not answer as it should.
 	// It never gets a token. If nil, it is slog.Default at that moment.
@@ -171,10 +171,10 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 			return nil, err
 		}
 		l.warn(ctx, "acquire", err)
-		if l.opts.Instead == nil {
+		if l.opts.Fallback == nil {
 			return nil, err
 		}
-		return l.opts.Instead.Acquire(ctx, key)
+		return l.opts.Fallback.Acquire(ctx, key)
 	}
 }
 

@@ -452,12 +452,12 @@ func TestKeysExpire(t *testing.T) {
 	}
 }
 
-// TestInstead: while Redis is away, LimiterOptions.Instead has the turns.
-func TestInstead(t *testing.T) {
+// TestFallback: while Redis is away, LimiterOptions.Fallback has the turns.
+func TestFallback(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	log, logged := newLog()
-	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Instead: client.NewLookupLimiter(), Logger: log})
+	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Fallback: client.NewLookupLimiter(), Logger: log})
 	key := rand.Text()
 	release, _ := acquire(t, l, key)
 	release(0)
@@ -475,7 +475,7 @@ func TestInstead(t *testing.T) {
 	}
 	without := quick(rdb, 50*time.Millisecond, LimiterOptions{})
 	if _, err := without.Acquire(t.Context(), key); err == nil || !strings.HasPrefix(err.Error(), "redisstore: ") {
-		t.Errorf("without Instead: %v, want an error", err)
+		t.Errorf("without Fallback: %v, want an error", err)
 	}
 }
 
@@ -484,10 +484,10 @@ func TestInstead(t *testing.T) {
 func TestRedisHangs(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
-	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Instead: client.NewLookupLimiter()})
+	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Fallback: client.NewLookupLimiter()})
 	rdb.Ping(t.Context())
 	defer n.stall()()
 	if _, took := acquire(t, l, rand.Text()); took < patience || took > patience+time.Second {
-		t.Errorf("Instead had the turn after %v", took)
+		t.Errorf("Fallback had the turn after %v", took)
 	}
 }

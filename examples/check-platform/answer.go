@@ -24,7 +24,7 @@ type answer struct {
 
 // ask makes a call and returns its answer.
 func ask(ctx context.Context, call func(context.Context) error) (a answer) {
-	a.err = call(client.OnResponse(ctx, func(r client.Response) {
+	a.err = call(client.WithResponseHook(ctx, func(r client.Response) {
 		a.status, a.header, a.text, a.body = r.StatusCode, r.Header, string(r.Body), nil
 		d := json.NewDecoder(strings.NewReader(a.text))
 		d.UseNumber()

@@ -74,7 +74,7 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 	}
 	// While a page is written the next three are on their way.
 	params := client.ListContactsParams{Filter: filter, PerPage: 100}
-	for contact, err := range c.Contacts.All(ctx, listID, params, client.Lookahead(3)) {
+	for contact, err := range c.Contacts.All(ctx, listID, params, client.Prefetch(3)) {
 		if err != nil {
 			return n, err
 		}

@@ -66,7 +66,7 @@ func (s *service) importContacts(ctx context.Context) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	rows := client.ImportCSV(file, client.CSVOptions{BadRow: func(e *client.CSVError) error {
+	rows := client.ContactsFromCSV(file, client.CSVOptions{BadRow: func(e *client.CSVError) error {
 		slog.Warn("row left out", "error", e)
 		return nil
 	}})
@@ -85,7 +85,7 @@ func (s *service) importContacts(ctx context.Context) error {
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	params := client.ListContactsParams{Filter: "status:active", PerPage: 100}
-	for c, err := range s.platform.Contacts.All(ctx, s.listID, params, client.Lookahead(3)) {
+	for c, err := range s.platform.Contacts.All(ctx, s.listID, params, client.Prefetch(3)) {
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 var errSuppressed = errors.New("the address does not want email, or does not exist")
 
 // confirm sends the confirmation of an order, once. After an ErrOutcomeUnknown
-// it is not sent again: examples/lost-answers finds out what became of it.
+// it is not sent again: examples/unknown-outcome finds out what became of it.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	if s.isSuppressed(address) {
 		return errSuppressed

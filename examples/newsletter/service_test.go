@@ -38,7 +38,7 @@ func TestExportIsWhole(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform, "")
-	contacts := client.ImportAddresses(func(yield func(string) bool) {
+	contacts := client.ContactsFromAddresses(func(yield func(string) bool) {
 		for i := range 250 {
 			if !yield(fmt.Sprintf("reader%d@example.org", i)) {
 				return

@@ -76,7 +76,7 @@ func TestRevokedEarly(t *testing.T) {
 // TestReplacedInTime: no call is refused because a token ended.
 func TestReplacedInTime(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
-		ctx := client.OnResponse(through(t, e), func(r client.Response) {
+		ctx := client.WithResponseHook(through(t, e), func(r client.Response) {
 			if r.StatusCode != http.StatusOK {
 				t.Errorf("%s: %d", r.Op, r.StatusCode)
 			}

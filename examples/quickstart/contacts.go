@@ -30,7 +30,7 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	rows := client.ImportCSV(f, client.CSVOptions{BadRow: func(e *client.CSVError) error {
+	rows := client.ContactsFromCSV(f, client.CSVOptions{BadRow: func(e *client.CSVError) error {
 		if e.Column == "" {
 			return e
 		}

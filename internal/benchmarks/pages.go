@@ -68,7 +68,7 @@ func iterators(a *arena, pause time.Duration, count, lookahead int) ([]contender
 		return append([]contender{{name: "this SDK", op: ours(0)}, raw}, others...), nil
 	}
 	return append([]contender{
-		{name: fmt.Sprintf("this SDK, Lookahead(%d)", lookahead), op: ours(lookahead)},
+		{name: fmt.Sprintf("this SDK, Prefetch(%d)", lookahead), op: ours(lookahead)},
 		{name: "this SDK, no lookahead", op: ours(0)},
 		raw,
 	}, others...), nil
@@ -205,7 +205,7 @@ func check(got, want int, err error) error {
 
 func ourPages(ctx context.Context, c *client.Client, want, lookahead int) error {
 	got := 0
-	for _, err := range c.Contacts.All(ctx, 1, client.ListContactsParams{PerPage: perPage}, client.Lookahead(lookahead)) {
+	for _, err := range c.Contacts.All(ctx, 1, client.ListContactsParams{PerPage: perPage}, client.Prefetch(lookahead)) {
 		if err != nil {
 			return err
 		}

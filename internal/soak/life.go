@@ -102,7 +102,7 @@ func importAll(ctx context.Context, c *client.Client, listID int64) error {
 	}
 	var skip int64
 	for range 1000 {
-		report, err := c.Contacts.Import(ctx, listID, client.ImportSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
+		report, err := c.Contacts.Import(ctx, listID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func importAll(ctx context.Context, c *client.Client, listID int64) error {
 
 // readAll reads all contacts, after leaving off in the middle once.
 func readAll(ctx context.Context, c *client.Client, listID int64) (lost []string) {
-	all := c.Contacts.All(ctx, listID, client.ListContactsParams{PerPage: 100}, client.Lookahead(3))
+	all := c.Contacts.All(ctx, listID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3))
 	left := 0
 	for _, err := range all {
 		if left++; err != nil || left == perLife/2 {

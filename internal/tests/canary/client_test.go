@@ -19,7 +19,7 @@ import (
 // calls are operations of each kind: reading, setting a state, creating, sending,
 // paging, importing, looking up, and those whose answers hold a secret.
 func calls(c *client.Client) map[string]func(context.Context) error {
-	contacts := client.ImportSlice([]client.ImportContact{{Email: "ann@example.com"}})
+	contacts := client.ContactsFromSlice([]client.ImportContact{{Email: "ann@example.com"}})
 	return map[string]func(context.Context) error{
 		"read":        func(ctx context.Context) error { _, err := c.Templates.Get(ctx, 1); return err },
 		"set a state": func(ctx context.Context) error { return c.Lists.AcceptPolicy(ctx, 1) },
@@ -258,7 +258,7 @@ func TestClientValues(t *testing.T) {
 	}
 	w.plant("webhook's secret", created.Secret.Reveal())
 	var seen []any
-	ctx := client.OnResponse(t.Context(), func(r client.Response) { seen = append(seen, r) })
+	ctx := client.WithResponseHook(t.Context(), func(r client.Response) { seen = append(seen, r) })
 	got, err := c.Webhooks.Get(ctx, created.WebhookID)
 	if err != nil || got.Secret != created.Secret {
 		t.Fatal(err)

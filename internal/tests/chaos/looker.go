@@ -37,7 +37,7 @@ func looker(args []string) error {
 	c, err := client.New(client.Config{
 		BaseURL: *url, Token: *token, UserAgent: *name + "/1",
 		LookupLimiter: redisstore.NewLookupLimiter(rdb, redisstore.LimiterOptions{
-			Instead: client.NewLookupLimiter(), Logger: slog.New(slog.DiscardHandler),
+			Fallback: client.NewLookupLimiter(), Logger: slog.New(slog.DiscardHandler),
 		}),
 	})
 	if err != nil {

@@ -173,7 +173,7 @@ func (a Export) act(w *world, id string) {
 	c.await(id, "reads a list", func(ctx context.Context, api *client.Client) error {
 		n := 0
 		want := w.exported
-		for got, err := range api.Contacts.All(ctx, want.listID, client.ListContactsParams{PerPage: int64(a.PerPage)}, client.Lookahead(a.Lookahead)) {
+		for got, err := range api.Contacts.All(ctx, want.listID, client.ListContactsParams{PerPage: int64(a.PerPage)}, client.Prefetch(a.Prefetch)) {
 			switch {
 			case err != nil:
 				return err

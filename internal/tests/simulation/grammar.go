@@ -104,7 +104,7 @@ func (g *grammar) work() Action {
 	case 10:
 		return Unsubscribe{g.client()}
 	}
-	return Export{From: g.client(), PerPage: 1 + g.upTo(30), Lookahead: g.upTo(4)}
+	return Export{From: g.client(), PerPage: 1 + g.upTo(30), Prefetch: g.upTo(4)}
 }
 
 // trouble draws something that goes wrong.

@@ -97,7 +97,7 @@ type (
 	// Unsubscribe unsubscribes a contact of the latest import that is confirmed.
 	Unsubscribe struct{ From int }
 	// Export reads a whole list.
-	Export struct{ From, PerPage, Lookahead int }
+	Export struct{ From, PerPage, Prefetch int }
 )
 
 // Reaction is what a recipient does.

@@ -1,4 +1,4 @@
-// Command lost-answers sends emails to a platform whose answers get lost, and
+// Command unknown-outcome sends emails to a platform whose answers get lost, and
 // finds out afterwards what was sent. It runs on the platform in memory.
 //
 // Emails.Send fails with ErrOutcomeUnknown when the platform may have taken the
