@@ -10,17 +10,34 @@ import (
 	"time"
 )
 
-// TokenSource returns an access token. It is asked before the first request, and
-// again when the platform answered 401; in between the client keeps the token,
-// whose end it knows from [FreshTokens] alone. A source is never asked twice at a
-// time: those who wait for a token share what it returned, its error or its panic
-// too, and calls that were under way when it was asked do not have it asked again
-// about the same token.
+// TokenSource returns a new access token:
 //
-// It runs on a goroutine of its own, with the values of the context of a call
-// that waits. Its context ends when no call waits any more; a source that ignores
-// that holds up no call beyond its own context, but the next ones wait for it.
-type TokenSource func(ctx context.Context) (string, error)
+//	cfg.TokenSource = func(ctx context.Context) (client.Token, error) {
+//		t, err := credentials.Token(ctx) // a *clientcredentials.Config of golang.org/x/oauth2
+//		if err != nil {
+//			return client.Token{}, err
+//		}
+//		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
+//	}
+//
+// The client caches the token. It calls the source before the first request, when
+// a tenth of the token's lifetime remains (at most a minute), and after a 401
+// response, because a platform can revoke a token early. So the source must fetch
+// a new token each time and must not cache it. A token that has already expired
+// when it arrives is used only by the calls that waited for it, because the local
+// clock may be wrong.
+//
+// If the source fails while the current token is still valid, the client keeps
+// using that token. It calls the source again after half of the remaining
+// lifetime, but at least one second later. After the token has expired, calls fail
+// with the error of the source.
+//
+// The client never calls the source concurrently. Calls that wait for a token
+// share the result: the token, the error or the panic. The source runs on its own
+// goroutine, with the values of the context of a waiting call. Its context is
+// canceled when no call waits anymore. A source that ignores this delays the next
+// calls until it returns, but each call only until its own context ends.
+type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is what the source gave when it was last asked.
 type grant struct {
@@ -115,15 +132,14 @@ func (t *tokens) join(ctx context.Context, g *grant) *asking {
 }
 
 func (t *tokens) ask(ctx context.Context) grant {
-	var expiry atomic.Pointer[time.Time]
-	token, err := t.source(context.WithValue(ctx, expiryKey{}, &expiry))
+	token, err := t.source(ctx)
 	if err == nil {
-		err = checkToken(token)
+		err = checkToken(token.Value)
 	}
 	if err != nil {
 		return grant{err: fmt.Errorf("token source: %w", err)}
 	}
-	return grant{token: token, life: newLife(time.Now(), expiry.Load())}
+	return grant{token: token.Value, life: newLife(time.Now(), token.Expiry)}
 }
 
 // finish keeps what the source gave. If it gave nothing, the token from before

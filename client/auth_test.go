@@ -25,11 +25,11 @@ func TestTokenSource(t *testing.T) {
 	}, func(cfg *Config) {
 		cfg.Token = ""
 		cfg.Retry.MaxAttempts = 1
-		cfg.TokenSource = func(ctx context.Context) (string, error) {
+		cfg.TokenSource = func(ctx context.Context) (Token, error) {
 			if ctx.Value(key{}) == nil {
 				t.Error("asked without the context")
 			}
-			return fmt.Sprintf("token-%d", asked.Add(1)), nil
+			return Token{Value: fmt.Sprintf("token-%d", asked.Add(1))}, nil
 		}
 	})
 	ctx := context.WithValue(t.Context(), key{}, 1)
@@ -75,11 +75,11 @@ func TestTokenRefused(t *testing.T) {
 			}, func(cfg *Config) {
 				if tc.tokens != nil {
 					cfg.Token = ""
-					cfg.TokenSource = func(context.Context) (string, error) {
+					cfg.TokenSource = func(context.Context) (Token, error) {
 						if token := tc.tokens[asked.Add(1)-1]; token != "" {
-							return token, nil
+							return Token{Value: token}, nil
 						}
-						return "", broken
+						return Token{}, broken
 					}
 				}
 			})
@@ -98,9 +98,9 @@ func TestTokenSourceUsesAClient(t *testing.T) {
 	asked := 0
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") }, func(cfg *Config) {
 		cfg.Token = ""
-		cfg.TokenSource = func(context.Context) (string, error) {
+		cfg.TokenSource = func(context.Context) (Token, error) {
 			asked++
-			return "", inner
+			return Token{}, inner
 		}
 	})
 	err := operations(c)["create"](t.Context())
@@ -115,13 +115,13 @@ func TestTokenSourceUsesAClient(t *testing.T) {
 func TestTokenSharedByWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		tokens := newTokens("", func(ctx context.Context) (string, error) {
+		tokens := newTokens("", func(ctx context.Context) (Token, error) {
 			asked.Add(1)
 			select {
 			case <-time.After(time.Second):
-				return "t", nil
+				return Token{Value: "t"}, nil
 			case <-ctx.Done():
-				return "", ctx.Err()
+				return Token{}, ctx.Err()
 			}
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -167,14 +167,14 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 				time.Sleep(time.Second)
 				return respond(401, ""), nil
 			}, func(cfg *Config) {
-				cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+				cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) {
 					if asked++; asked == 1 {
 						time.Sleep(time.Second)
 					}
 					if asked <= len(tc.tokens) {
-						return tc.tokens[asked-1], nil
+						return Token{Value: tc.tokens[asked-1]}, nil
 					}
-					return "", broken
+					return Token{}, broken
 				}
 			})
 			var wg sync.WaitGroup
@@ -203,9 +203,9 @@ func TestTokenSourceKeepsRejected(t *testing.T) {
 			time.Sleep(time.Second)
 			return respond(401, ""), nil
 		}, func(cfg *Config) {
-			cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+			cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) {
 				asked++
-				return "a", nil
+				return Token{Value: "a"}, nil
 			}
 		})
 		var wg sync.WaitGroup
@@ -235,10 +235,10 @@ func TestTokenSourceIgnoresContext(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(200, `{"template_id":1}`), nil
 		}, func(cfg *Config) {
-			cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) {
+			cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) {
 				asked++
 				time.Sleep(time.Minute)
-				return "t", nil
+				return Token{Value: "t"}, nil
 			}
 		})
 		start := time.Now()
@@ -268,11 +268,11 @@ func TestTokenSourceIgnoresContext(t *testing.T) {
 func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	asked := 0
-	tokens := newTokens("", func(context.Context) (string, error) {
+	tokens := newTokens("", func(context.Context) (Token, error) {
 		if asked++; asked == 2 {
-			return "", broken
+			return Token{}, broken
 		}
-		return fmt.Sprintf("token-%d", asked), nil
+		return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
 	})
 	first, err := tokens.get(t.Context(), nil)
 	if err != nil || first.token != "token-1" {
@@ -296,12 +296,12 @@ func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
 func TestTokenSourceAbandonedAfterRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		tokens := newTokens("", func(ctx context.Context) (string, error) {
+		tokens := newTokens("", func(ctx context.Context) (Token, error) {
 			if asked++; asked == 2 {
 				<-ctx.Done()
-				return "", ctx.Err()
+				return Token{}, ctx.Err()
 			}
-			return fmt.Sprintf("token-%d", asked), nil
+			return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
 		})
 		first, err := tokens.get(t.Context(), nil)
 		if err != nil {
@@ -325,7 +325,7 @@ func TestTokenIsKept(t *testing.T) {
 		asked := 0
 		c := newTestClient(t, answer(status, "application/json", "{}"), func(cfg *Config) {
 			cfg.Token, cfg.Retry.MaxAttempts = "", 1
-			cfg.TokenSource = func(context.Context) (string, error) { asked++; return "t", nil }
+			cfg.TokenSource = func(context.Context) (Token, error) { asked++; return Token{Value: "t"}, nil }
 		})
 		if _, err := c.Templates.Get(t.Context(), 1); err == nil || asked != 1 {
 			t.Errorf("status %d: %v, asked %d times, want once", status, err, asked)
@@ -336,13 +336,13 @@ func TestTokenIsKept(t *testing.T) {
 func TestTokenSourceAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		tokens := newTokens("", func(ctx context.Context) (string, error) {
+		tokens := newTokens("", func(ctx context.Context) (Token, error) {
 			if asked++; asked == 1 {
 				<-ctx.Done()
 				time.Sleep(time.Second)
-				return "", ctx.Err()
+				return Token{}, ctx.Err()
 			}
-			return "t", nil
+			return Token{Value: "t"}, nil
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

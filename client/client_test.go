@@ -51,7 +51,7 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 }
 
 func TestNewRefuses(t *testing.T) {
-	source := func(context.Context) (string, error) { return "t", nil }
+	source := func(context.Context) (Token, error) { return Token{Value: "t"}, nil }
 	for name, tc := range map[string]struct {
 		cfg  Config
 		want string

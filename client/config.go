@@ -34,8 +34,7 @@ type Config struct {
 	// Token is a fixed access token.
 	Token string `json:"-"`
 
-	// TokenSource gives access tokens, instead of Token. [FreshTokens] makes one of
-	// tokens that end.
+	// TokenSource returns access tokens that expire. Set it instead of Token.
 	TokenSource TokenSource `json:"-"`
 
 	// Account names the account that is acted for, if one token may act for

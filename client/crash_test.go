@@ -64,7 +64,7 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 	return map[string]func(t *testing.T, crash func()){
 		"token source": func(t *testing.T, crash func()) {
 			c := newBubbleClient(t, nil, func(cfg *Config) {
-				cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) { crash(); return "", nil }
+				cfg.Token, cfg.TokenSource = "", func(context.Context) (Token, error) { crash(); return Token{}, nil }
 			})
 			_, _ = c.Templates.Get(t.Context(), 1)
 		},

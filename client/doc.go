@@ -47,11 +47,11 @@
 // # Authentication
 //
 // Every request carries an access token: [Config.Token], or the token that
-// [Config.TokenSource] returns. The client calls the source before the first
-// request and once after a 401 response, and then sends the request again.
-// [FreshTokens] makes a source for expiring tokens that are replaced before they
-// expire. The client sends the token only to the host of [Config.BaseURL]. It
-// does not follow redirects, and it rejects http URLs except on loopback hosts.
+// [Config.TokenSource] returns. The client caches the token of a source. It calls
+// the source before the first request, shortly before the token expires, and once
+// after a 401 response, and then sends the request again. The client sends the
+// token only to the host of [Config.BaseURL]. It does not follow redirects, and it
+// rejects http URLs except on loopback hosts.
 //
 // No value of this package prints or logs a token or a webhook's secret, with one
 // exception: package fmt does not call methods of unexported fields. If a type of
@@ -92,9 +92,9 @@
 //		// the platform created the list
 //	}
 //
-// The client is a tolerant reader. It ignores unknown fields; [WithResponseHook] gives
-// access to them. An integer may be a string, and an optional field of the wrong
-// type counts as omitted. The client accepts two response formats, because the
+// The client is a tolerant reader. Every 2xx status is a success. The client
+// ignores unknown fields; [WithResponseHook] gives access to them. An integer may
+// be a string, and an optional field of the wrong type counts as omitted. The client accepts two response formats, because the
 // specification leaves most response bodies undefined: a resource can be the
 // whole body or be in a field "data", and its id can have its own name or "id".
 //
@@ -184,8 +184,9 @@
 // # Lookup rate limit
 //
 // The platform allows one lookup of a submitted email per second for each user
-// and account. [Emails.Get] waits accordingly, first come first served, for any
-// number of goroutines. If the platform still rejects a lookup, because another
+// and account. [Emails.Get] waits accordingly, for any number of goroutines: a
+// request starts at least one second after the previous response, first come
+// first served. If the platform still rejects a lookup, because another
 // process uses the same token, the client waits and retries. Clients can share a
 // [LookupLimiter].
 //

@@ -25,7 +25,7 @@ var (
 	ErrTooLarge          = errors.New("the request is too large")                        // 413
 	ErrRateLimited       = errors.New("too many requests")                               // 429
 	ErrServer            = errors.New("the platform failed")                             // 5xx
-	ErrInvalidResponse         = errors.New("the answer cannot be used")                       // see Errors
+	ErrInvalidResponse   = errors.New("the answer cannot be used")                       // see Errors
 	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
 	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrInvalidResponse
 	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrInvalidResponse

@@ -178,15 +178,15 @@ func ExampleCampaigns_Schedule() {
 	// scheduled <nil>
 }
 
-// A source is asked before the first request and after a 401, as here, when the
-// token was revoked. FreshTokens makes one that knows when tokens end.
+// The client calls the source before the first request and after a 401 response,
+// here because the token was revoked.
 func ExampleTokenSource() {
 	tokens := []string{mockserver.DefaultToken, "second"}
-	source := func(context.Context) (string, error) { // a file, a vault, an environment variable
+	source := func(context.Context) (client.Token, error) { // a file, a vault, an environment variable
 		token := tokens[0]
 		tokens = slices.Delete(tokens, 0, 1)
-		fmt.Println("asked; left:", len(tokens))
-		return token, nil
+		fmt.Println("fetched a token; remaining:", len(tokens))
+		return client.Token{Value: token}, nil
 	}
 	c, platform := newExamplePlatform(client.Config{TokenSource: source})
 	defer platform.Close()
@@ -201,9 +201,9 @@ func ExampleTokenSource() {
 		}
 	}
 	// Output:
-	// asked; left: 1
+	// fetched a token; remaining: 1
 	// News <nil>
-	// asked; left: 0
+	// fetched a token; remaining: 0
 	// News <nil>
 }
 

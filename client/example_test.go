@@ -312,24 +312,23 @@ func ExampleCampaigns_Wait() {
 	// Output: May delivered <nil>
 }
 
-// A token endpoint says how long a token lives. The client gets the next one
-// before it ends; golang.org/x/oauth2 fits in the same place.
-func ExampleFreshTokens() {
+// The client fetches the next token before the current one expires.
+func ExampleTokenSource_expiring() {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
 	endpoint := func(context.Context) (token string, expiresIn int, err error) { // POST /oauth/token
-		fmt.Println("a token is fetched")
+		fmt.Println("fetching a token")
 		return platform.Token(), 3600, nil
 	}
 
 	c, err := client.New(client.Config{
 		BaseURL: platform.URL(),
-		TokenSource: client.FreshTokens(func(ctx context.Context) (client.Token, error) {
+		TokenSource: func(ctx context.Context) (client.Token, error) {
 			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 			defer cancel()
 			token, expiresIn, err := endpoint(ctx)
 			return client.Token{Value: token, Expiry: time.Now().Add(time.Duration(expiresIn) * time.Second)}, err
-		}),
+		},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -339,7 +338,7 @@ func ExampleFreshTokens() {
 		fmt.Println(list.Name, err)
 	}
 	// Output:
-	// a token is fetched
+	// fetching a token
 	// Customers <nil>
 	// Readers <nil>
 }

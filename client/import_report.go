@@ -66,7 +66,7 @@ type ImportCounts struct {
 	Rejected int64 // the platform does not take them
 	Failed   int64 // their request failed, and did nothing
 	Unknown  int64 // their request failed, and they may be on the list
-	Filtered  int64 // ImportOptions.Filter left them out
+	Filtered int64 // ImportOptions.Filter left them out
 }
 
 // ImportProgress is how far an import has come.

@@ -421,7 +421,9 @@ func TestLookupsAfterNewToken(t *testing.T) {
 			return respond(200, `{"id":"e"}`), nil
 		}, func(cfg *Config) {
 			cfg.Token = ""
-			cfg.TokenSource = func(context.Context) (string, error) { return "token-" + strconv.FormatInt(tokens.Add(1), 10), nil }
+			cfg.TokenSource = func(context.Context) (Token, error) {
+				return Token{Value: "token-" + strconv.FormatInt(tokens.Add(1), 10)}, nil
+			}
 		})
 		for range 4 {
 			if _, err := c.Emails.Get(t.Context(), "e"); err != nil {

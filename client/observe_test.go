@@ -134,8 +134,8 @@ func TestObserveEveryEnd(t *testing.T) {
 		var asked atomic.Int64
 		c := newTestClient(t, answer(401, "application/json", ""), func(cfg *Config) {
 			cfg.Observe, cfg.Token = o.observe, ""
-			cfg.TokenSource = func(context.Context) (string, error) {
-				return strings.Repeat(testToken, int(asked.Add(1))), nil
+			cfg.TokenSource = func(context.Context) (Token, error) {
+				return Token{Value: strings.Repeat(testToken, int(asked.Add(1)))}, nil
 			}
 		})
 		func() {

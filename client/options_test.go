@@ -117,11 +117,11 @@ func TestWithHeaderByObserver(t *testing.T) {
 func TestOptionsEndAtTokenSource(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
 		cfg.Token = ""
-		cfg.TokenSource = func(ctx context.Context) (string, error) {
+		cfg.TokenSource = func(ctx context.Context) (Token, error) {
 			if o := optionsOf(ctx); o.header != nil || o.maxAttempts != 0 {
 				t.Errorf("the source got %+v", o)
 			}
-			return testToken, nil
+			return Token{Value: testToken}, nil
 		}
 	})
 	if _, err := c.Templates.Get(WithMaxAttempts(WithHeader(t.Context(), "X-Tenant", "7"), 7), 1); err != nil {
@@ -174,9 +174,9 @@ func TestWithMaxAttemptsAfter401(t *testing.T) {
 		answer(200, "application/json", `{"template_id":1}`)(w, r)
 	}, func(cfg *Config) {
 		cfg.Token = ""
-		cfg.TokenSource = func(context.Context) (string, error) {
+		cfg.TokenSource = func(context.Context) (Token, error) {
 			given++
-			return fmt.Sprint(testToken, given), nil
+			return Token{Value: fmt.Sprint(testToken, given)}, nil
 		}
 	})
 	if _, err := c.Templates.Get(WithMaxAttempts(t.Context(), 1), 1); err != nil || requests != 2 {

@@ -35,7 +35,7 @@ func TestSecret(t *testing.T) {
 // TestConfigPrinted: what prints a Config shows where the token comes from, and
 // nothing of a base URL that may be a secret.
 func TestConfigPrinted(t *testing.T) {
-	source := func(context.Context) (string, error) { return testToken, nil }
+	source := func(context.Context) (Token, error) { return Token{Value: testToken}, nil }
 	for want, cfg := range map[string]Config{
 		"client.Config{BaseURL: https://x.example/v2, Token: none}":          {BaseURL: "https://x.example/v2"},
 		"client.Config{BaseURL: https://x.example, Token: " + redacted + "}": {BaseURL: "https://x.example?key=" + testToken, Token: testToken},

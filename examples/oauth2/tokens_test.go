@@ -98,15 +98,15 @@ func TestCachingSourceNeverRecovers(t *testing.T) {
 	var e *endpoint
 	caching := func(cfg *clientcredentials.Config) client.TokenSource {
 		var kept oauth2.TokenSource
-		return func(context.Context) (string, error) {
+		return func(context.Context) (client.Token, error) {
 			if kept == nil {
 				kept = cfg.TokenSource(through(t, e))
 			}
 			token, err := kept.Token()
 			if err != nil {
-				return "", err
+				return client.Token{}, err
 			}
-			return token.AccessToken, nil
+			return client.Token{Value: token.AccessToken}, nil
 		}
 	}
 	withTokens(t, clientSecret, caching, func(t *testing.T, c *client.Client, made *endpoint) {

@@ -202,7 +202,7 @@ func TestClientRefusals(t *testing.T) {
 		"a token of two lines":  {BaseURL: "https://example.com", Token: canaryToken + "\nX-Evil: 1"},
 		"a token and a source of it": {
 			BaseURL: "https://example.com", Token: canaryToken,
-			TokenSource: func(context.Context) (string, error) { return canaryToken, nil },
+			TokenSource: func(context.Context) (client.Token, error) { return client.Token{Value: canaryToken}, nil },
 		},
 	} {
 		_, err := client.New(cfg)
@@ -211,8 +211,8 @@ func TestClientRefusals(t *testing.T) {
 	}
 	source := newClient(
 		w,
-		client.Config{BaseURL: "https://example.com", TokenSource: func(context.Context) (string, error) {
-			return canaryToken + "\n", nil
+		client.Config{BaseURL: "https://example.com", TokenSource: func(context.Context) (client.Token, error) {
+			return client.Token{Value: canaryToken + "\n"}, nil
 		}},
 	)
 	_, err := source.Templates.Get(t.Context(), 1)
@@ -221,11 +221,11 @@ func TestClientRefusals(t *testing.T) {
 	srv := httptest.NewServer(answers()["a refusal"])
 	defer srv.Close()
 	asked := 0
-	renewing := newClient(w, client.Config{BaseURL: srv.URL, TokenSource: func(context.Context) (string, error) {
+	renewing := newClient(w, client.Config{BaseURL: srv.URL, TokenSource: func(context.Context) (client.Token, error) {
 		if asked++; asked > 1 {
-			return "", errors.New("cannot renew " + canaryToken)
+			return client.Token{}, errors.New("cannot renew " + canaryToken)
 		}
-		return canaryToken, nil
+		return client.Token{Value: canaryToken}, nil
 	}})
 	_, err = renewing.Templates.Get(t.Context(), 1)
 	w.showError("a source that cannot renew", err)

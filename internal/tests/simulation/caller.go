@@ -65,15 +65,15 @@ func (c *caller) run(l *life) {
 // renew is a source whose first token is stale.
 func (c *caller) renew() client.TokenSource {
 	asked := 0
-	return func(ctx context.Context) (string, error) {
+	return func(ctx context.Context) (client.Token, error) {
 		asked++
 		if err := pause(ctx, c.w.chance.brief(fmt.Sprintf("renew %s %d", c.proc.name, asked))); err != nil {
-			return "", err
+			return client.Token{}, err
 		}
 		if asked == 1 {
-			return "stale-" + c.token(), nil
+			return client.Token{Value: "stale-" + c.token()}, nil
 		}
-		return c.token(), nil
+		return client.Token{Value: c.token()}, nil
 	}
 }
 

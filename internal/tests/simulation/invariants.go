@@ -28,23 +28,23 @@ var (
 	}
 	nilIsDone = Invariant{
 		"nil means done", "client/doc.go",
-		"Every call fails with an [*Error]",
+		"Every returned error is an [*Error]",
 	}
 	nilIsComplete = Invariant{
 		"nil means complete", "client/doc.go",
-		"If a promised member is of another kind, the error names it",
+		"The error names the field",
 	}
 	failedDidNothing = Invariant{
 		"what failed did nothing", "client/doc.go",
-		"Everything else that fails has certainly done nothing.",
+		"Any other error means that the request had no effect.",
 	}
 	unknownOnlyWhen = Invariant{
 		"unknown only when it can be", "client/doc.go",
-		`"Maybe done" means that the platform may have carried it out. If any attempt of a call that is not a GET ended like this, and the call fails, then the error is an [ErrOutcomeUnknown]`,
+		`"Maybe done" means that the platform may have processed the request. If a call fails after such an attempt, its error is an [ErrOutcomeUnknown], unless the call is a GET.`,
 	}
 	undisturbed = Invariant{
 		"what nothing disturbs succeeds", "client/doc.go",
-		"Any 2xx is a success.",
+		"Every 2xx status is a success.",
 	}
 	attempts = Invariant{
 		"attempts", "client/errors.go",
@@ -68,11 +68,11 @@ var (
 	}
 	importsComplete = Invariant{
 		"imports lose nobody", "client/doc.go",
-		"An import that failed or was killed can be resumed without losing a contact: from the last checkpoint, or exactly with what the report says is left.",
+		"You can resume an import that failed or crashed, without losing a contact: from the last checkpoint, or with exactly the contacts that the report lists as remaining.",
 	}
 	reportsTruth = Invariant{
 		"reports of imports are true", "client/doc.go",
-		"Its [ImportReport] says of each contact what became of it.",
+		"Its [ImportReport] has the result of each contact.",
 	}
 	checkpoints = Invariant{
 		"checkpoints", "client/import.go",
@@ -84,11 +84,11 @@ var (
 	}
 	listsWhole = Invariant{
 		"iterations are whole", "client/doc.go",
-		"An error is yielded once, after all items before it, and ends the loop.",
+		"It yields an error once, after all items before it, and then ends.",
 	}
 	lookupsApart = Invariant{
 		"lookups are a second apart", "client/doc.go",
-		"the next request starts a second after the answer to the one before",
+		"a request starts at least one second after the previous response",
 	}
 	nothingLeft = Invariant{
 		"nothing is left", "client/doc.go",
@@ -96,7 +96,7 @@ var (
 	}
 	noSecrets = Invariant{
 		"no secret is shown", "client/doc.go",
-		"No value of this package prints or logs a token or a webhook's secret, whatever the verb.",
+		"No value of this package prints or logs a token or a webhook's secret",
 	}
 	snapshots = Invariant{
 		"snapshots", "mockserver/state.go",

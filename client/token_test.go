@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// issuer gives tokens that end, and is the platform that they are for.
+// issuer issues expiring tokens and accepts only the last one.
 type issuer struct {
 	mu      sync.Mutex
 	life    time.Duration // of each token; 0 is without end
@@ -54,12 +54,12 @@ func (i *issuer) answer(r *http.Request) (*http.Response, error) {
 	return respond(200, `{"template_id": 1}`), nil
 }
 
-// fresh runs f in a bubble with a client of i.
-func fresh(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
+// expiring runs f in a bubble with a client whose tokens i issues.
+func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		i.start = time.Now()
-		c := newBubbleClient(t, i.answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", FreshTokens(i.fetch) })
+		c := newBubbleClient(t, i.answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", i.fetch })
 		f(t, func() error {
 			_, err := c.Templates.Get(t.Context(), 1)
 			return err
@@ -76,7 +76,7 @@ func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
 		0:                 {0},
 	} {
 		i := &issuer{life: life}
-		fresh(t, i, func(t *testing.T, get func() error) {
+		expiring(t, i, func(t *testing.T, get func() error) {
 			for time.Since(i.start) <= want[len(want)-1]+time.Second {
 				if err := get(); err != nil {
 					t.Fatal(err)
@@ -92,7 +92,7 @@ func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
 
 func TestTokensAreReplacedOnceForAll(t *testing.T) {
 	i := &issuer{life: time.Hour, takes: time.Second}
-	fresh(t, i, func(t *testing.T, get func() error) {
+	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
 			var all sync.WaitGroup
 			for range 50 {
@@ -114,7 +114,7 @@ func TestTokensAreReplacedOnceForAll(t *testing.T) {
 // TestTokensRevokedEarly fetches after a 401, whatever life the token had left.
 func TestTokensRevokedEarly(t *testing.T) {
 	i := &issuer{life: time.Hour}
-	fresh(t, i, func(t *testing.T, get func() error) {
+	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 2 {
 			if err := get(); err != nil {
 				t.Fatal(err)
@@ -131,7 +131,7 @@ func TestTokensRevokedEarly(t *testing.T) {
 // what is left has passed, fails once it has ended, and recovers.
 func TestTokensWhileNoneCanBeFetched(t *testing.T) {
 	i := &issuer{life: time.Hour}
-	fresh(t, i, func(t *testing.T, get func() error) {
+	expiring(t, i, func(t *testing.T, get func() error) {
 		if err := get(); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestTokensWhileNoneCanBeFetched(t *testing.T) {
 // else: the clock may be wrong.
 func TestTokensThatHaveEnded(t *testing.T) {
 	i := &issuer{life: -time.Minute}
-	fresh(t, i, func(t *testing.T, get func() error) {
+	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
 			if err := get(); err != nil {
 				t.Fatal(err)
@@ -187,8 +187,5 @@ func TestTokenShowsNothing(t *testing.T) {
 	}
 	if got := (Token{Value: testToken}).String(); got != "client.Token{}" {
 		t.Errorf("got %q", got)
-	}
-	if got, err := FreshTokens(func(context.Context) (Token, error) { return token, nil })(t.Context()); got != testToken || err != nil {
-		t.Errorf("outside of a client: got %q, %v", got, err)
 	}
 }

@@ -1,0 +1,60 @@
+package client
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// maxTokenMargin is the longest time before its expiry that a token is replaced.
+// Otherwise it is replaced when a tenth of its lifetime remains.
+const maxTokenMargin = time.Minute
+
+// Token is an access token. It does not print or log its value.
+type Token struct {
+	Value string `json:"-"` // follows "Bearer " in the Authorization header
+
+	// Expiry is the time at which the platform stops accepting the token. The
+	// zero Time means that it is unknown: the client then uses the token until
+	// the platform responds with 401.
+	Expiry time.Time
+}
+
+// Format implements [fmt.Formatter]: no verb prints the value.
+func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
+
+// String returns the expiry.
+func (t Token) String() string {
+	if t.Expiry.IsZero() {
+		return "client.Token{}"
+	}
+	return "client.Token{Expiry: " + t.Expiry.Format(time.RFC3339) + "}"
+}
+
+// LogValue implements [slog.LogValuer].
+func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// life is when a token expires and when to replace it. The zero life has no end.
+type life struct{ refresh, expiry time.Time }
+
+func newLife(now, expiry time.Time) life {
+	if expiry.IsZero() {
+		return life{}
+	}
+	return life{refresh: expiry.Add(-min(expiry.Sub(now)/10, maxTokenMargin)), expiry: expiry}
+}
+
+// stale reports whether it is time to replace the token.
+func (l life) stale(now time.Time) bool {
+	return !l.expiry.IsZero() && (!now.Before(l.refresh) || l.ended(now))
+}
+
+func (l life) ended(now time.Time) bool { return !l.expiry.IsZero() && !now.Before(l.expiry) }
+
+// prolonged returns l with a later time for the next attempt to replace the token.
+func (l life) prolonged(now time.Time) life {
+	if !l.expiry.IsZero() {
+		l.refresh = now.Add(max(l.expiry.Sub(now)/2, time.Second))
+	}
+	return l
+}
