@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -16,12 +17,10 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/landing"
 	"example.com/emailplatform/mockserver/internal/platform"
-	"example.com/emailplatform/mockserver/internal/underway"
 )
 
 // Server is the platform in memory. It is an [http.Handler], and its methods
@@ -60,8 +59,8 @@ func New(cfg Config) *Server {
 // stands below it, and knows nothing of what comes above. The control routes and
 // this package are the roof.
 func build(cfg Config, base func() string) *environment.Environment {
-	changes := &feed.Feed{}   // everybody may tell it what has changed
-	work := &underway.Count{} // what Wait waits for
+	changes := &activity.Feed{} // everybody may tell it what has changed
+	work := &activity.Work{}    // what Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	tokens := auth.New(cfg.Tokens, now.Now)

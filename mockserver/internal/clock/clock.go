@@ -12,8 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/internal/activity"
 )
 
 // The years that a clock may show: any two times within them are less than the
@@ -44,8 +43,8 @@ type Options struct {
 	Start  time.Time // the time at the beginning; package time's if zero
 	Frozen bool      // stands still at the beginning
 
-	Changes *feed.Feed
-	Work    *underway.Count // counts what rings
+	Changes *activity.Feed
+	Work    *activity.Work // counts what rings
 }
 
 // New returns a clock as the options say. A start that no clock may show is
@@ -144,7 +143,7 @@ func (c *Clock) change(how func()) {
 	how()
 	c.settleLocked()
 	c.mu.Unlock()
-	c.options.Changes.Tell(feed.Clock, func() any { return c.View() })
+	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
 // settleLocked sets the alarms by the clock as it is now.

@@ -10,12 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
+	"example.com/emailplatform/mockserver/internal/activity"
 )
 
 func newClock(o Options) *Clock {
-	o.Changes, o.Work = &feed.Feed{}, &underway.Count{}
+	o.Changes, o.Work = &activity.Feed{}, &activity.Work{}
 	return New(o)
 }
 
@@ -248,7 +247,7 @@ func TestView(t *testing.T) {
 func TestTellsChanges(t *testing.T) {
 	c := newClock(Options{})
 	moved := c.Moved()
-	from, _ := c.options.Changes.Listen()
+	from, _ := c.options.Changes.Subscribe()
 	c.Freeze(true)
 	select {
 	case <-moved:

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/record"
@@ -32,7 +32,7 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) {
 	w.Header().Set("Content-Security-Policy", inertPolicy)
 	c.API.ServeAs(w, inner, caller)
 	if !reads(r.Request) {
-		c.Changes.Tell(feed.Records, nil)
+		c.Changes.Publish(activity.Records, nil)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/environment"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -128,7 +128,7 @@ func (c *Control) seed(r *request) (nothing, error) {
 	if err := c.Seed(body); err != nil {
 		return nothing{}, documentProblem(err, "mockserver: seed: ")
 	}
-	c.Changes.Tell(feed.Records, nil)
+	c.Changes.Publish(activity.Records, nil)
 	return nothing{}, nil
 }
 

@@ -30,8 +30,8 @@ const heartbeat = 15 * time.Second
 
 // serveStream sends changes as server-sent events.
 func (c *Control) serveStream(w http.ResponseWriter, r *request) {
-	from, seq := c.Changes.Listen()
-	defer c.Changes.Leave(from)
+	from, seq := c.Changes.Subscribe()
+	defer c.Changes.Unsubscribe(from)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)

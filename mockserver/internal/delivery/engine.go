@@ -21,11 +21,10 @@ import (
 	"sync"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
@@ -49,13 +48,13 @@ type Engine struct {
 	schedule []time.Duration
 	at       int // attempts of a queue at a time
 	clock    *clock.Clock
-	work     *underway.Count
+	work     *activity.Work
 	target   *target
 	ctx      context.Context // of all attempts; canceled by Close
 	cancel   context.CancelFunc
 	check    func(event string, body []byte)
 	faults   *fault.Plan
-	changes  *feed.Feed
+	changes  *activity.Feed
 
 	mu         sync.Mutex
 	queues     map[int64]*queue // by webhook
@@ -79,9 +78,9 @@ type Options struct {
 
 	Check   func(event string, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
-	Changes *feed.Feed
+	Changes *activity.Feed
 	Clock   *clock.Clock
-	Work    *underway.Count
+	Work    *activity.Work
 }
 
 // New returns an engine that has no webhooks yet.
@@ -157,7 +156,7 @@ func (d *Engine) Publish(fired []Event) {
 		}
 		d.acts++
 		noted := d.journal.fired(e, ids)
-		d.changes.Tell(feed.Event, func() any { return EventSummary{FiredEvent: *noted} })
+		d.changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *noted} })
 	}
 }
 
@@ -197,7 +196,7 @@ func (d *Engine) changingLocked(q *queue, x *delivery) {
 }
 
 func (d *Engine) tellLocked(x *delivery) {
-	d.changes.Tell(feed.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
+	d.changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
 }
 
 // startLocked begins the attempts that may be made now, and sees to it that the

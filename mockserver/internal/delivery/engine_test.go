@@ -153,12 +153,12 @@ func TestRecordWithoutItsQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		from, _ := e.changes.Listen()
+		from, _ := e.changes.Subscribe()
 		e.Replace(nil, State{})
 		answer <- http.StatusOK
 		answer <- http.StatusInternalServerError
 		synctest.Wait()
-		e.changes.Leave(from)
+		e.changes.Unsubscribe(from)
 	})
 }
 

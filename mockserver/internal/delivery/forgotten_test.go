@@ -7,9 +7,8 @@ import (
 	"time"
 	"unsafe"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -80,7 +79,7 @@ func fill(t *testing.T, v reflect.Value) {
 }
 
 func newEngine(t *testing.T) *Engine {
-	changes, work := &feed.Feed{}, &underway.Count{}
+	changes, work := &activity.Feed{}, &activity.Work{}
 	e := New(Options{Changes: changes, Clock: clock.New(clock.Options{Changes: changes, Work: work}), Work: work})
 	t.Cleanup(e.Close)
 	return e

@@ -10,10 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
@@ -21,7 +20,7 @@ import (
 // engineTo returns an engine whose deliveries a handler answers in process.
 func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 	t.Helper()
-	changes, work := &feed.Feed{}, &underway.Count{}
+	changes, work := &activity.Feed{}, &activity.Work{}
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	e := New(Options{
 		Schedule: []time.Duration{time.Second}, Concurrency: 1,
@@ -207,10 +206,10 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 		}
 		<-attempted
 		forget()
-		told, _ := e.changes.Listen()
+		told, _ := e.changes.Subscribe()
 		answer <- true
 		e.work.Finish()
-		e.changes.Leave(told)
+		e.changes.Unsubscribe(told)
 		for line := range told {
 			t.Errorf("%s: told %s", name, line)
 		}

@@ -10,17 +10,16 @@ import (
 	"slices"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/suggest"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
@@ -32,9 +31,9 @@ type Environment struct {
 	Lookups platform.LookupLimit // as configured
 
 	Access     *auth.Set
-	Changes    *feed.Feed
+	Changes    *activity.Feed
 	Clock      *clock.Clock
-	Work       *underway.Count
+	Work       *activity.Work
 	Faults     *fault.Plan
 	Deliveries *delivery.Engine
 	Platform   *platform.Platform

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/record"
 )
 
 func newPlan(t *testing.T, faults ...record.Fault) *Plan {
 	t.Helper()
-	p := New(1, slog.New(slog.DiscardHandler), &feed.Feed{})
+	p := New(1, slog.New(slog.DiscardHandler), &activity.Feed{})
 	t.Cleanup(p.Close)
 	if _, err := p.Add(faults); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -50,7 +50,7 @@ func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Millisecon
 // those that hit, the first acts.
 type Plan struct {
 	log     *slog.Logger
-	changes *feed.Feed
+	changes *activity.Feed
 	ctx     context.Context // of all disturbances; canceled by Close
 	cancel  context.CancelFunc
 	count   atomic.Int64 // how many: no rules cost no lock
@@ -63,7 +63,7 @@ type Plan struct {
 }
 
 // New returns an empty plan; with the seed 0 it chooses one.
-func New(seed uint64, log *slog.Logger, changes *feed.Feed) *Plan {
+func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 	p := &Plan{seed: chooseSeed(seed), log: log, changes: changes}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -104,7 +104,7 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 		added = append(added, next.FaultRule)
 	}
 	p.count.Store(int64(len(p.rules)))
-	p.changes.Tell(feed.Fault, nil)
+	p.changes.Publish(activity.Fault, nil)
 	return added, nil
 }
 
@@ -125,7 +125,7 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	for _, rule := range p.rules {
 		p.beginLocked(rule)
 	}
-	p.changes.Tell(feed.Fault, nil)
+	p.changes.Publish(activity.Fault, nil)
 	return p.seed
 }
 
@@ -147,7 +147,7 @@ func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	i := slices.IndexFunc(p.rules, func(r *rule) bool { return r.ID == id })
 	if i >= 0 {
 		f(&p.rules[i].FaultRule)
-		p.changes.Tell(feed.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
+		p.changes.Publish(activity.Fault, func() any { return WireOf(p.rules[i].FaultRule) })
 	}
 	return i >= 0
 }
@@ -163,7 +163,7 @@ func (p *Plan) Remove(id string) int {
 		p.streams = 0
 	}
 	p.count.Store(int64(len(p.rules)))
-	p.changes.Tell(feed.Fault, nil)
+	p.changes.Publish(activity.Fault, nil)
 	return before - len(p.rules)
 }
 
@@ -185,7 +185,7 @@ func (p *Plan) pick(subject subject, matches func(record.Fault) bool) *record.Fa
 	}
 	first.Hits++
 	hit := first.FaultRule
-	p.changes.Tell(feed.Fault, func() any { return WireOf(hit) })
+	p.changes.Publish(activity.Fault, func() any { return WireOf(hit) })
 	return &hit
 }
 

@@ -19,14 +19,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -43,15 +42,15 @@ type Options struct {
 	OnRequest      func(record.Request) // hears of every request, if set
 
 	Faults  *fault.Plan
-	Changes *feed.Feed
+	Changes *activity.Feed
 	Clock   *clock.Clock
 }
 
 // Gateway answers requests to the API.
 type Gateway struct {
-	Loopback bool           // answer only who calls it by a loopback name; set before the first request
-	Log      Log            // the latest requests
-	Busy     underway.Count // requests under way
+	Loopback bool          // answer only who calls it by a loopback name; set before the first request
+	Log      Log           // the latest requests
+	Busy     activity.Work // requests under way
 
 	options    Options
 	operations operations
@@ -172,9 +171,9 @@ func clean(p string) bool {
 
 // tellRequest tells the stream of a request, and of what it may have changed.
 func (g *Gateway) tellRequest(r record.Request) {
-	g.options.Changes.Tell(feed.Request, func() any { return SummaryOf(r) })
+	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {
-		g.options.Changes.Tell(feed.Records, nil)
+		g.options.Changes.Publish(activity.Records, nil)
 	}
 }
 

@@ -21,12 +21,11 @@ import (
 	"context"
 	"sync"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/webhook"
 )
 
@@ -36,9 +35,9 @@ type Platform struct {
 	options    Options
 	deliveries *delivery.Engine
 	faults     *fault.Plan
-	changes    *feed.Feed
+	changes    *activity.Feed
 	clock      *clock.Clock
-	work       *underway.Count
+	work       *activity.Work
 
 	// whole is held for reading from a change until its events are queued, so
 	// that a snapshot has neither or both.
@@ -60,9 +59,9 @@ type Options struct {
 
 	Deliveries *delivery.Engine
 	Faults     *fault.Plan
-	Changes    *feed.Feed
+	Changes    *activity.Feed
 	Clock      *clock.Clock
-	Work       *underway.Count
+	Work       *activity.Work
 }
 
 // New returns a platform without accounts.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/feed"
+	"example.com/emailplatform/mockserver/internal/activity"
 )
 
 // actOn lets the recipient of a message that was sent do something.
@@ -35,7 +35,7 @@ func (p *Platform) actOnMessage(m *message, act func(t *tx, m *message) error) e
 		defer t.account.outcomes.count(m, 1)
 		return struct{}{}, act(t, m)
 	})
-	p.changes.Tell(feed.Records, nil)
+	p.changes.Publish(activity.Records, nil)
 	return err
 }
 

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/fault"
-	"example.com/emailplatform/mockserver/internal/feed"
-	"example.com/emailplatform/mockserver/internal/underway"
 	"example.com/emailplatform/webhook"
 )
 
@@ -32,7 +31,7 @@ func oneCampaign(scheduledFor time.Time) string {
 
 func restored(t *testing.T, state string) *Platform {
 	t.Helper()
-	changes, work := &feed.Feed{}, &underway.Count{}
+	changes, work := &activity.Feed{}, &activity.Work{}
 	now := clock.New(clock.Options{Changes: changes, Work: work})
 	faults := fault.New(1, slog.New(slog.DiscardHandler), changes)
 	s := New(Options{

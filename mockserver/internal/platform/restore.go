@@ -9,9 +9,9 @@ import (
 	"maps"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
@@ -99,7 +99,7 @@ func (p *Platform) replace(with records, from *snapshot) error {
 	for _, f := range after {
 		f()
 	}
-	p.changes.Tell(feed.State, nil)
+	p.changes.Publish(activity.State, nil)
 	return err
 }
 

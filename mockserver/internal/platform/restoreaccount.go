@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/feed"
 )
 
 // ResetAccount forgets everything of an account: its resources, messages, events
@@ -66,7 +66,7 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 	for _, f := range after {
 		f()
 	}
-	p.changes.Tell(feed.State, nil)
+	p.changes.Publish(activity.State, nil)
 	return err
 }
 

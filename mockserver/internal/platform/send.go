@@ -20,7 +20,7 @@ func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
 	t.p.messages[m.ID] = m
 	t.p.kept = append(t.p.kept, m)
-	if t.p.changes.Heard() {
+	if t.p.changes.Observed() {
 		t.changed = append(t.changed, m)
 	}
 }

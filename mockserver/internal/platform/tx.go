@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/feed"
 )
 
 // tx is the time in which somebody holds the platform's mutex for one account:
@@ -58,13 +58,13 @@ func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx)
 
 // tell tells the stream of the messages that changed, as far as the outbox has them.
 func (t *tx) tell() {
-	if len(t.changed) > feed.MaxBehind/2 {
-		t.p.changes.Tell(feed.State, nil)
+	if len(t.changed) > activity.MaxLag/2 {
+		t.p.changes.Publish(activity.State, nil)
 		return
 	}
 	for _, m := range t.changed {
 		if m.sent() {
-			t.p.changes.Tell(feed.Message, func() any { return m.summary() })
+			t.p.changes.Publish(activity.Message, func() any { return m.summary() })
 		}
 	}
 }

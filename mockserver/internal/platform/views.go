@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/feed"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -61,7 +61,7 @@ func (p *Platform) DeleteMessage(id string) error {
 		m.Deleted = true
 		return struct{}{}, nil
 	})
-	p.changes.Tell(feed.State, nil)
+	p.changes.Publish(activity.State, nil)
 	return err
 }
 

@@ -1,0 +1,166 @@
+// Package activity publishes what changes in the mock server, and counts the work
+// in progress. Its locks are the innermost ones: any other may be held.
+package activity
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+)
+
+// The kinds of changes.
+const (
+	Message  = "message"
+	Delivery = "delivery"
+	Event    = "event"
+	Request  = "request"
+	Fault    = "fault"
+	Clock    = "clock"
+	Records  = "records" // lists, contacts, webhooks and the like
+	State    = "state"   // everything
+)
+
+// MaxLag is how many changes a subscriber may be behind. A slower one is
+// disconnected, and must load the state again.
+const MaxLag = 1024
+
+// Feed sends changes to subscribers, and signals to watchers. The zero value is
+// ready. It is safe for concurrent use.
+type Feed struct {
+	observed   atomic.Int32 // subscribers and watchers: without any, a change costs nothing
+	subscribed atomic.Int32 // subscribers: without any, no record is made
+
+	mu          sync.Mutex
+	seq         uint64
+	subscribers map[chan []byte]bool
+	watchers    map[chan struct{}]bool
+	closed      bool
+}
+
+// change is what a subscriber receives, as JSON.
+type change struct {
+	Seq    uint64 `json:"seq"`
+	Kind   string `json:"kind"`
+	Record any    `json:"record,omitzero"`
+}
+
+// Observed reports whether there are subscribers or watchers.
+func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
+
+// Publish announces a change. record returns what has changed; it may be nil, and
+// is called only if there are subscribers.
+func (f *Feed) Publish(kind string, record func() any) {
+	if !f.Observed() {
+		return
+	}
+	out := change{Kind: kind}
+	if record != nil && f.subscribed.Load() > 0 {
+		out.Record = record()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for signal := range f.watchers {
+		select {
+		case signal <- struct{}{}:
+		default: // the last one has not been received yet
+		}
+	}
+	if len(f.subscribers) > 0 {
+		f.sendLocked(out)
+	}
+}
+
+func (f *Feed) sendLocked(out change) {
+	f.seq++
+	out.Seq = f.seq
+	line, err := json.Marshal(out)
+	if err != nil { // records are made to be shown
+		panic("mockserver: change " + out.Kind + ": " + err.Error())
+	}
+	for to := range f.subscribers {
+		select {
+		case to <- line:
+		default:
+			f.unsubscribeLocked(to)
+		}
+	}
+}
+
+// Subscribe returns a channel of the changes from now on, and the number of the
+// last change before. The channel is closed when the subscriber is too slow or the
+// feed is closed.
+func (f *Feed) Subscribe() (changes chan []byte, seq uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changes = make(chan []byte, MaxLag)
+	if f.closed {
+		close(changes)
+		return changes, f.seq
+	}
+	if f.subscribers == nil {
+		f.subscribers = map[chan []byte]bool{}
+	}
+	f.subscribers[changes] = true
+	f.subscribed.Add(1)
+	f.observed.Add(1)
+	return changes, f.seq
+}
+
+// Unsubscribe ends a subscription. It may be called more than once.
+func (f *Feed) Unsubscribe(changes chan []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsubscribeLocked(changes)
+}
+
+func (f *Feed) unsubscribeLocked(changes chan []byte) {
+	if f.subscribers[changes] {
+		delete(f.subscribers, changes)
+		close(changes)
+		f.subscribed.Add(-1)
+		f.observed.Add(-1)
+	}
+}
+
+// Watch returns a channel that receives a signal after changes from now on. One
+// signal stands for all changes until it is received, so no watcher is too slow.
+// The channel is closed with the feed. stop ends the watch.
+func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	signal := make(chan struct{}, 1)
+	if f.closed {
+		close(signal)
+		return signal, func() {}
+	}
+	if f.watchers == nil {
+		f.watchers = map[chan struct{}]bool{}
+	}
+	f.watchers[signal] = true
+	f.observed.Add(1)
+	return signal, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.watchers[signal] {
+			delete(f.watchers, signal)
+			f.observed.Add(-1)
+		}
+	}
+}
+
+// Close ends all subscriptions and watches, because a graceful shutdown waits for
+// the requests that hold them. There can be no others afterwards.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for to := range f.subscribers {
+		close(to)
+	}
+	for signal := range f.watchers {
+		close(signal)
+	}
+	f.subscribers, f.watchers = nil, nil
+	f.observed.Store(0)
+	f.subscribed.Store(0)
+}
