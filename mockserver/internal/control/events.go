@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/samples"
 	"example.com/emailplatform/mockserver/internal/signature"
@@ -105,7 +105,7 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 	switch {
 	case (in.WebhookID == "") == (in.URL == ""):
 		return nil, problem.Invalid("want either webhook_id, or url and secret", "body", "webhook_id")
-	case in.URL != "" && !address.HTTP(in.URL):
+	case in.URL != "" && !platform.IsWebURL(in.URL):
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
 	case in.URL != "" && strings.TrimSpace(in.Secret) == "":
 		return nil, problem.Invalid("want the secret to sign with", "body", "secret")

@@ -7,7 +7,6 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/record"
@@ -23,7 +22,7 @@ func (c *Control) overviewRoutes() section {
 				"why. It is counted as it happens, and answered as fast with a million messages as with one.",
 			query: []param{
 				ofAccount("the account; all if left out"),
-				number("minutes", "how many minutes back, this one included", 1, minutes.Kept, 60),
+				number("minutes", "how many minutes back, this one included", 1, delivery.KeptMinutes, 60),
 			},
 			handler: answering(c.overview),
 			example: example{query: "account_id=1"},
@@ -110,7 +109,7 @@ func (c *Control) overview(r *request) (overviewAnswer, error) {
 		return overviewAnswer{}, problem.NotFound("account", account, "query", "account_id")
 	}
 	view := c.Clock.View()
-	until := minutes.Of(view.Now)
+	until := delivery.MinuteOf(view.Now)
 	from := until - int64(r.query.number("minutes")) + 1
 	records, standing := c.Platform.Overview(account, from, until), c.Deliveries.Standing(account, from, until)
 	return overviewAnswer{
@@ -143,7 +142,7 @@ func minutesOf(records platform.Overview, standing delivery.Standing) []minuteCo
 	by := map[int64]*minuteCounts{}
 	at := func(m int64) *minuteCounts {
 		if by[m] == nil {
-			by[m] = &minuteCounts{Minute: minutes.Start(m)}
+			by[m] = &minuteCounts{Minute: delivery.MinuteStart(m)}
 		}
 		return by[m]
 	}

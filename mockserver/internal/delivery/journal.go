@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -19,8 +18,8 @@ type journal struct {
 	byID       map[string]*delivery
 	events     []*record.FiredEvent // the oldest first; none is changed any more
 	lastEvent  int
-	tallies    map[int64]*tally          // of the deliveries, by webhook
-	fires      map[int64]*minutes.Counts // of all events that fired, by account
+	tallies    map[int64]*tally     // of the deliveries, by webhook
+	fires      map[int64]*PerMinute // of all events that fired, by account
 }
 
 // newJournal returns a journal without deliveries that has some events.
@@ -30,7 +29,7 @@ func newJournal(events []*record.FiredEvent, last int) journal {
 		events:    events,
 		lastEvent: last,
 		tallies:   map[int64]*tally{},
-		fires:     map[int64]*minutes.Counts{},
+		fires:     map[int64]*PerMinute{},
 	}
 	for _, e := range events {
 		j.countEvent(e)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -13,8 +12,8 @@ import (
 type tally struct {
 	account  int64
 	states   map[record.DeliveryState]int
-	attempts minutes.Counts
-	failed   minutes.Counts // of the attempts
+	attempts PerMinute
+	failed   PerMinute // of the attempts
 }
 
 // attempted counts an attempt.
@@ -69,7 +68,7 @@ func (j *journal) countAttempts() {
 // countEvent counts an event that fired.
 func (j *journal) countEvent(e *record.FiredEvent) {
 	if j.fires[e.AccountID] == nil {
-		j.fires[e.AccountID] = &minutes.Counts{}
+		j.fires[e.AccountID] = &PerMinute{}
 	}
 	j.fires[e.AccountID].Add(e.Time)
 }

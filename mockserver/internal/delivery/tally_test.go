@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/minutes"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
 )
@@ -25,16 +24,16 @@ func walked(e *Engine, account int64) Standing {
 		out.States[x.State]++
 		for _, a := range x.Attempts {
 			out.Attempts++
-			out.minute(minutes.Of(a.Time)).Attempts++
+			out.minute(MinuteOf(a.Time)).Attempts++
 			if a.Status != http.StatusNoContent {
 				out.Failed++
-				out.minute(minutes.Of(a.Time)).Failed++
+				out.minute(MinuteOf(a.Time)).Failed++
 			}
 		}
 	}
 	for _, fired := range e.Events(func(f *record.FiredEvent) bool { return f.AccountID == account }) {
 		out.Events++
-		out.minute(minutes.Of(fired.Time)).Events++
+		out.minute(MinuteOf(fired.Time)).Events++
 	}
 	return out
 }
@@ -42,9 +41,9 @@ func walked(e *Engine, account int64) Standing {
 // sameAsWalked compares what is counted as things happen with what is there.
 func sameAsWalked(t *testing.T, when string, e *Engine) {
 	t.Helper()
-	now := minutes.Of(e.clock.Now())
+	now := MinuteOf(e.clock.Now())
 	for _, account := range []int64{1, 2} {
-		got, want := e.Standing(account, now-minutes.Kept+1, now), walked(e, account)
+		got, want := e.Standing(account, now-KeptMinutes+1, now), walked(e, account)
 		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; there are %v, %d, %d, %d", when, account,
@@ -174,7 +173,7 @@ func TestWaitingForATurn(t *testing.T) {
 func TestMinutesOfARestoredDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
-		const many = 3 * minutes.Kept / 2
+		const many = 3 * KeptMinutes / 2
 		var before State
 		start := e.clock.Now().Add(-100 * time.Hour)
 		for i := range many {
@@ -185,9 +184,9 @@ func TestMinutesOfARestoredDay(t *testing.T) {
 			})
 		}
 		e.Replace([]Webhook{hook}, before)
-		last := minutes.Of(start.Add(50*time.Hour)) + many - 1
-		if got := len(e.Standing(1, last-minutes.Kept+1, last).Minutes); got != minutes.Kept {
-			t.Errorf("of the last day %d minutes are there, want %d", got, minutes.Kept)
+		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
+		if got := len(e.Standing(1, last-KeptMinutes+1, last).Minutes); got != KeptMinutes {
+			t.Errorf("of the last day %d minutes are there, want %d", got, KeptMinutes)
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -81,7 +80,7 @@ func (w *Environment) Restore(r io.Reader) error {
 // SendEventTo delivers a body of the caller's own to a URL, signed with the
 // secret, by the platform's hash function if the secret names none.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
-	if !address.HTTP(to) {
+	if !platform.IsWebURL(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
 	secret.Hash = cmp.Or(secret.Hash, w.Platform.Hash())

@@ -6,7 +6,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // arm makes a scheduled campaign start when its time comes, unless the platform
@@ -84,7 +83,7 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 			continue
 		}
 		m := &message{
-			ID: random.UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts,
+			ID: UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts,
 			CampaignID: c.ID, SubmittedOn: t.unix(),
 		}
 		m.to(l.ID, member)

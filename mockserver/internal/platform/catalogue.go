@@ -4,22 +4,21 @@ import (
 	"cmp"
 
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // catalogue holds the templates of an account, the oldest first, and who uses them:
 // a campaign's or workflow's content that names a template is among its users.
 type catalogue struct {
 	byID    map[int64]*template
-	inOrder slots.Order[*template] // the same
-	last    int64                  // place that was given away
+	inOrder order[*template] // the same
+	last    int64            // place that was given away
 	users   map[int64]map[*content]bool
 }
 
 func newCatalogue() catalogue {
 	return catalogue{
 		byID:    map[int64]*template{},
-		inOrder: slots.Order[*template]{Compare: func(a, b *template) int { return cmp.Compare(a.place, b.place) }},
+		inOrder: order[*template]{Compare: func(a, b *template) int { return cmp.Compare(a.place, b.place) }},
 		users:   map[int64]map[*content]bool{},
 	}
 }

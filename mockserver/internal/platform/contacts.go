@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -37,7 +36,7 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 func (p *Platform) CreateContact(
 	ctx context.Context, r api.CreateContactRequestObject,
 ) (api.CreateContactResponseObject, error) {
-	if !address.Email(r.Body.Email) {
+	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.CreateContactResponseObject, error) {

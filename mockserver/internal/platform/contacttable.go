@@ -9,7 +9,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/cut"
-	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // contactTable holds the contacts of a list so that any page of a million, filtered
@@ -29,8 +28,8 @@ type contactTable struct {
 
 // orders are some slots in the orders in which they may be asked for.
 type orders struct {
-	byEmail slots.Order[uint32] // by address
-	byDate  slots.Order[uint32] // by subscribed_on
+	byEmail order[uint32] // by address
+	byDate  order[uint32] // by subscribed_on
 }
 
 func (o *orders) insert(slot uint32) {
@@ -47,7 +46,7 @@ func (o *orders) remove(slot uint32) {
 type standing struct {
 	orders
 
-	set slots.Set
+	set slotSet
 }
 
 func newContactTable() *contactTable {
@@ -80,10 +79,10 @@ func (t *contactTable) add(c *contact) {
 	t.orders.insert(slot)
 	t.mark(c.Status, slot)
 	for _, tag := range c.Tags {
-		t.tags[tag] = slots.Insert(t.tags[tag], slot)
+		t.tags[tag] = insertSlot(t.tags[tag], slot)
 	}
 	for _, interest := range c.Interests {
-		t.interests[interest] = slots.Insert(t.interests[interest], slot)
+		t.interests[interest] = insertSlot(t.interests[interest], slot)
 	}
 }
 
@@ -176,7 +175,7 @@ func addLabels(have, add []string, index map[string][]uint32, slot uint32) []str
 	for _, label := range add {
 		if !slices.Contains(have, label) {
 			have = append(slices.Clip(have), label)
-			index[label] = slots.Insert(index[label], slot)
+			index[label] = insertSlot(index[label], slot)
 		}
 	}
 	return have
@@ -215,7 +214,7 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 type match struct {
 	n      int
 	all    bool
-	set    slots.Set
+	set    slotSet
 	sorted []uint32
 	orders *orders // of everything and of a set
 }
@@ -242,11 +241,11 @@ func (t *contactTable) matching(field, value string) match {
 }
 
 // asSet returns the slots as a set, nil for all of them.
-func (m match) asSet() slots.Set {
+func (m match) asSet() slotSet {
 	if m.all || m.set != nil {
 		return m.set
 	}
-	return slots.SetOf(m.sorted)
+	return slotSetOf(m.sorted)
 }
 
 // from iterates over the slots from a rank on.
@@ -287,7 +286,7 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 
 // inOrder iterates over the slots that were found as they stand in an order, from a
 // rank on. If the order has others too, few are sorted, and many picked out of it.
-func (t *contactTable) inOrder(order *slots.Order[uint32], found match, rank int) iter.Seq[uint32] {
+func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:
 		return order.From(rank)
@@ -299,7 +298,7 @@ func (t *contactTable) inOrder(order *slots.Order[uint32], found match, rank int
 }
 
 // byStatus iterates over the slots of a set, nil for all, in the order of statuses.
-func (t *contactTable) byStatus(within slots.Set, rank int) iter.Seq[uint32] {
+func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {
 			s := t.statuses[status]

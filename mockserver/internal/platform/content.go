@@ -3,7 +3,6 @@ package platform
 // What several requests have in common: names, senders and contents.
 
 import (
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -13,7 +12,7 @@ func senderOf(in api.Sender, required bool) (sender, error) {
 	if in == (api.Sender{}) && !required {
 		return sender{}, nil
 	}
-	if !address.Email(in.Email) {
+	if !isEmail(in.Email) {
 		return sender{}, problem.Invalid("not an email address", "body", "sender", "email")
 	}
 	return sender{in.Name, in.Email}, nil

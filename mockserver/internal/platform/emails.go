@@ -6,10 +6,8 @@ import (
 	"net/http"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
@@ -17,7 +15,7 @@ import (
 func (p *Platform) SubmitEmail(
 	ctx context.Context, r api.SubmitEmailRequestObject,
 ) (api.SubmitEmailResponseObject, error) {
-	if !address.Email(r.Body.Email) {
+	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.SubmitEmailResponseObject, error) {
@@ -68,7 +66,7 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 		Text:       in.Content.Text,
 	})
 	return &message{
-		ID:          random.UUID(),
+		ID:          UUID(),
 		SentBy:      events.SendingTypeEmailAPI,
 		From:        from,
 		To:          in.Email,
@@ -176,7 +174,7 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 func (p *Platform) SendTransactionalEmail(
 	ctx context.Context, r api.SendTransactionalEmailRequestObject,
 ) (api.SendTransactionalEmailResponseObject, error) {
-	if !address.Email(r.Body.Email) {
+	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.SendTransactionalEmailResponseObject, error) {
@@ -189,7 +187,7 @@ func (p *Platform) SendTransactionalEmail(
 			return nil, err
 		}
 		m := &message{
-			ID:          random.UUID(),
+			ID:          UUID(),
 			SentBy:      events.SendingTypeTransactional,
 			From:        from,
 			Content:     parts,

@@ -8,7 +8,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // Addresses of the platform as events show them.
@@ -36,7 +35,7 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 		e.Recipient, e.Subject = m.To, m.subject()
 	}
 	if !api.EventName(name).General() {
-		e.ID = random.UUID()
+		e.ID = UUID()
 		e.What.ID, e.What.AccountID, e.What.IP, e.What.User = e.ID, t.account.ID, platformIP, user
 	}
 	t.events = append(t.events, e)

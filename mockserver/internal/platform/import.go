@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -57,7 +56,7 @@ func readEntries(
 		case bad:
 		case err != nil:
 			d, bad = entryDetail(i, b, err), true
-		case !address.Email(entry.Email):
+		case !isEmail(entry.Email):
 			d, bad = problem.At("value_error", "not an email address", "body", "contacts", i, "email"), true
 		}
 		if !bad {

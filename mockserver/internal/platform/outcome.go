@@ -2,7 +2,7 @@ package platform
 
 import (
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/minutes"
+	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // Outcome counts messages, and what came of them.
@@ -42,7 +42,7 @@ func (o *Outcome) count(m *message, by int64) {
 type outcomes struct {
 	all     Outcome
 	of      map[int64]*Outcome // by the campaign or workflow that sent them
-	minutes minutes.Counts     // in which they were sent
+	minutes delivery.PerMinute // in which they were sent
 }
 
 func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }

@@ -7,7 +7,6 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // Pages are counted from 1 (specification, "Limits").
@@ -65,7 +64,7 @@ func pageOf[T, W any](p pageRequest, items []T, wire func(T) W) ([]W, api.Pagina
 }
 
 // pageOfOrder does the same for items that are kept in an order.
-func pageOfOrder[T, W any](p pageRequest, items *slots.Order[T], wire func(T) W) ([]W, api.Pagination) {
+func pageOfOrder[T, W any](p pageRequest, items *order[T], wire func(T) W) ([]W, api.Pagination) {
 	from, _ := p.bounds(items.Len())
 	return pageFrom(p, items.Len(), items.From(from), wire)
 }

@@ -10,7 +10,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -284,7 +283,7 @@ func (a accountSnapshot) checkHook(h *hook) error {
 	if h.AccountID != a.ID {
 		return errors.New("account_id: want the account's")
 	}
-	if !address.HTTP(h.URL) {
+	if !IsWebURL(h.URL) {
 		return errors.New("url: want an absolute http or https URL")
 	}
 	if err := checkSecret(h.Secret, h.Hash); err != nil {

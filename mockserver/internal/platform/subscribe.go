@@ -6,7 +6,6 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 // addContact adds an address to a list, or adds it again; one that had
@@ -86,7 +85,7 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 		return // nothing is ever sent to it
 	}
 	m := &message{
-		ID:     random.UUID(),
+		ID:     UUID(),
 		SentBy: events.SendingTypeWorkflow,
 		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
 		Content: content{

@@ -3,22 +3,20 @@ package platform
 import (
 	"cmp"
 	"strings"
-
-	"example.com/emailplatform/mockserver/internal/slots"
 )
 
 // suppressionList holds addresses and patterns (*@domain, local@*) that are not
 // sent to, the oldest first, each once. Both indexes have the same entries.
 type suppressionList struct {
 	byAddress map[string]*suppressed // without case
-	inOrder   slots.Order[*suppressed]
+	inOrder   order[*suppressed]
 	last      int64 // place that was given away
 }
 
 func newSuppressionList() suppressionList {
 	return suppressionList{
 		byAddress: map[string]*suppressed{},
-		inOrder:   slots.Order[*suppressed]{Compare: func(a, b *suppressed) int { return cmp.Compare(a.place, b.place) }},
+		inOrder:   order[*suppressed]{Compare: func(a, b *suppressed) int { return cmp.Compare(a.place, b.place) }},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
@@ -19,7 +18,7 @@ func (p *Platform) AddSuppressedEmail(
 	ctx context.Context, r api.AddSuppressedEmailRequestObject,
 ) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
-	if !address.Pattern(email) {
+	if !isPattern(email) {
 		return nil, problem.Invalid("want an address, *@domain or local@*", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.AddSuppressedEmailResponseObject, error) {

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"example.com/emailplatform/mockserver/internal/address"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 func (t *tx) webhook(id string) (*hook, error) {
@@ -40,7 +38,7 @@ func (p *Platform) CreateWebhook(
 }
 
 func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
-	if !address.HTTP(in.URL) {
+	if !IsWebURL(in.URL) {
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
 	}
 	if len(in.Events) == 0 {
@@ -64,7 +62,7 @@ func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
 	if h.RateLimit != 0 && h.Period == "" {
 		h.Period = string(api.RateLimitPeriodHour)
 	}
-	h.Secret = random.Secret()
+	h.Secret = newSecret()
 	return h, nil
 }
 

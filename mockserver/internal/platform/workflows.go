@@ -6,7 +6,6 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/random"
 )
 
 func (t *tx) workflow(id int64) (*workflow, error) {
@@ -121,7 +120,7 @@ func (t *tx) runWorkflows(l *list, c *contact) {
 			return
 		}
 		m := &message{
-			ID:          random.UUID(),
+			ID:          UUID(),
 			SentBy:      events.SendingTypeWorkflow,
 			From:        w.From,
 			Content:     t.sendable(w.Content),

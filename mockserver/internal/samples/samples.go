@@ -12,7 +12,7 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/random"
+	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -94,7 +94,7 @@ func freshen(example []byte, now time.Time) ([]byte, error) {
 	}
 	fresh := events.Event{Name: old.Name, Time: now, AccountID: old.AccountID, User: old.User, IP: old.IP, Data: old.Data}
 	if old.ID != "" {
-		fresh.ID = random.UUID()
+		fresh.ID = platform.UUID()
 	}
 	return json.Marshal(&fresh)
 }

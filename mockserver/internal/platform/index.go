@@ -1,7 +1,7 @@
-// Package slots keeps sets of slots, the places of items in a slice that only
-// grows, and orders of slots or of the items themselves. An index made of them
-// finds any page of a million items in some microseconds.
-package slots
+package platform
+
+// Sets and orders of slots, the places of records in a slice that only grows. They
+// find any page of a million records in some microseconds.
 
 import (
 	"iter"
@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// Insert puts a slot into its place among sorted ones, unless it is there.
-func Insert(sorted []uint32, slot uint32) []uint32 {
+// insertSlot puts a slot into its place among sorted ones, unless it is there.
+func insertSlot(sorted []uint32, slot uint32) []uint32 {
 	if n := len(sorted); n == 0 || sorted[n-1] < slot {
 		return append(sorted, slot)
 	}
@@ -22,15 +22,15 @@ func Insert(sorted []uint32, slot uint32) []uint32 {
 	return slices.Insert(sorted, i, slot)
 }
 
-// Set is a set of slots, a bit for each.
-type Set []uint64
+// slotSet is a set of slots, a bit for each.
+type slotSet []uint64
 
-// SetOf returns the set of sorted slots.
-func SetOf(sorted []uint32) Set {
+// slotSetOf returns the set of sorted slots.
+func slotSetOf(sorted []uint32) slotSet {
 	if len(sorted) == 0 {
-		return Set{}
+		return slotSet{}
 	}
-	s := make(Set, sorted[len(sorted)-1]/64+1)
+	s := make(slotSet, sorted[len(sorted)-1]/64+1)
 	for _, slot := range sorted {
 		s[slot/64] |= 1 << (slot % 64)
 	}
@@ -38,7 +38,7 @@ func SetOf(sorted []uint32) Set {
 }
 
 // Add puts a slot into the set.
-func (s *Set) Add(slot uint32) {
+func (s *slotSet) Add(slot uint32) {
 	if word := int(slot / 64); word >= len(*s) {
 		*s = append(*s, make([]uint64, word+1-len(*s))...)
 	}
@@ -46,16 +46,16 @@ func (s *Set) Add(slot uint32) {
 }
 
 // Remove takes a slot out that is in.
-func (s Set) Remove(slot uint32) { s[slot/64] &^= 1 << (slot % 64) }
+func (s slotSet) Remove(slot uint32) { s[slot/64] &^= 1 << (slot % 64) }
 
 // Has reports whether a slot is in the set.
-func (s Set) Has(slot uint32) bool {
+func (s slotSet) Has(slot uint32) bool {
 	return int(slot/64) < len(s) && s[slot/64]&(1<<(slot%64)) != 0
 }
 
 // Count returns how many slots are in the set, and in the other one unless that is
 // nil.
-func (s Set) Count(within Set) int {
+func (s slotSet) Count(within slotSet) int {
 	n := 0
 	for i := range s {
 		n += bits.OnesCount64(s.word(i, within))
@@ -64,7 +64,7 @@ func (s Set) Count(within Set) int {
 }
 
 // among returns how many of some slots are in the set.
-func (s Set) among(slots []uint32) (n int) {
+func (s slotSet) among(slots []uint32) (n int) {
 	for _, slot := range slots {
 		if word := int(slot / 64); word < len(s) {
 			n += int(s[word] >> (slot % 64) & 1)
@@ -74,7 +74,7 @@ func (s Set) among(slots []uint32) (n int) {
 }
 
 // word returns 64 slots of those that are in both sets; a nil set holds all.
-func (s Set) word(i int, within Set) uint64 {
+func (s slotSet) word(i int, within slotSet) uint64 {
 	switch {
 	case within == nil:
 		return s[i]
@@ -85,12 +85,12 @@ func (s Set) word(i int, within Set) uint64 {
 }
 
 // All iterates over the set, from the least slot on.
-func (s Set) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
+func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
 // From iterates over the set from a rank on, which is 0 for the least slot. If
 // within is not nil, only what is in both sets counts. What comes before is passed
 // over 64 slots at a time.
-func (s Set) From(rank int, within Set) iter.Seq[uint32] {
+func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
 			word := s.word(i, within)
@@ -110,7 +110,7 @@ func (s Set) From(rank int, within Set) iter.Seq[uint32] {
 
 // Ordered iterates over the set as an order has its slots, from a rank on. What comes
 // before is only counted, but it is looked at: half a million take a millisecond.
-func (s Set) Ordered(by *Order[uint32], rank int) iter.Seq[uint32] {
+func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
 			if n := s.among(block); n <= rank {
@@ -130,9 +130,9 @@ func (s Set) Ordered(by *Order[uint32], rank int) iter.Seq[uint32] {
 	}
 }
 
-// Order keeps items sorted in blocks: an insertion or a removal moves half a block
+// order keeps items sorted in blocks: an insertion or a removal moves half a block
 // at most, and what is far from the start is found by passing over whole blocks.
-type Order[T any] struct {
+type order[T any] struct {
 	// Compare says which of two items comes first. No two may be equal.
 	Compare func(a, b T) int
 
@@ -143,10 +143,10 @@ type Order[T any] struct {
 const blockSize = 1024
 
 // Len returns how many items there are.
-func (o *Order[T]) Len() int { return o.n }
+func (o *order[T]) Len() int { return o.n }
 
 // Insert puts an item into its place.
-func (o *Order[T]) Insert(item T) {
+func (o *order[T]) Insert(item T) {
 	o.n++
 	if len(o.blocks) == 0 {
 		o.blocks = [][]T{{item}}
@@ -167,7 +167,7 @@ func (o *Order[T]) Insert(item T) {
 
 // Remove takes an item out that is in; what it is sorted by must not have changed
 // yet.
-func (o *Order[T]) Remove(item T) {
+func (o *order[T]) Remove(item T) {
 	o.n--
 	b := o.block(item)
 	i, _ := slices.BinarySearchFunc(o.blocks[b], item, o.Compare)
@@ -179,16 +179,16 @@ func (o *Order[T]) Remove(item T) {
 
 // block returns the block that an item belongs into: the last one that does not
 // begin after it, or the first.
-func (o *Order[T]) block(item T) int {
+func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)
 }
 
 // All iterates over the items in their order.
-func (o *Order[T]) All(yield func(T) bool) { o.From(0)(yield) }
+func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 
 // From iterates over the items from a rank on, which is 0 for the first.
-func (o *Order[T]) From(rank int) iter.Seq[T] {
+func (o *order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {
 			if len(block) <= rank {

@@ -1,4 +1,4 @@
-package address
+package platform
 
 import (
 	"strings"
@@ -28,16 +28,16 @@ func TestEmailAndPattern(t *testing.T) {
 		label + "aa@example.org":  {false, false},
 		"a@" + strings.Repeat(label+".", 4) + "org": {false, false},
 	} {
-		if got := Email(s); got != want.email {
-			t.Errorf("Email(%q) is %v", s, got)
+		if got := isEmail(s); got != want.email {
+			t.Errorf("isEmail(%q) is %v", s, got)
 		}
-		if got := Pattern(s); got != want.pattern {
-			t.Errorf("Pattern(%q) is %v", s, got)
+		if got := isPattern(s); got != want.pattern {
+			t.Errorf("isPattern(%q) is %v", s, got)
 		}
 	}
 }
 
-func TestHTTP(t *testing.T) {
+func TestIsWebURL(t *testing.T) {
 	for s, want := range map[string]bool{
 		"http://127.0.0.1:8080/hook": true,
 		"https://example.org":        true,
@@ -49,8 +49,8 @@ func TestHTTP(t *testing.T) {
 		"http://example.org:port/":   false,
 		"":                           false,
 	} {
-		if got := HTTP(s); got != want {
-			t.Errorf("HTTP(%q) is %v", s, got)
+		if got := IsWebURL(s); got != want {
+			t.Errorf("IsWebURL(%q) is %v", s, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package slots
+package platform
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ func TestOrder(t *testing.T) {
 	for i := range keys {
 		keys[i] = random.IntN(100)
 	}
-	o := Order[uint32]{Compare: func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }}
+	o := order[uint32]{Compare: func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }}
 	var want []uint32
 	check := func() {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	var s Set
+	var s slotSet
 	for _, slot := range []uint32{200, 3, 64, 63, 3} {
 		s.Add(slot)
 	}
@@ -54,7 +54,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("got %v, %d of them; want %v", got, s.Count(nil), want)
 	}
 	for _, sorted := range [][]uint32{{}, {0}, {3, 63, 200}} {
-		if got := slices.Collect(SetOf(sorted).All); !slices.Equal(got, sorted) || SetOf(sorted) == nil {
+		if got := slices.Collect(slotSetOf(sorted).All); !slices.Equal(got, sorted) || slotSetOf(sorted) == nil {
 			t.Errorf("the set of %v holds %v", sorted, got)
 		}
 	}
@@ -65,10 +65,10 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestInsert(t *testing.T) {
+func TestInsertSlot(t *testing.T) {
 	var got []uint32
 	for _, slot := range []uint32{5, 1, 9, 5, 3, 9} {
-		got = Insert(got, slot)
+		got = insertSlot(got, slot)
 	}
 	if want := []uint32{1, 3, 5, 9}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -79,8 +79,8 @@ func TestInsert(t *testing.T) {
 func TestFrom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 63, 64, 200, 5 * blockSize} {
-		o := Order[uint32]{Compare: cmp.Compare[uint32]}
-		var s, within Set
+		o := order[uint32]{Compare: cmp.Compare[uint32]}
+		var s, within slotSet
 		for slot := range uint32(n) {
 			o.Insert(slot)
 			if random.IntN(3) > 0 {
@@ -90,7 +90,7 @@ func TestFrom(t *testing.T) {
 				within.Add(slot)
 			}
 		}
-		within = append(Set{}, within...) // not nil, which is everything
+		within = append(slotSet{}, within...) // not nil, which is everything
 		var both []uint32
 		for slot := range s.All {
 			if within.Has(slot) {

@@ -1,4 +1,4 @@
-package minutes
+package delivery
 
 import (
 	"fmt"
@@ -10,16 +10,16 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // seen are the counts of some minutes, counted from noon, in order.
-func seen(c *Counts, from, until int64) []string {
+func seen(c *PerMinute, from, until int64) []string {
 	var out []string
-	first := Of(noon)
+	first := MinuteOf(noon)
 	c.Each(first+from, first+until, func(minute, n int64) { out = append(out, fmt.Sprintf("%d:%d", minute-first, n)) })
 	slices.Sort(out)
 	return out
 }
 
 func TestCounts(t *testing.T) {
-	var c Counts
+	var c PerMinute
 	if got := seen(&c, 0, 100); got != nil || c.Total() != 0 {
 		t.Errorf("nothing happened: got %v, %d in all", got, c.Total())
 	}
@@ -49,21 +49,21 @@ func TestCounts(t *testing.T) {
 // However many minutes something happens in, a day of them is kept, and no more
 // than two; a clock that is set back takes along what was to come.
 func TestKept(t *testing.T) {
-	var c Counts
-	const many = 10 * Kept
+	var c PerMinute
+	const many = 10 * KeptMinutes
 	for i := range many {
 		c.Add(noon.Add(time.Duration(i) * time.Minute))
 	}
-	if got := len(seen(&c, many-Kept, many)); got != Kept || len(c.by) > 2*Kept || c.Total() != many {
+	if got := len(seen(&c, many-KeptMinutes, many)); got != KeptMinutes || len(c.by) > 2*KeptMinutes || c.Total() != many {
 		t.Errorf("%d of the last day are there, %d are kept, %d in all", got, len(c.by), c.Total())
 	}
-	for i := range 2 * Kept {
+	for i := range 2 * KeptMinutes {
 		c.Add(noon.Add(-time.Duration(i) * time.Minute))
 	}
-	if got := seen(&c, 1, many); len(got) > 0 && len(c.by) > 2*Kept {
+	if got := seen(&c, 1, many); len(got) > 0 && len(c.by) > 2*KeptMinutes {
 		t.Errorf("%d are kept, with %v", len(c.by), got)
 	}
-	if got := seen(&c, -2*Kept+1, -2*Kept+1); len(got) != 1 {
+	if got := seen(&c, -2*KeptMinutes+1, -2*KeptMinutes+1); len(got) != 1 {
 		t.Error("the minute that the clock was set back to is not there")
 	}
 }
@@ -75,7 +75,7 @@ func TestOf(t *testing.T) {
 	}{
 		{time.Unix(0, 0), 0}, {time.Unix(59, 999), 0}, {time.Unix(60, 0), 1}, {time.Unix(-1, 0), -1}, {time.Unix(-60, 0), -1},
 	} {
-		if got := Of(tt.at); got != tt.want || tt.at.Before(Start(got)) || !tt.at.Before(Start(got+1)) {
+		if got := MinuteOf(tt.at); got != tt.want || tt.at.Before(MinuteStart(got)) || !tt.at.Before(MinuteStart(got+1)) {
 			t.Errorf("%v is in minute %d, want %d", tt.at, got, tt.want)
 		}
 	}

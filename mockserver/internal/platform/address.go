@@ -1,6 +1,4 @@
-// Package address tells what can be sent to: email addresses, patterns of them,
-// and the URLs of webhooks.
-package address
+package platform
 
 import (
 	"net/url"
@@ -8,14 +6,14 @@ import (
 	"unicode"
 )
 
-// Email reports whether s is an email address that can be sent to.
-func Email(s string) bool {
+// isEmail reports whether s is an email address that can be sent to.
+func isEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	return ok && len(s) <= 254 && validLocal(local) && validDomain(domain)
 }
 
-// Pattern reports whether s is an email address, *@domain or local@*.
-func Pattern(s string) bool {
+// isPattern reports whether s is an email address, *@domain or local@*.
+func isPattern(s string) bool {
 	local, domain, _ := strings.Cut(s, "@")
 	switch {
 	case local == "*":
@@ -23,12 +21,12 @@ func Pattern(s string) bool {
 	case domain == "*":
 		return validLocal(local)
 	}
-	return Email(s)
+	return isEmail(s)
 }
 
-// HTTP reports whether s is an absolute http or https URL, which deliveries can
+// IsWebURL reports whether s is an absolute http or https URL, which deliveries can
 // go to.
-func HTTP(s string) bool {
+func IsWebURL(s string) bool {
 	to, err := url.Parse(s)
 	return err == nil && (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() != ""
 }

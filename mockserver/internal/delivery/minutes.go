@@ -1,0 +1,56 @@
+package delivery
+
+import (
+	"maps"
+	"time"
+)
+
+// KeptMinutes is how many minutes before the latest counted one are kept.
+const KeptMinutes = 24 * 60
+
+// PerMinute counts how often something happened in each minute. The zero value is
+// ready. It is not safe for concurrent use.
+type PerMinute struct {
+	total int64
+	by    map[int64]int64 // by minute; a minute without a count is missing
+}
+
+// Add counts something that happened at a time.
+func (c *PerMinute) Add(at time.Time) {
+	c.total++
+	if c.by == nil {
+		c.by = map[int64]int64{}
+	}
+	minute := MinuteOf(at)
+	c.by[minute]++
+	if len(c.by) > 2*KeptMinutes { // later minutes are from before the clock was set back
+		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-KeptMinutes })
+	}
+}
+
+// Total is how often it happened in all minutes.
+func (c *PerMinute) Total() int64 { return c.total }
+
+// Each calls f with each counted minute from one until another, both included, in
+// no order.
+func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
+	if until-from > int64(len(c.by)) {
+		for minute, n := range c.by {
+			if minute >= from && minute <= until {
+				f(minute, n)
+			}
+		}
+		return
+	}
+	for minute := from; minute <= until; minute++ {
+		if n := c.by[minute]; n > 0 {
+			f(minute, n)
+		}
+	}
+}
+
+// MinuteOf returns the minute of a time, counted from 1970.
+func MinuteOf(t time.Time) int64 { return t.Truncate(time.Minute).Unix() / 60 }
+
+// MinuteStart returns the time at which a minute begins.
+func MinuteStart(minute int64) time.Time { return time.Unix(minute*60, 0).UTC() }
