@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -128,93 +126,6 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 	if l.certain && hasBody && unknown || !l.certain && op != "read" && !unknown {
 		t.Errorf("%s with %d attempts: %v, want the outcome to be known: %v", op, attempts, err, l.certain)
 	}
-}
-
-// TestOnceOverHTTP1 cuts the answer at every byte, on a fresh connection and on
-// one that was used before.
-func TestOnceOverHTTP1(t *testing.T) {
-	t.Parallel()
-	const body = `{"template_id":1}`
-	full := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	for _, warm := range []int{0, 1} {
-		for cut := range len(full) {
-			for op := range operations(nil) {
-				loseOverHTTP1(t, full, cut, op, 3, warm)
-				if cut%10 == 0 { // where it makes a difference to net/http, and some more
-					loseOverHTTP1(t, full, cut, op, 1, warm)
-				}
-			}
-		}
-	}
-}
-
-func loseOverHTTP1(t *testing.T, full string, cut int, op string, attempts int, warm int) {
-	t.Helper()
-	base, requests := newHTTP1Platform(t, full, cut, warm)
-	tr := &http.Transport{}
-	defer tr.CloseIdleConnections()
-	c, err := New(Config{
-		BaseURL: base, Token: testToken, HTTPClient: &http.Client{Transport: tr},
-		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range warm {
-		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	err = operations(c)[op](t.Context())
-	want := attempts
-	switch {
-	case op == "create":
-		want = 1
-	case op == "read" && warm > 0 && cut == 0:
-		want++ // net/http takes it for a connection that was closed while idle, and a GET for harmless
-	}
-	if got := int(requests.Load()) - warm; got != want {
-		t.Errorf("%s with %d attempts, cut at byte %d after %d answers, arrived %d times, want %d", op, attempts, cut, warm, got, want)
-	}
-	if err == nil || errors.Is(err, ErrOutcomeUnknown) != (op != "read") {
-		t.Errorf("%s, cut at byte %d: %v", op, cut, err)
-	}
-}
-
-// newHTTP1Platform answers the first warm requests in full, and all others up
-// to the byte cut.
-func newHTTP1Platform(t *testing.T, full string, cut int, warm int) (base string, requests *atomic.Int64) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	requests = new(atomic.Int64)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				for r := bufio.NewReader(conn); ; {
-					req, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, req.Body)
-					if requests.Add(1) > int64(warm) {
-						_, _ = io.WriteString(conn, full[:cut])
-						return
-					}
-					_, _ = io.WriteString(conn, full)
-				}
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String(), requests
 }
 
 // TestOnceRefused: what HTTP/2 says was not processed is sent again by the
