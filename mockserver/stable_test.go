@@ -116,12 +116,12 @@ func TestSeedFixesMistakes(t *testing.T) {
 		{
 			name: "a blank secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":" \t"}]}`,
-			want: "webhooks[0]: [body]: secret: want a key that is not blank",
+			want: "webhooks[0]: [body]: secret: the key is empty",
 		},
 		{
 			name: "an unknown hash function",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"hash_function":"md5"}]}`,
-			want: "webhooks[0]: [body]: secret: want a key that is not blank, and sha256 or sha512",
+			want: `webhooks[0]: [body]: secret: unknown or weak hash function "md5"`,
 		},
 		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0]: token: required"},
 		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1]: token: there is such a token already"},

@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	secret := webhook.Secret{Key: "whsec_5f0d…"} // from the configuration, as the platform returned it
+	secret := webhook.Secret{Key: "whsec_5f0d41c2…"} // from the configuration, as the platform returned it
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -53,16 +53,22 @@ func Example() {
 }
 
 func ExampleNewVerifier_rotation() {
-	old, current := webhook.Secret{Key: "old"}, webhook.Secret{Key: "current", Hash: webhook.SHA512}
+	old := webhook.Secret{Key: "whsec_of_last_year"}
+	current := webhook.Secret{Key: "whsec_of_this_year", Hash: webhook.SHA512}
 	verifier, err := webhook.NewVerifier(current, old)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	body := []byte(`{"event":"Email.Opened"}`)
-	fmt.Println(verifier.Verify(body, webhook.Sign(current, body)))
-	fmt.Println(verifier.Verify(body, webhook.Sign(old, body)))
-	fmt.Println(verifier.Verify(body, webhook.Sign(webhook.Secret{Key: "guessed"}, body)))
+	for _, secret := range []webhook.Secret{current, old, {Key: "whsec_of_an_attacker"}} {
+		signature, err := webhook.Sign(secret, body)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(verifier.Verify(body, signature))
+	}
 	// Output:
 	// <nil>
 	// <nil>
@@ -71,7 +77,7 @@ func ExampleNewVerifier_rotation() {
 
 // A handler of one's own, behind the middleware, that handles each event once.
 func ExampleMiddleware() {
-	secret := webhook.Secret{Key: "whsec_5f0d…"}
+	secret := webhook.Secret{Key: "whsec_5f0d41c2…"}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -114,7 +120,7 @@ func ExampleMiddleware() {
 
 // An application counts what its webhook receives.
 func ExampleOptions_observe() {
-	secret := webhook.Secret{Key: "whsec_5f0d…"}
+	secret := webhook.Secret{Key: "whsec_5f0d41c2…"}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -138,7 +144,7 @@ func ExampleOptions_observe() {
 }
 
 func ExampleParseSecret() {
-	for _, key := range []string{"whsec_5f0d", "whsec_5f0d\n"} { // from the configuration, and from a file
+	for _, key := range []string{"whsec_5f0d41c29a", "whsec_5f0d41c29a\n"} { // from the configuration, and from a file
 		secret, err := webhook.ParseSecret(key, "sha512")
 		fmt.Println(secret, err)
 	}

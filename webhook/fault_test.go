@@ -181,7 +181,7 @@ func TestSenderHangsUpAfterHandling(t *testing.T) {
 // TestBodyThatBreaksOff sends part of a delivery, with and without its length,
 // and hangs up: never an event.
 func TestBodyThatBreaksOff(t *testing.T) {
-	signature := webhook.Sign(secret, []byte(eventBody))
+	signature := sign(secret, []byte(eventBody))
 	head := "POST / HTTP/1.1\r\nHost: receiver.test\r\n" + webhook.DefaultSignatureHeader + ": " + signature + "\r\n"
 	for _, tt := range []struct{ name, sent string }{
 		{name: "in the header", sent: head},

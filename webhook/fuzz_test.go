@@ -21,7 +21,7 @@ import (
 // an HMAC made without this package.
 func FuzzHandler(f *testing.F) {
 	body := []byte(eventBody)
-	good := webhook.Sign(secret, body)
+	good := sign(secret, body)
 	f.Add(http.MethodPost, body, good, "", false, true)
 	f.Add(http.MethodPost, body, good, good, true, false)
 	f.Add(http.MethodPost, body, "", "", false, false)

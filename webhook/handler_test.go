@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-var secret = webhook.Secret{Key: "whsec_test"}
+var secret = webhook.Secret{Key: "whsec_0123456789"}
 
 const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
 	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
@@ -36,6 +36,14 @@ func newVerifier(t testing.TB, secrets ...webhook.Secret) *webhook.Verifier {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func sign(secret webhook.Secret, body []byte) string {
+	signature, err := webhook.Sign(secret, body)
+	if err != nil {
+		panic(err)
+	}
+	return signature
 }
 
 func newRequest(t testing.TB, body string) *http.Request {
@@ -174,7 +182,7 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 	}
 }
 
-var goodSignature = webhook.Sign(secret, []byte(eventBody))
+var goodSignature = sign(secret, []byte(eventBody))
 
 // signatures puts other headers in the place of the signature.
 func signatures(values ...string) func(*http.Request) {
@@ -232,18 +240,18 @@ var refusals = []struct {
 	},
 	{
 		name: "signature of another body",
-		body: eventBody, change: signatures(webhook.Sign(secret, []byte("{}"))), want: http.StatusUnauthorized,
+		body: eventBody, change: signatures(sign(secret, []byte("{}"))), want: http.StatusUnauthorized,
 		reason: webhook.ErrInvalidSignature,
 	},
 	{
 		name: "signature of another secret",
-		body: eventBody, change: signatures(webhook.Sign(webhook.Secret{Key: "x"}, []byte(eventBody))),
+		body: eventBody, change: signatures(sign(webhook.Secret{Key: "whsec_9876543210"}, []byte(eventBody))),
 		want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
 	},
 	{
 		name:   "signature of another function",
 		body:   eventBody,
-		change: signatures(webhook.Sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
+		change: signatures(sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
 		want:   http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
 	},
 	{
@@ -349,7 +357,7 @@ func padded(size int) string { return eventBody + strings.Repeat(" ", size-len(e
 
 // TestHandlerAccepts covers what must not matter.
 func TestHandlerAccepts(t *testing.T) {
-	old := webhook.Secret{Key: "old", Hash: webhook.SHA512}
+	old := webhook.Secret{Key: "whsec_of_last_year", Hash: webhook.SHA512}
 	for _, tt := range []struct {
 		name   string
 		body   string
@@ -401,7 +409,7 @@ func TestHandlerAccepts(t *testing.T) {
 			name: "another secret, another function",
 			body: eventBody, opts: webhook.Options{},
 			change: func(r *http.Request) {
-				r.Header.Set(webhook.DefaultSignatureHeader, webhook.Sign(old, []byte(eventBody)))
+				r.Header.Set(webhook.DefaultSignatureHeader, sign(old, []byte(eventBody)))
 			},
 		},
 		{name: "an event of unknown name", body: `{"id":"e1","event":"Moon.Landed","data":{}}`, opts: webhook.Options{}},

@@ -143,7 +143,7 @@ func TestLog(t *testing.T) {
 			handle: succeed,
 			change: func(r *http.Request) {
 				r.Body = io.NopCloser(strings.NewReader("{}"))
-				r.Header.Set(webhook.DefaultSignatureHeader, webhook.Sign(secret, []byte("{}")))
+				r.Header.Set(webhook.DefaultSignatureHeader, sign(secret, []byte("{}")))
 			},
 			want: []string{"level=WARN", "status=400", "remote=192.0.2.7"},
 		},

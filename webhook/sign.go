@@ -13,13 +13,13 @@ const DefaultSignatureHeader = "X-Service-Signature"
 
 // Sign returns the signature that the platform sends with body: the HMAC of the
 // body, keyed with the secret, in base64. It is for tests and for servers that
-// play the platform. It panics on a secret that [NewVerifier] refuses.
-func Sign(secret Secret, body []byte) string {
+// simulate the platform. It returns an error if [NewVerifier] rejects the secret.
+func Sign(secret Secret, body []byte) (string, error) {
 	k, err := newKey(secret)
 	if err != nil {
-		panic("webhook: Sign: " + err.Error())
+		return "", fmt.Errorf("webhook: %w", err)
 	}
-	return k.sign(body)
+	return k.sign(body), nil
 }
 
 // NewRequest returns a delivery as the platform makes it: a POST of body to

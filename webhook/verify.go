@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -104,7 +105,8 @@ type Verifier struct {
 // signed: several while a secret is being replaced, or when several webhooks
 // deliver to one URL. It fails when there is no secret, when a key is empty or
 // blank (with such a key anyone can sign), and when a hash function is not one
-// of SHA256 and SHA512.
+// of SHA256 and SHA512. In FIPS 140-only mode (GODEBUG=fips140=only) it also fails
+// when a key is shorter than 14 bytes.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook: no secret: at least one is required")
@@ -156,6 +158,9 @@ type state struct {
 	got  [(sha512.Size + 2) / 3 * 4]byte
 }
 
+// minKeyFIPS is the minimum length of a key in FIPS 140-only mode: 112 bits.
+const minKeyFIPS = 112 / 8
+
 func newKey(s Secret) (*key, error) {
 	function := s.Hash.function()
 	switch {
@@ -163,6 +168,8 @@ func newKey(s Secret) (*key, error) {
 		return nil, fmt.Errorf("unknown or weak hash function %q: want %q or %q", string(s.Hash), SHA256, SHA512)
 	case strings.TrimSpace(s.Key) == "":
 		return nil, errors.New("the key is empty")
+	case len(s.Key) < minKeyFIPS && fips140.Enforced(): // or crypto/hmac panics
+		return nil, fmt.Errorf("the key must have at least %d bytes in FIPS 140-only mode", minKeyFIPS)
 	}
 	secret := []byte(s.Key)
 	return &key{

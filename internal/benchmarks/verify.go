@@ -137,7 +137,11 @@ func newSchemes(bodies [][]byte) (*schemes, error) {
 	var signatures []string
 	var ofStandard, ofSvix []http.Header
 	for _, body := range bodies {
-		signatures = append(signatures, webhook.Sign(secret, body))
+		signature, err := webhook.Sign(secret, body)
+		if err != nil {
+			return nil, err
+		}
+		signatures = append(signatures, signature)
 		a, err := signed("webhook", body, standardHook.Sign)
 		if err != nil {
 			return nil, err

@@ -28,7 +28,10 @@ func TestVerifierRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := []byte(`{"event":"Email.Error"}`)
-	signature := webhook.Sign(secret, body)
+	signature, err := webhook.Sign(secret, body)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.plant("signature", signature)
 	w.show("a verifier", v, secret)
 	w.showError("another body", v.Verify([]byte(canaryToken), signature))
@@ -75,7 +78,10 @@ func TestReceiver(t *testing.T) {
 			}})
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
-				signature := webhook.Sign(webhook.Secret{Key: d.signWith}, []byte(d.body))
+				signature, err := webhook.Sign(webhook.Secret{Key: d.signWith}, []byte(d.body))
+				if err != nil {
+					t.Fatal(err)
+				}
 				w.plant("signature", signature)
 				req.Header.Set(webhook.DefaultSignatureHeader, signature)
 			}

@@ -168,7 +168,11 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 // print shows what would be sent.
 func (t triggering) print(out io.Writer, body []byte) error {
 	if t.secret.Key != "" {
-		_, _ = fmt.Fprintf(out, "%s: %s\n\n", webhook.DefaultSignatureHeader, webhook.Sign(t.secret, body))
+		signature, err := webhook.Sign(t.secret, body)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(out, "%s: %s\n\n", webhook.DefaultSignatureHeader, signature)
 	}
 	_, err := fmt.Fprintf(out, "%s\n", body)
 	return err

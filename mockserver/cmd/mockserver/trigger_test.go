@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -116,6 +118,27 @@ func TestTriggerRefuses(t *testing.T) {
 	}
 }
 
+// In FIPS 140-only mode a short secret is an error, and crypto/hmac does not panic.
+func TestTriggerFIPS(t *testing.T) {
+	for _, args := range [][]string{
+		{"trigger", "Email.Bounced", "--secret", "s"},
+		{"trigger", "Email.Bounced", "--secret", "s", "--url", "http://127.0.0.1:1"},
+		{"verify", "--secret", "s", "--signature", "x"},
+	} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], args...) //nolint:gosec // itself
+		cmd.Env = append(os.Environ(), asCommand+"=1", "GODEBUG=fips140=only")
+		cmd.Stdin = strings.NewReader("{}")
+		out, err := cmd.CombinedOutput()
+		text := string(out)
+		if strings.Contains(text, "FIPS 140-3 mode is") { // not supported with purego, or on windows/386
+			t.Skip(text)
+		}
+		if err == nil || !strings.Contains(text, "the key must have at least 14 bytes") || strings.Contains(text, "panic") {
+			t.Errorf("%q: error %v, want one that names the minimum length:\n%s", args, err, text)
+		}
+	}
+}
+
 func TestSetMember(t *testing.T) {
 	const value = `{"b":{"x":[1,{"y":"é"}]},"a":null}`
 	tests := []struct{ name, set, want string }{
@@ -144,7 +167,10 @@ func TestSetMember(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	signature := webhook.Sign(webhook.Secret{Key: "S"}, []byte("{}"))
+	signature, err := webhook.Sign(webhook.Secret{Key: "S"}, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name, body, secret, signature string
 		want                          string // part of the error

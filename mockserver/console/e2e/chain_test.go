@@ -59,11 +59,13 @@ func (w *world) judge(p *page, hook client.Webhook) {
 	d := w.srv.Deliveries()[0]
 	raw, err := base64.StdEncoding.DecodeString(d.Signature)
 	w.check(err)
+	withLineFeed, err := webhook.Sign(webhook.Secret{Key: hook.Secret.Reveal()}, append([]byte(d.Body), '\n'))
+	w.check(err)
 	p.click("button", "Signature")
 	for _, tt := range []struct{ field, typed, verdict string }{
 		{"theirs", d.Signature, "the same"},
 		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
-		{"theirs", webhook.Sign(webhook.Secret{Key: hook.Secret.Reveal()}, append([]byte(d.Body), '\n')), "Computed over the body and a line feed."},
+		{"theirs", withLineFeed, "Computed over the body and a line feed."},
 		{"theirs", "nonsense", "None of the usual mistakes"},
 		{"secret", hook.Secret.Reveal(), "the right one"},
 		{"secret", hook.Secret.Reveal() + " ", "white space"},

@@ -162,6 +162,7 @@ func (d *Engine) Publish(fired []Event) {
 
 // pushLocked makes a delivery of an event.
 func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
+	signature, _ := webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.Body) // it was checked before
 	out := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
@@ -171,7 +172,7 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 		AccountID: e.AccountID,
 		URL:       q.hook.URL,
 		Body:      e.Body,
-		Signature: webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.Body),
+		Signature: signature,
 		State:     record.DeliveryQueued,
 		CreatedAt: d.clock.Now(),
 	}}

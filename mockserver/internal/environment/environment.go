@@ -84,8 +84,8 @@ func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte)
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
 	secret.Hash = cmp.Or(secret.Hash, w.Platform.Hash())
-	if _, err := webhook.NewVerifier(secret); err != nil { // it says what may sign
-		return "", errors.New("mockserver: secret: want a key, and sha256 or sha512")
+	if _, err := webhook.NewVerifier(secret); err != nil {
+		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))
 	}
 	return w.Deliveries.SendTo(to, secret, body), nil
 }
