@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -36,10 +37,21 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
 }
 
-// Schedule has a campaign sent at a time, or now if there is none. A list whose
-// policy is not accepted is [ErrPolicyNotAccepted].
-func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, schedule CampaignSchedule) (Campaign, error) {
-	return do(ctx, s.x, scheduleCampaignRequest(campaignID, schedule), readCampaign)
+// Schedule schedules a campaign for a time, with the precision of a second. The
+// zero time is [ErrValidation]; use [Campaigns.Send] to send now. If the policy of
+// the list is not accepted, the error is [ErrPolicyNotAccepted].
+func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
+	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
+	if at.IsZero() && r.err == nil {
+		r.err = errors.New("at must not be the zero time")
+	}
+	return do(ctx, s.x, r, readCampaign)
+}
+
+// Send sends a campaign now. If the policy of the list is not accepted, the error
+// is [ErrPolicyNotAccepted].
+func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error) {
+	return do(ctx, s.x, scheduleCampaignRequest(campaignID, campaignSchedule{}), readCampaign)
 }
 
 // Wait gets a campaign again and again until until reports true, and returns what

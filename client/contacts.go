@@ -21,23 +21,14 @@ const (
 // (Specification: Lists and contacts.)
 type Contacts struct{ x exchange }
 
-// Create adds a contact to a list as active. An address that is on the list
-// already is [ErrContactExists], unless it had unsubscribed or was deleted: then
-// it becomes active again and keeps its id.
+// Create adds a contact to a list. An address that is already on the list is
+// [ErrContactExists], and so is one that has unsubscribed, unless
+// contact.Resubscribe is set. An address that was deleted, or that is
+// resubscribed, becomes active again and keeps its id. With contact.DoubleOptIn
+// the contact is pending until its recipient confirms.
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, createContactParams{}, contact), readContact)
-}
-
-// CreateNew is Create, but makes nobody active again who had unsubscribed: such an
-// address is [ErrContactExists] as well.
-func (s *Contacts) CreateNew(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, createContactParams{Resubscribe: new(false)}, contact), readContact)
-}
-
-// CreatePending is Create with double opt-in: the contact is pending until its
-// recipient confirms by the email that the platform sends to it.
-func (s *Contacts) CreatePending(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
-	return do(ctx, s.x, createContactRequest(listID, createContactParams{SendDoubleOptIn: true}, contact), readContact)
+	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
+	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)
 }
 
 // Get returns a contact.

@@ -44,7 +44,7 @@ func (v *CampaignUpdate) write(w *jsonwrite.Writer) {
 	w.Close('}')
 }
 
-func (v *CampaignSchedule) write(w *jsonwrite.Writer) {
+func (v *campaignSchedule) write(w *jsonwrite.Writer) {
 	w.Open('{')
 	if v.ScheduledFor != 0 {
 		w.Name(`"scheduled_for":`)

@@ -22,7 +22,7 @@ import (
 // bodies returns a new body of every type that a request has.
 func bodies() []body {
 	return []body{
-		new(CampaignCreate), new(CampaignUpdate), new(CampaignSchedule), new(TransactionalSubmission), new(ListCreate),
+		new(CampaignCreate), new(CampaignUpdate), new(campaignSchedule), new(TransactionalSubmission), new(ListCreate),
 		new(ContactCreate), new(ContactImport), new(ContactTagging), new(ContactUpdate), new(suppressedEmailCreate),
 		new(TemplateCreate), new(TemplateUpdate), new(EmailSubmission), new(WebhookCreate), new(WorkflowCreate),
 	}

@@ -111,9 +111,9 @@ func ExampleContactsFromCSV() {
 	// 3 bob@example.com [] [{City Rome, Italy}]
 }
 
-// Double opt-in: the platform sends an email with a link, and the contact is
-// active once its recipient has followed it.
-func ExampleContacts_CreatePending() {
+// With double opt-in the platform sends an email with a link, and the contact
+// becomes active when its recipient follows the link.
+func ExampleContacts_Create_doubleOptIn() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
 	ctx := context.Background()
@@ -124,7 +124,7 @@ func ExampleContacts_CreatePending() {
 	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil { // once for each list
 		log.Fatal(err)
 	}
-	ann, err := c.Contacts.CreatePending(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com"})
+	ann, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com", DoubleOptIn: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func ExampleContacts_CreatePending() {
 	// active <nil>
 }
 
-// Scheduling sends a campaign to whoever is active on its list at that time.
-// What became of it is asked for when the outcome is not known.
+// A scheduled campaign is sent to all contacts that are active at that time. If
+// the outcome is unknown, Get returns the status.
 func ExampleCampaigns_Schedule() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
@@ -157,8 +157,8 @@ func ExampleCampaigns_Schedule() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	schedule := client.CampaignSchedule{ScheduledFor: platform.Now().AddDate(0, 0, 1).Unix()}
-	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, schedule)
+	tomorrow := platform.Now().AddDate(0, 0, 1)
+	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, tomorrow)
 	fmt.Println(errors.Is(err, client.ErrPolicyNotAccepted))
 
 	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
@@ -168,7 +168,7 @@ func ExampleCampaigns_Schedule() {
 	if err := platform.Inject(lost); err != nil {
 		log.Fatal(err)
 	}
-	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, schedule)
+	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, tomorrow)
 	fmt.Println(errors.Is(err, client.ErrOutcomeUnknown))
 	campaign, err = c.Campaigns.Get(ctx, campaign.CampaignID)
 	fmt.Println(campaign.Status, err)

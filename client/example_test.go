@@ -304,7 +304,7 @@ func ExampleCampaigns_Wait() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := c.Campaigns.Schedule(ctx, campaign.CampaignID, client.CampaignSchedule{}); err != nil {
+	if _, err := c.Campaigns.Send(ctx, campaign.CampaignID); err != nil {
 		log.Fatal(err)
 	}
 	sent, err := c.Campaigns.Wait(ctx, campaign.CampaignID, client.Campaign.Settled)

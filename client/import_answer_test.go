@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -112,15 +111,18 @@ func TestResubscribe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, create := range []func(context.Context, int64, ContactCreate) (Contact, error){c.Contacts.Create, c.Contacts.CreateNew, c.Contacts.CreatePending} {
-		if _, err := create(t.Context(), 1, ContactCreate{Email: "a@x"}); err != nil {
+	for _, contact := range []ContactCreate{
+		{Email: "a@x"}, {Email: "a@x", Resubscribe: true}, {Email: "a@x", DoubleOptIn: true}, {Email: "a@x", Resubscribe: true, DoubleOptIn: true},
+	} {
+		if _, err := c.Contacts.Create(t.Context(), 1, contact); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := []string{
 		` {"contacts":[{"email":"a@x"}]}`, ` {"contacts":[{"email":"a@x"}]}`,
 		` {"contacts":[{"email":"a@x"}],"resubscribe":true}`, ` {"contacts":[{"email":"a@x"}],"resubscribe":true}`,
-		` {"email":"a@x"}`, `resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true {"email":"a@x"}`,
+		`resubscribe=false {"email":"a@x"}`, `resubscribe=true {"email":"a@x"}`,
+		`send_double_opt_in=true&resubscribe=false {"email":"a@x"}`, `send_double_opt_in=true&resubscribe=true {"email":"a@x"}`,
 	}
 	if !slices.Equal(sent, want) {
 		t.Errorf("sent %q\nwant %q", sent, want)

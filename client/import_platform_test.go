@@ -162,7 +162,7 @@ func TestImportRespectsPeople(t *testing.T) {
 	if err := c.Contacts.Unsubscribe(ctx, list.ListID, left.ID); err != nil {
 		t.Fatal(err)
 	}
-	pending, err := c.Contacts.CreatePending(ctx, list.ListID, client.ContactCreate{Email: "pending@example.com"})
+	pending, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "pending@example.com", DoubleOptIn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +184,8 @@ func TestImportRespectsPeople(t *testing.T) {
 		t.Errorf("%v, %+v", err, report)
 	}
 	statuses(client.ContactUnsubscribed, client.ContactPending)
-	if _, err := c.Contacts.CreateNew(ctx, list.ListID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
-		t.Errorf("CreateNew: %v", err)
+	if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
+		t.Errorf("Create: %v", err)
 	}
 	statuses(client.ContactUnsubscribed, client.ContactPending)
 	if _, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {

@@ -215,9 +215,7 @@ func listOperations() []operation {
 		}, nil},
 		{"createContact", func(ctx context.Context, c *client.Client, f *fixture) error {
 			contact := client.ContactCreate{Email: f.name() + "@example.com", CustomAttributes: []client.CustomAttribute{{Name: "name", Value: "N"}}, Interests: []string{"news"}}
-			if f.n%2 == 0 {
-				return last(c.Contacts.CreatePending(ctx, f.list, contact))
-			}
+			contact.DoubleOptIn, contact.Resubscribe = f.n%2 == 0, f.n%3 == 0
 			return last(c.Contacts.Create(ctx, f.list, contact))
 		}, contacts},
 		{"listContacts", func(ctx context.Context, c *client.Client, f *fixture) error {
@@ -282,7 +280,7 @@ func campaignOperations() []operation {
 			}))
 		}, nil},
 		{"scheduleCampaign", func(ctx context.Context, c *client.Client, f *fixture) error {
-			return last(c.Campaigns.Schedule(ctx, f.campaign, client.CampaignSchedule{}))
+			return last(c.Campaigns.Send(ctx, f.campaign))
 		}, outbox},
 	}
 }

@@ -40,7 +40,7 @@ func updateCampaignRequest(campaignID int64, body CampaignUpdate) request {
 }
 
 // scheduleCampaignRequest describes POST /campaigns/{campaign_id}/schedule.
-func scheduleCampaignRequest(campaignID int64, body CampaignSchedule) request {
+func scheduleCampaignRequest(campaignID int64, body campaignSchedule) request {
 	r := request{op: "scheduleCampaign", method: http.MethodPost, repeatable: false}
 	r.setPath("/campaigns/{campaign_id}/schedule", campaignID)
 	r.body = &body

@@ -151,7 +151,7 @@ func realCampaigns() []realAnswer {
 			return c.Campaigns.Update(ctx, 5, CampaignUpdate{})
 		}, campaign},
 		{"scheduleCampaign", 200, `{"id":5,"object":"campaign","scheduled":true}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Campaigns.Schedule(ctx, 5, CampaignSchedule{})
+			return c.Campaigns.Send(ctx, 5)
 		}, Campaign{CampaignID: 5}},
 	}
 }

@@ -100,8 +100,8 @@ type CampaignPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// CampaignSchedule says when to send a campaign.
-type CampaignSchedule struct {
+// campaignSchedule says when to send a campaign.
+type campaignSchedule struct {
 	// The time, in Unix seconds; now if left out or past.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
@@ -164,6 +164,12 @@ type ContactCreate struct {
 
 	// The contact's tags.
 	Tags []string `json:"tags,omitzero"`
+
+	// Whether to reactivate an address that has unsubscribed. By default it is ErrContactExists.
+	Resubscribe bool `json:"-"`
+
+	// Whether the platform asks the recipient by email to confirm. Until then the contact is pending. By default it is active at once.
+	DoubleOptIn bool `json:"-"`
 }
 
 // ContactImport is a batch of contacts to add or update.

@@ -82,3 +82,14 @@ func TestHardBounces(t *testing.T) {
 		}
 	}
 }
+
+// A forgotten time must not send the campaign at once.
+func TestScheduleAtZeroTime(t *testing.T) {
+	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
+		t.Error("a request was sent")
+		return respond(200, `{"campaign_id":7}`), nil
+	})
+	if _, err := c.Campaigns.Schedule(t.Context(), 7, time.Time{}); !errors.Is(err, ErrValidation) {
+		t.Errorf("got %v, want ErrValidation", err)
+	}
+}

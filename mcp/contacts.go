@@ -22,7 +22,7 @@ func contactsTool() *tool {
 			Description: `Lists the contacts of a list, or creates a contact on it.
 Operation "list" answers one page, oldest first unless sort says otherwise; filter finds single contacts.
 Operation "create" adds one address, which may be sent email from then on, a welcome email perhaps at once. Create only contacts that the user asked for.
-An address is on a list once. Creating one that had unsubscribed or was deleted makes it active again.`,
+An address is on a list once. Create reactivates a deleted address. It rejects an address that is on the list, also if it has unsubscribed.`,
 			Annotations: &sdk.ToolAnnotations{
 				Title:           "Contacts",
 				DestructiveHint: new(false),

@@ -24,9 +24,9 @@ func (s *service) signUp(ctx context.Context, email string) error {
 	if s.isSuppressed(email) {
 		return nil
 	}
-	_, err := s.platform.Contacts.CreatePending(ctx, s.listID, client.ContactCreate{Email: email})
+	_, err := s.platform.Contacts.Create(ctx, s.listID, client.ContactCreate{Email: email, Resubscribe: true, DoubleOptIn: true})
 	if errors.Is(err, client.ErrOutcomeUnknown) { // an address is on a list once, so asking again does no harm
-		_, err = s.platform.Contacts.CreatePending(ctx, s.listID, client.ContactCreate{Email: email})
+		_, err = s.platform.Contacts.Create(ctx, s.listID, client.ContactCreate{Email: email, Resubscribe: true, DoubleOptIn: true})
 	}
 	if errors.Is(err, client.ErrContactExists) {
 		return nil
@@ -138,7 +138,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	if err != nil || c.Status != client.CampaignIncomplete {
 		return c, err
 	}
-	return s.platform.Campaigns.Schedule(ctx, c.CampaignID, client.CampaignSchedule{})
+	return s.platform.Campaigns.Send(ctx, c.CampaignID)
 }
 
 // result waits until a campaign is sent, and counts its events so far, by name.

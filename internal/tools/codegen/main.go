@@ -59,7 +59,7 @@ func generateClient(dir string) error {
 		return err
 	}
 	// Methods take what these hold as arguments.
-	if err := unexport([]string{"CreateContactParams", "SuppressedEmailCreate"}, files...); err != nil {
+	if err := unexport([]string{"CampaignSchedule", "CreateContactParams", "SuppressedEmailCreate"}, files...); err != nil {
 		return err
 	}
 	src, err := encode(dir)

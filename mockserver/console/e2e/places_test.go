@@ -42,7 +42,7 @@ func (w *world) resources(list int64) {
 		})
 		w.check(err)
 		if i == 0 {
-			_, err = w.sdk.Campaigns.Schedule(w.Context(), c.CampaignID, client.CampaignSchedule{ScheduledFor: w.srv.Now().Add(48 * time.Hour).Unix()})
+			_, err = w.sdk.Campaigns.Schedule(w.Context(), c.CampaignID, w.srv.Now().Add(48*time.Hour))
 			w.check(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestOverview(t *testing.T) {
 func TestOverviewSaysWhatWaits(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	_, err := w.sdk.Contacts.CreatePending(t.Context(), list.ListID, reader("kai@example.org", "Kai"))
+	_, err := w.sdk.Contacts.Create(t.Context(), list.ListID, pending(reader("kai@example.org", "Kai")))
 	w.check(err)
 	w.resources(list.ListID)
 	old := w.subscribe("/old", "Email.Opened")

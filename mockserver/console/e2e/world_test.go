@@ -112,6 +112,11 @@ func (w *world) settle() {
 	w.check(w.srv.Wait(ctx))
 }
 
+func pending(c client.ContactCreate) client.ContactCreate {
+	c.DoubleOptIn = true
+	return c
+}
+
 func reader(email, first string, tags ...string) client.ContactCreate {
 	return client.ContactCreate{
 		Email: email, Tags: tags, Interests: []string{"books"},
@@ -157,7 +162,7 @@ func (w *world) day(crm client.Webhook) {
 	w.check(err)
 	w.campaign(readers.ListID)
 	w.resources(readers.ListID)
-	_, err = w.sdk.Contacts.CreatePending(w.Context(), readers.ListID, reader("kai@example.org", "Kai"))
+	_, err = w.sdk.Contacts.Create(w.Context(), readers.ListID, pending(reader("kai@example.org", "Kai")))
 	w.check(err)
 	w.send("billing@northwind.example", "Your invoice 2026-118", order)
 	w.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
@@ -191,7 +196,7 @@ func (w *world) campaign(list int64) {
 		},
 	})
 	w.check(err)
-	_, err = w.sdk.Campaigns.Schedule(w.Context(), sale.CampaignID, client.CampaignSchedule{})
+	_, err = w.sdk.Campaigns.Send(w.Context(), sale.CampaignID)
 	w.check(err)
 	w.settle()
 	for _, m := range w.srv.Outbox() {
