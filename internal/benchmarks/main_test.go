@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -109,5 +110,13 @@ func TestResultsOfRuns(t *testing.T) {
 	r.begin = func() error { return nil }
 	if got := r.results(); !slices.Equal(got, []time.Duration{3, 4}) {
 		t.Error(got)
+	}
+}
+
+// TestScale runs the operations of BenchmarkScale once with the fewest records.
+func TestScale(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=Scale", "-test.benchtime=1x", "-test.short")
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Count(out, []byte("ns/op")) < 50 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -4,7 +4,6 @@
 //	go run ./internal/soak        # some minutes
 //	go run ./internal/soak -long  # some hours
 //	go run ./internal/soak -only simulation -seeds 100000
-//	go run ./internal/soak -only scale # a table of what operations take beside many records
 //
 // It fails if anything was lost. Most trials are tests of the packages with more
 // repetitions than go test has; the others go over sockets and take real time.
@@ -47,24 +46,17 @@ type result struct {
 	tried  string   // what and how often
 	lost   []string // each loss in words
 	memory string   // what was in use
-	table  string   // what it measured, if it did
 }
 
 func run(ctx context.Context) (lost bool, err error) {
 	long := flag.Bool("long", false, "try for hours instead of minutes")
 	only := flag.String("only", "", "run only the trials whose names hold this `text`")
 	seeds := flag.Int("seeds", 0, "how many seeds the simulation runs; 5,000 if 0, or a million with -long")
-	scale := flag.String("scale", "1000,100000,1000000", "`numbers` of records beside which operations are measured")
 	flag.Parse()
 
-	records, err := numbers(*scale)
-	if err != nil {
-		return false, err
-	}
 	trials := append(testTrials(*seeds),
 		trial{"lookups that are cancelled in the queue", cancelledLookups},
 		trial{"import, deliver, iterate, close, again", lives})
-	trials = append(trials, scaleTrials(records)...)
 	fuzzing, err := fuzzTrials(".")
 	if err != nil {
 		return false, err
@@ -83,9 +75,6 @@ func run(ctx context.Context) (lost bool, err error) {
 		fmt.Fprintf(os.Stderr, " %v\n", took)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", t.name, err)
-		}
-		if r.table != "" {
-			fmt.Println(r.table)
 		}
 		for _, loss := range r.lost {
 			lost = true

@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A soak that could not lose anything would prove nothing.
@@ -26,10 +24,6 @@ func TestLossesAreSeen(t *testing.T) {
 		},
 		"memory":   {lost: footprint{heap: 9 << 20}.leaks(footprint{heap: 1 << 20}), want: "8 MiB"},
 		"an event": {lost: (&receiver{handled: map[string]int{}}).losses(), want: "2000 of 2000 events"},
-		"an operation that grows": {
-			lost: (&scaleTable{rows: []*scaleRow{{name: "get", took: []time.Duration{2, 3, 9}}}}).growing(),
-			want: "get: 2ns beside the fewest records, 9ns beside the most",
-		},
 		"one twice": {
 			lost: (&receiver{handled: map[string]int{"a@example.com": 2}}).losses(),
 			want: "handled 2 times",
@@ -41,35 +35,6 @@ func TestLossesAreSeen(t *testing.T) {
 	}
 	if lost := failures([]byte("--- PASS: TestX (0.1s)\n"), nil); lost != nil {
 		t.Errorf("a test that passed lost %q", lost)
-	}
-}
-
-// What lists everything may take as long as that.
-func TestScaleAllows(t *testing.T) {
-	table := scaleTable{rows: []*scaleRow{
-		{name: "get", took: []time.Duration{2, 100, 8}},
-		{name: "search", all: true, took: []time.Duration{2, 3, 9000}},
-	}}
-	if lost := table.growing(); lost != nil {
-		t.Error(lost)
-	}
-}
-
-// Every operation of the scale can be carried out, whatever it takes.
-func TestScaleRuns(t *testing.T) {
-	for _, trial := range scaleTrials([]int{1000}) {
-		r, err := trial.run(t.Context(), false)
-		if err != nil || len(r.lost) > 0 || strings.Count(r.table, "\n") < 3 {
-			t.Errorf("%s: %v, lost %v\n%s", trial.name, err, r.lost, r.table)
-		}
-	}
-	if got := (kind{most: 5000}).capped([]int{1000, 10_000, 100_000}); !slices.Equal(got, []int{1000, 5000}) {
-		t.Errorf("capped: %v", got)
-	}
-	for text, want := range map[string]bool{"1000": true, "1000,2000": true, "2000,1000": false, "10": false, "": false, "1e6": false} {
-		if _, err := numbers(text); (err == nil) != want {
-			t.Errorf("-scale %q: %v", text, err)
-		}
 	}
 }
 

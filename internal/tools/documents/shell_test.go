@@ -197,7 +197,7 @@ func source(dir, pattern string) string {
 // checkTest holds the flags of go test to its own, and to those of the tests.
 func checkTest(t *testing.T, file, line string, dirs, words []string) {
 	t.Helper()
-	own := []string{"race", "tags", "run", "parallel", "count", "v", "short"}
+	own := []string{"bench", "benchtime", "count", "parallel", "race", "run", "short", "tags", "timeout", "v"}
 	tests := ""
 	for _, dir := range dirs {
 		for _, w := range append(slices.Clone(words), ".") {

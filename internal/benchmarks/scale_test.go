@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// maxGrowth is how many times as long a flat operation may take with the most records as with the fewest.
+const maxGrowth = 4
+
+// BenchmarkScale measures what operations of the mock server cost when it holds many records of one kind. It fails if
+// a flat operation grows with the number of records. Listing operations read or write every record, so they may grow.
+func BenchmarkScale(b *testing.B) {
+	for _, kind := range []struct {
+		name string
+		run  func(s *scale, n int)
+	}{
+		{"contacts", (*scale).contacts},
+		{"messages", (*scale).messages},
+		{"deliveries", (*scale).deliveries},
+		{"lists", (*scale).lists},
+		{"templates", (*scale).templates},
+		{"suppressed", (*scale).suppressed},
+		{"webhooks", (*scale).webhooks},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			took := map[string][]time.Duration{}
+			for _, n := range []int{1000, 100_000, 1_000_000} {
+				b.Run(fmt.Sprintf("records=%d", n), func(b *testing.B) {
+					if testing.Short() && n > 1000 {
+						b.Skip("-short")
+					}
+					receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+					config := mockserver.Config{SkipValidation: true, RecordEvents: true, Targets: map[string]http.Handler{"receiver.test": receiver}}
+					s := &scale{b, mockserver.New(config), took}
+					defer s.srv.Close()
+					kind.run(s, n)
+				})
+			}
+			for name, all := range took {
+				if first, last := all[0], all[len(all)-1]; strings.HasPrefix(name, "flat/") && last > maxGrowth*first {
+					b.Errorf("%s takes %v with the fewest records and %v with the most", name, first, last)
+				}
+			}
+		})
+	}
+}
+
+// scale is a mock server that is called without sockets.
+type scale struct {
+	b    *testing.B // the benchmark in progress
+	srv  *mockserver.Server
+	took map[string][]time.Duration // of each operation, with the fewest records first
+}
+
+// measure reports the time of the fastest call, whatever b.N is: other work on the machine only makes a call slower, and
+// the first call pays for everything that is initialized lazily. It makes 100 calls or as many as fit into 60 ms, but at
+// least 3 unless they take longer than 10 s. The name begins with flat or listing.
+func (s *scale) measure(name string, call func(i int)) {
+	parent := s.b
+	parent.Run(name, func(b *testing.B) {
+		s.b = b
+		least, begin := time.Hour, time.Now()
+		for i := 0; i < 100 && time.Since(begin) < 60*time.Millisecond || i < 3 && time.Since(begin) < 10*time.Second; i++ {
+			start := time.Now()
+			call(i)
+			least = min(least, time.Since(start))
+		}
+		s.took[name] = append(s.took[name], least)
+		b.ReportMetric(float64(least), "ns/op")
+	})
+	s.b = parent
+}
+
+// get measures a GET request.
+func (s *scale) get(name, path string, args ...any) {
+	path = fmt.Sprintf(path, args...)
+	s.measure(name, func(int) { s.do(http.MethodGet, path, "") })
+}
+
+const scaleEmail = `{"email":%q,"sender":{"name":"Shop","email":"shop@example.com"},"content":{"subject":"Hello","text":"Hi"}%s}`
+
+// send measures the sending of an email; more is appended to the fields of its body.
+func (s *scale) send(name, to, more string) {
+	s.measure(name, func(int) { s.post("/v2/emails", scaleEmail, to, more) })
+}
+
+// do makes a request and returns the body of the response.
+func (s *scale) do(method, path, body string, args ...any) []byte {
+	if len(args) > 0 {
+		body = fmt.Sprintf(body, args...)
+	}
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Host = "127.0.0.1"
+	r.Header.Set("Authorization", "Bearer "+mockserver.DefaultToken)
+	r.Header.Set("Content-Type", "application/json")
+	response := httptest.NewRecorder()
+	s.srv.ServeHTTP(response, r)
+	if response.Code >= http.StatusMultipleChoices {
+		s.b.Fatalf("%s %s: %d %s", method, path, response.Code, response.Body)
+	}
+	return response.Body.Bytes()
+}
+
+func (s *scale) post(path, body string, args ...any) { s.do(http.MethodPost, path, body, args...) }
+
+// create creates a resource and returns its id.
+func (s *scale) create(path, field, body string) string {
+	var response map[string]json.RawMessage
+	s.must(json.Unmarshal(s.do(http.MethodPost, path, body), &response))
+	return string(bytes.Trim(response[field], `"`))
+}
+
+// fill creates n equal resources and returns their ids.
+func (s *scale) fill(n int, path, field, body string) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = s.create(path, field, body)
+	}
+	return ids
+}
+
+func (s *scale) must(err error) {
+	if err != nil {
+		s.b.Fatal(err)
+	}
+}
+
+func (s *scale) contacts(n int) {
+	list := s.create("/lists", "list_id", `{"name":"L"}`)
+	s.post("/lists/"+list+"/accept-policy", "")
+	base := "/lists/" + list + "/contacts"
+	for i := 0; i < n; i += 1000 {
+		entries := make([]string, min(1000, n-i))
+		for j := range entries {
+			k := i + j
+			entries[j] = fmt.Sprintf(`{"email":"c%d.%d@example.com","custom_attributes":[{"name":"city","value":"Bonn"}],"tags":["t%d","vip"]}`,
+				k*7919%1_000_003, k, k%10)
+		}
+		s.post(base+"/import", `{"contacts":[%s]}`, strings.Join(entries, ","))
+	}
+	var page struct {
+		Data []struct {
+			ID    int64  `json:"id"`
+			Email string `json:"email"`
+		} `json:"data"`
+	}
+	s.must(json.Unmarshal(s.do(http.MethodGet, fmt.Sprintf("%s?per_page=100&page=%d", base, n/200), ""), &page))
+	contact := func(i int) string { return fmt.Sprintf("%s/%d", base, page.Data[i].ID) }
+	s.contactPages(base, n/100, page.Data[0].Email)
+	s.measure("flat/get", func(i int) { s.do(http.MethodGet, contact(i), "") })
+	s.measure("flat/create", func(i int) { s.post(base, `{"email":"n%d@example.com"}`, i) })
+	s.measure("flat/update", func(i int) {
+		s.do(http.MethodPatch, contact(i), `{"custom_attributes":[{"name":"city","value":"B%d"}]}`, i)
+	})
+	s.measure("flat/tag_one,new_tag", func(i int) { s.post(base+"/tag", `{"contact_ids":[%d],"tags":["n%d"]}`, page.Data[i].ID, i) })
+	s.measure("flat/tag_one,common_tag", func(i int) {
+		s.post(base+"/tag", `{"contact_ids":[%d],"tags":["t%d"]}`, page.Data[i].ID, (page.Data[i].ID+1)%10)
+	})
+	s.measure("flat/unsubscribe", func(i int) { s.post(contact(i)+"/unsubscribe", "") })
+	s.measure("flat/import_known_contact", func(i int) { s.post(base+"/import", `{"contacts":[{"email":%q}]}`, page.Data[i].Email) })
+	s.send("flat/send,list_given", "n1@example.com", `,"list_id":`+list)
+	s.send("flat/send,no_list", "n1@example.com", "")
+	s.measure("flat/delete", func(i int) { s.do(http.MethodDelete, contact(i), "") })
+	s.measure("listing/campaign_to_all", func(int) {
+		id := s.create("/campaigns", "campaign_id", `{"name":"C","list_id":`+list+`,"sender":{"email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
+		s.post("/campaigns/"+id+"/schedule", "{}")
+		s.must(s.srv.Wait(s.b.Context()))
+	})
+}
+
+func (s *scale) contactPages(base string, last int, address string) {
+	base += "?per_page=100"
+	for _, query := range []string{"", "&sort=email:asc", "&sort=subscribed_on:desc", "&sort=status:asc", "&filter=tag:vip", "&filter=status:active", "&filter=status:active&sort=email:asc"} {
+		s.get("flat/first_page"+query, "%s%s", base, query)
+		s.get("flat/last_page"+query, "%s%s&page=%d", base, query, last)
+	}
+	s.get("flat/filter=email", "%s&filter=email:%s", base, address)
+	s.get("flat/filter=email&sort=email:asc", "%s&filter=email:%s&sort=email:asc", base, address)
+	s.get("listing/last_page&filter=tag:vip&sort=email:asc", "%s&filter=tag:vip&sort=email:asc&page=%d", base, last)
+}
+
+func (s *scale) messages(n int) {
+	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]}`)
+	last := s.fill(n, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", ""))[n-1]
+	s.send("flat/send", "bea@example.com", "")
+	s.get("flat/console_outbox", "/_mock/outbox")
+	s.get("listing/console_outbox,search", "/_mock/outbox?search=ann")
+	s.get("flat/console_message", "/_mock/outbox/%s", last)
+	s.measure("flat/Server.Open", func(int) { s.must(s.srv.Open(last)) })
+	s.measure("listing/Server.Outbox", func(int) { s.srv.Outbox() })
+	s.measure("listing/Server.Snapshot", func(int) { s.must(s.srv.Snapshot(io.Discard)) })
+}
+
+func (s *scale) deliveries(n int) {
+	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]}`)
+	ids := s.fill(5, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", "")) // so each has many deliveries
+	for i := range n {
+		s.must(s.srv.Open(ids[i%len(ids)]))
+	}
+	s.must(s.srv.Wait(s.b.Context()))
+	s.measure("flat/fire_and_deliver", func(int) {
+		s.must(s.srv.Open(ids[0]))
+		s.must(s.srv.Wait(s.b.Context()))
+	})
+	s.get("flat/console_deliveries", "/_mock/deliveries")
+	s.get("listing/console_deliveries,search", "/_mock/deliveries?search=ann")
+	s.get("flat/console_events", "/_mock/events")
+	s.get("flat/console_message", "/_mock/outbox/%s", ids[1])
+}
+
+func (s *scale) lists(n int) {
+	ids := s.fill(n, "/lists", "list_id", `{"name":"L"}`)
+	for _, id := range ids {
+		s.post("/lists/"+id+"/contacts", `{"email":"everywhere@example.com"}`)
+	}
+	s.measure("flat/create", func(int) { s.post("/lists", `{"name":"L"}`) })
+	s.get("flat/get", "/lists/%s", ids[n/2])
+	s.get("flat/last_page", "/lists?page=%d&per_page=100", n/100)
+	s.send("flat/send_to_contact_of_no_list", "n1@example.com", "")
+	s.send("flat/send_to_contact_of_all_lists", "everywhere@example.com", "")
+}
+
+func (s *scale) templates(n int) {
+	ids := s.fill(n, "/templates", "template_id", `{"name":"L","content":{"text":"x"}}`)
+	s.measure("flat/delete", func(i int) { s.do(http.MethodDelete, "/templates/"+ids[n/2+i], "") })
+	s.get("flat/far_page", "/templates?page=%d&per_page=100", n/100-5)
+}
+
+func (s *scale) suppressed(n int) {
+	add := func(prefix string, i int) { s.post("/suppressed-emails", `{"email":"%s%d@example.com"}`, prefix, i) }
+	for i := range n {
+		add("s", i)
+	}
+	s.get("flat/last_page", "/suppressed-emails?page=%d&per_page=100", n/100)
+	s.get("flat/find", "/suppressed-emails?filter=email:s%d@example.com", n/2)
+	s.measure("flat/add", func(i int) { add("n", i) })
+	s.send("flat/send", "ann@example.org", "")
+	s.measure("flat/remove", func(i int) { s.do(http.MethodDelete, fmt.Sprintf("/suppressed-emails/s%d@example.com", n/2+i), "") })
+}
+
+func (s *scale) webhooks(n int) {
+	id := s.fill(n, "/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Clicked"]}`)[n-1]
+	s.get("flat/get", "/webhooks/%s", id)
+	s.get("flat/last_page", "/webhooks?page=%d&per_page=100", n/100)
+	s.measure("flat/event_without_subscriber", func(i int) { s.post("/suppressed-emails", `{"email":"n%d@example.com"}`, i) })
+	s.measure("flat/archive_and_unarchive", func(int) {
+		s.post("/webhooks/"+id+"/archive", "")
+		s.post("/webhooks/"+id+"/unarchive", "")
+	})
+}
