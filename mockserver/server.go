@@ -116,7 +116,7 @@ func eventCheck(violated func(error)) func(event string, body []byte) {
 		return nil
 	}
 	return func(event string, body []byte) {
-		if err := contract.Load().ValidateEvent(event, body); err != nil {
+		if err := contract.ValidateEvent(event, body); err != nil {
 			violated(err)
 		}
 	}

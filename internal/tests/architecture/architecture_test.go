@@ -147,6 +147,8 @@ func packages(t *testing.T) map[string][]string {
 			}
 			if own, ok := strings.CutPrefix(imported, module+"/"); ok {
 				imported = own
+			} else if imported == module {
+				imported = "."
 			} else if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 				continue
 			}

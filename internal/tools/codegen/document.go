@@ -12,18 +12,19 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// document is what openapi.yaml says of operations and events, in its order.
+// document is openapi.yaml with its operations and events, in its order.
 type document struct {
-	text       []byte
+	root       tree
 	operations []operation
 	events     []event
-	root       node // all of it, in no order
 }
 
 // operation is an endpoint.
 type operation struct {
+	tree
 	id, method, path string
 	repeatable       bool
+	parameters       []tree // those of its path too
 }
 
 // event is what a webhook can subscribe to.
@@ -31,7 +32,7 @@ type event struct {
 	Name     string  // such as Email.Bounced
 	General  bool    // comes in the general envelope, which has no id
 	Shapes   []shape // of its data
-	examples []example
+	Examples []example
 }
 
 // Const is the event's name as a part of Go names.
@@ -40,58 +41,17 @@ func (e event) Const() string { return strings.ReplaceAll(e.Name, ".", "") }
 // shape is a schema of an event's data.
 type shape struct {
 	Name string
-	schema
+	tree
 }
 
-// example is a delivery that the document shows.
+// example is a delivery that openapi.yaml shows.
 type example struct {
-	name string
-	body []byte // JSON, its members in the document's order
+	Name, Summary string
+	Body          string // JSON in one line, its fields in their order
 }
 
-// schema is as much of a schema as is needed here.
-type schema struct {
-	Ref        string            `yaml:"$ref"`
-	Enum       []any             `yaml:"enum"`
-	AllOf      []schema          `yaml:"allOf"`
-	OneOf      []schema          `yaml:"oneOf"`
-	Properties map[string]schema `yaml:"properties"`
-	Required   []string          `yaml:"required"`
-
-	Discriminator struct {
-		Mapping map[string]string `yaml:"mapping"`
-	} `yaml:"discriminator"`
-}
-
-// is returns the name of the schema that s refers to.
-func (s schema) is() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
-
-// has reports whether s is one of variant, which name stands for.
-func (s schema) has(name string, variant schema) bool {
-	among := slices.ContainsFunc(s.OneOf, func(v schema) bool { return v.Ref == variant.Ref })
-	return among && s.Discriminator.Mapping[name] == variant.Ref
-}
-
-// source is openapi.yaml as it is written.
-type source struct {
-	Paths    yaml.Node `yaml:"paths"`
-	Webhooks map[string]struct {
-		Post struct {
-			RequestBody struct {
-				Content map[string]struct {
-					Schema   schema    `yaml:"schema"`
-					Examples yaml.Node `yaml:"examples"`
-				} `yaml:"content"`
-			} `yaml:"requestBody"`
-		} `yaml:"post"`
-	} `yaml:"webhooks"`
-	Components struct {
-		Schemas map[string]schema `yaml:"schemas"`
-	} `yaml:"components"`
-}
-
-// readDocument reads openapi.yaml. The error names everything that an event
-// lacks.
+// readDocument reads openapi.yaml. The error names everything that an operation or
+// event lacks.
 func readDocument(path string) (*document, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -101,182 +61,141 @@ func readDocument(path string) (*document, error) {
 }
 
 func parseDocument(text []byte) (*document, error) {
-	var src source
-	if err := yaml.Unmarshal(text, &src); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	root, err := parseTree(text)
+	if err != nil {
+		return nil, err
 	}
-	var root map[string]any
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	doc := &document{text: text, root: root}
-	for path, item := range members(&src.Paths) {
-		for method, node := range members(item) {
+	doc := &document{root: root}
+	return doc, errors.Join(doc.readOperations(), doc.readEvents())
+}
+
+func (doc *document) readOperations() error {
+	var errs []error
+	for path, item := range doc.root.at("paths").all() {
+		for method, t := range item.all() {
 			if !slices.Contains([]string{"get", "put", "post", "patch", "delete"}, method) {
 				continue
 			}
-			var op struct {
-				ID         string `yaml:"operationId"`
-				Repeatable *bool  `yaml:"x-repeatable"`
+			for _, name := range []string{"operationId", "x-repeatable"} {
+				if t.text(name) == "" {
+					errs = append(errs, fmt.Errorf("openapi.yaml: %s %s: %s is missing", method, path, name))
+				}
 			}
-			if err := node.Decode(&op); err != nil {
-				return nil, fmt.Errorf("openapi.yaml: %s %s: %w", method, path, err)
+			op := operation{
+				tree: t, id: t.text("operationId"), method: strings.ToUpper(method), path: path,
+				repeatable: t.text("x-repeatable") == "true",
 			}
-			switch {
-			case op.ID == "":
-				return nil, fmt.Errorf("openapi.yaml: %s %s: operationId is missing", method, path)
-			case op.Repeatable == nil:
-				return nil, fmt.Errorf("openapi.yaml: %s %s: x-repeatable is missing", method, path)
+			for _, p := range append(item.at("parameters").items(), t.at("parameters").items()...) {
+				op.parameters = append(op.parameters, p.resolve(doc.root))
 			}
-			doc.operations = append(doc.operations, operation{op.ID, strings.ToUpper(method), path, *op.Repeatable})
+			doc.operations = append(doc.operations, op)
 		}
 	}
-	var err error
-	doc.events, err = src.events()
-	return doc, err
+	return errors.Join(errs...)
 }
 
-// events returns the events that the schema EventName lists.
-func (src *source) events() ([]event, error) {
-	var out []event
+// readEvents reads the events that the schema EventName lists.
+func (doc *document) readEvents() error {
 	var errs []error
 	listed, shown := map[string]bool{}, map[string]bool{}
-	for _, value := range src.Components.Schemas["EventName"].Enum {
-		name, _ := value.(string)
+	for _, name := range doc.root.schema("EventName").words("enum") {
 		if listed[name] {
 			errs = append(errs, fmt.Errorf("openapi.yaml: the schema EventName lists %s twice", name))
 			continue
 		}
 		listed[name] = true
-		e, err := src.event(name)
-		out, errs = append(out, e), append(errs, err)
-		for _, x := range e.examples {
-			if shown[x.name] { // each is a file of testdata
-				errs = append(errs, fmt.Errorf("openapi.yaml: event %s: example %s: another has this name", name, x.name))
+		e, err := doc.event(name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("openapi.yaml: event %s: %w", name, err))
+		}
+		doc.events = append(doc.events, e)
+		for _, x := range e.Examples {
+			if shown[x.Name] { // each is a file of testdata
+				errs = append(errs, fmt.Errorf("openapi.yaml: event %s: example %s: another has this name", name, x.Name))
 			}
-			shown[x.name] = true
+			shown[x.Name] = true
 		}
 	}
-	for name := range src.Webhooks {
+	for name := range doc.root.at("webhooks").all() {
 		if !listed[name] {
 			errs = append(errs, fmt.Errorf("openapi.yaml: %s is under webhooks, but not in the enum of the schema EventName", name))
 		}
 	}
-	return out, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-func (src *source) event(name string) (event, error) {
+func (doc *document) event(name string) (event, error) {
 	e := event{Name: name}
-	missing := func(what string) (event, error) { return e, fmt.Errorf("openapi.yaml: event %s: %s", name, what) }
-	if _, ok := src.Webhooks[name]; !ok {
-		return missing("there is no webhook of this name")
+	body := doc.root.at("webhooks", name, "post", "requestBody")
+	if body.Node == nil {
+		return e, errors.New("there is no webhook of this name")
 	}
-	media := src.Webhooks[name].Post.RequestBody.Content["application/json"]
-	if !src.Components.Schemas["Event"].has(name, media.Schema) {
-		return missing("it is not one of the schema Event, or not mapped there")
+	all, delivery := doc.root.schema("Event"), body.json()
+	among := slices.ContainsFunc(all.at("oneOf").items(), func(v tree) bool { return v.text("$ref") == delivery.text("$ref") })
+	if !among || all.at("discriminator", "mapping").text(name) != delivery.text("$ref") {
+		return e, errors.New("it is not one of the schema Event, or not mapped there")
 	}
-	delivery := src.Components.Schemas[media.Schema.is()]
 	var data string
-	for _, part := range delivery.AllOf {
-		switch part.is() {
+	for _, part := range delivery.resolve(doc.root).at("allOf").items() {
+		switch part.schemaNamed() {
 		case "GeneralEvent":
 			e.General = true
 		case "":
-			data = part.Properties["data"].is()
+			data = part.at("properties", "data").schemaNamed()
 		}
 	}
-	if _, ok := src.Components.Schemas[data]; !ok {
-		return missing("the schema of its delivery names no schema of its data")
+	if data == "" {
+		return e, errors.New("the schema of its delivery names no schema of its data")
 	}
-	e.Shapes = src.shapes(data)
-	for name, node := range members(&media.Examples) {
-		body, err := exampleJSON(node)
-		if err != nil {
-			return missing(fmt.Sprintf("example %s: %v", name, err))
+	e.Shapes = doc.shapes(data)
+	for name, x := range body.at("content", "application/json", "examples").all() {
+		if x.at("value").Node == nil {
+			return e, fmt.Errorf("example %s: it has no value", name)
 		}
-		e.examples = append(e.examples, example{name, body})
+		e.Examples = append(e.Examples, example{name, x.text("summary"), string(appendJSON(nil, x.at("value")))})
 	}
-	if len(e.examples) < len(e.Shapes) {
-		return missing(fmt.Sprintf("%d examples for %d shapes", len(e.examples), len(e.Shapes)))
+	if len(e.Examples) < len(e.Shapes) {
+		return e, fmt.Errorf("%d examples for %d shapes", len(e.Examples), len(e.Shapes))
 	}
 	return e, nil
 }
 
 // shapes returns the schema called name, or those that it is one of.
-func (src *source) shapes(name string) (out []shape) {
-	s := src.Components.Schemas[name]
-	if len(s.OneOf) == 0 {
-		return []shape{{name, s}}
+func (doc *document) shapes(name string) (out []shape) {
+	t := doc.root.schema(name)
+	for _, variant := range t.at("oneOf").items() {
+		out = append(out, shape{variant.schemaNamed(), variant.resolve(doc.root)})
 	}
-	for _, variant := range s.OneOf {
-		out = append(out, shape{variant.is(), src.Components.Schemas[variant.is()]})
+	if out == nil {
+		return []shape{{name, t}}
 	}
 	return out
 }
 
-// members iterates over a mapping in its order.
-func members(node *yaml.Node) func(yield func(string, *yaml.Node) bool) {
-	return func(yield func(string, *yaml.Node) bool) {
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if !yield(node.Content[i].Value, node.Content[i+1]) {
-				return
-			}
-		}
-	}
-}
-
-// exampleJSON writes the value of an example, indented.
-func exampleJSON(node *yaml.Node) ([]byte, error) {
-	for name, value := range members(node) {
-		if name != "value" {
-			continue
-		}
-		compact, err := appendJSON(nil, value)
-		if err != nil {
-			return nil, err
-		}
-		var out bytes.Buffer
-		err = json.Indent(&out, compact, "", "  ")
-		return append(out.Bytes(), '\n'), err
-	}
-	return nil, errors.New("it has no value")
-}
-
-func appendJSON(b []byte, node *yaml.Node) ([]byte, error) {
-	var err error
-	switch node.Kind {
+// appendJSON writes a value in one line, its fields in their order.
+func appendJSON(b []byte, t tree) []byte {
+	switch t.Kind {
 	case yaml.MappingNode:
 		b = append(b, '{')
-		first := true
-		for name, value := range members(node) {
-			if !first {
-				b = append(b, ',')
-			}
-			first = false
-			if b, err = appendJSON(append(appendText(b, name), ':'), value); err != nil {
-				return nil, err
-			}
+		for name, value := range t.all() {
+			b = append(appendText(b, name), ':')
+			b = append(appendJSON(b, value), ',')
 		}
-		return append(b, '}'), nil
+		return append(bytes.TrimSuffix(b, []byte(",")), '}')
 	case yaml.SequenceNode:
 		b = append(b, '[')
-		for i, value := range node.Content {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			if b, err = appendJSON(b, value); err != nil {
-				return nil, err
-			}
+		for _, item := range t.items() {
+			b = append(appendJSON(b, item), ',')
 		}
-		return append(b, ']'), nil
-	case yaml.ScalarNode:
-		switch node.ShortTag() {
-		case "!!int", "!!float", "!!bool", "!!null":
-			return append(b, node.Value...), nil
-		}
-		return appendText(b, node.Value), nil
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
+	case yaml.AliasNode:
+		return appendJSON(b, tree{t.Alias})
 	}
-	return nil, fmt.Errorf("line %d: want a value", node.Line)
+	switch t.ShortTag() {
+	case "!!int", "!!float", "!!bool", "!!null":
+		return append(b, t.Value...)
+	}
+	return appendText(b, t.Value)
 }
 
 // appendText writes a string as JSON does, but < > & as they are.

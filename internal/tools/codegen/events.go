@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"go/format"
 	"slices"
@@ -45,8 +46,12 @@ func eventFiles(doc *document) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, e := range doc.events {
 		shapes = append(shapes, e.Shapes...)
-		for _, x := range e.examples {
-			files["testdata/"+x.name+".json"] = x.body
+		for _, x := range e.Examples {
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, []byte(x.Body+"\n"), "", "  "); err != nil {
+				return nil, err
+			}
+			files["testdata/"+x.Name+".json"] = indented.Bytes()
 		}
 	}
 	src, err := execute("events.tmpl", map[string]any{
@@ -126,10 +131,10 @@ func questions(shapes []shape) []question {
 
 func (q question) answer(s shape) string {
 	for _, m := range q.members {
-		if _, ok := s.Properties[m.name]; !ok {
+		if s.at("properties", m.name).Node == nil {
 			continue
 		}
-		if m.optional != "" && !slices.Contains(s.Required, m.name) {
+		if m.optional != "" && !s.requires(m.name) {
 			return m.optional
 		}
 		return m.value
@@ -137,11 +142,20 @@ func (q question) answer(s shape) string {
 	return ""
 }
 
-// mockFiles returns the files of the mock platform's API that list events.
+// mockFiles returns the files of the mock server that oapi-codegen does not write.
 func mockFiles(doc *document) (map[string][]byte, error) {
-	src, err := execute("mock.tmpl", doc.events)
+	table, err := contractTable(doc)
+	if err != nil {
+		return nil, err
+	}
+	names, err := execute("mock.tmpl", doc.events)
+	if err != nil {
+		return nil, err
+	}
+	samples, err := execute("samples.tmpl", doc.events)
 	return map[string][]byte{
-		"events.gen.go": src,
-		"openapi.yaml":  doc.text, // a copy: what is to be embedded stands in its package's folder
+		"api/events.gen.go":       names,
+		"contract/table.gen.go":   table,
+		"samples/examples.gen.go": samples,
 	}, err
 }

@@ -4,8 +4,8 @@
 //   - client: models, request builders, writers and readers of JSON
 //   - events: the same for payloads, the names and shapes of events, what each of
 //     them answers, and testdata from the document's examples
-//   - mockserver/internal/api: models, routes, the document and the list of events
-//   - mockserver/internal/accept: what the requests of each operation look like
+//   - mockserver/internal: models, routes and the list of events (api), the table
+//     that traffic is validated from (contract), and examples of events (samples)
 //   - docs/reference.md: every endpoint and every event
 //
 // What the document lacks, or the code that is written by hand beside it, fails
@@ -44,8 +44,7 @@ func generate(root string) error {
 	return errors.Join(
 		generateClient(filepath.Join(root, "client")),
 		generateEvents(filepath.Join(root, "events"), doc),
-		generateMock(filepath.Join(root, "mockserver", "internal", "api"), doc),
-		generateAccept(filepath.Join(root, "mockserver", "internal", "accept"), doc),
+		generateMock(filepath.Join(root, "mockserver", "internal"), doc),
 		generateReference(root, doc),
 	)
 }
@@ -94,18 +93,10 @@ func generateEvents(dir string, doc *document) error {
 }
 
 func generateMock(dir string, doc *document) error {
-	if err := oapiCodegen(dir, "mock.yaml", "mock.document.yaml"); err != nil {
+	if err := oapiCodegen(filepath.Join(dir, "api"), "mock.yaml"); err != nil {
 		return err
 	}
 	files, err := mockFiles(doc)
-	if err != nil {
-		return err
-	}
-	return writeAll(dir, files)
-}
-
-func generateAccept(dir string, doc *document) error {
-	files, err := acceptFiles(doc)
 	if err != nil {
 		return err
 	}

@@ -54,11 +54,7 @@ func referenceFile(root string, doc *document) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := parseTree(doc.text)
-	if err != nil {
-		return nil, err
-	}
-	w := writer{kinds: kinds{all}, doc: doc, methods: methods, names: names}
+	w := writer{kinds: kinds{doc.root}, doc: doc, methods: methods, names: names}
 	text, err := fill("reference.tmpl", reference{
 		Tags:      w.tags(),
 		Schemas:   w.sections("paths"),

@@ -2,33 +2,35 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// tree is a part of the document, its members in their order. The zero value is
-// what is not there.
+// tree is a part of openapi.yaml, with its fields in order. The zero value is a
+// part that does not exist.
 type tree struct{ *yaml.Node }
 
 func parseTree(text []byte) (tree, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal(text, &node); err != nil || len(node.Content) == 0 {
-		return tree{}, fmt.Errorf("openapi.yaml: %w", cmp.Or(err, fmt.Errorf("it is empty")))
+		return tree{}, fmt.Errorf("openapi.yaml: %w", cmp.Or(err, errors.New("it is empty")))
 	}
 	return tree{node.Content[0]}, nil
 }
 
-// all iterates over the members of a mapping.
-func (t tree) all() func(yield func(string, tree) bool) {
+// all iterates over the fields of a mapping.
+func (t tree) all() iter.Seq2[string, tree] {
 	return func(yield func(string, tree) bool) {
-		if t.Node == nil {
+		if t.Node == nil || t.Kind != yaml.MappingNode {
 			return
 		}
-		for name, node := range members(t.Node) {
-			if !yield(name, tree{node}) {
+		for pair := range slices.Chunk(t.Content, 2) {
+			if !yield(pair[0].Value, tree{pair[1]}) {
 				return
 			}
 		}
@@ -46,13 +48,13 @@ func (t tree) items() (out []tree) {
 	return out
 }
 
-// at returns what is at the end of a path of names.
+// at returns the part at the end of a path of names.
 func (t tree) at(names ...string) tree {
 	for _, want := range names {
 		var found tree
-		for name, member := range t.all() {
+		for name, field := range t.all() {
 			if name == want {
-				found = member
+				found = field
 			}
 		}
 		t = found
@@ -60,15 +62,15 @@ func (t tree) at(names ...string) tree {
 	return t
 }
 
-// text returns a scalar member as it is written, or "".
+// text returns a scalar field as it is written, or "".
 func (t tree) text(name string) string {
-	if member := t.at(name); member.Node != nil && member.Kind == yaml.ScalarNode {
-		return member.Value
+	if field := t.at(name); field.Node != nil && field.Kind == yaml.ScalarNode {
+		return field.Value
 	}
 	return ""
 }
 
-// words returns a member that is a text or a sequence of texts.
+// words returns a field that is a text or a sequence of texts.
 func (t tree) words(name string) (out []string) {
 	if text := t.text(name); text != "" {
 		return []string{text}
@@ -78,6 +80,9 @@ func (t tree) words(name string) (out []string) {
 	}
 	return out
 }
+
+// schema returns the schema with a name; t is the whole document.
+func (t tree) schema(name string) tree { return t.at("components", "schemas", name) }
 
 // schemaNamed is the name of the schema that t refers to, or "".
 func (t tree) schemaNamed() string {
@@ -97,4 +102,7 @@ func (t tree) resolve(root tree) tree {
 	return root.at(strings.Split(ref, "/")...)
 }
 
-func (t tree) requires(member string) bool { return slices.Contains(t.words("required"), member) }
+// json returns the schema of a request, response or delivery whose body is JSON.
+func (t tree) json() tree { return t.at("content", "application/json", "schema") }
+
+func (t tree) requires(field string) bool { return slices.Contains(t.words("required"), field) }

@@ -1,93 +1,152 @@
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
 
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// TestViolations makes sure that broken answers and events are noticed: a
-// checker that finds nothing would be of no use.
-func TestViolations(t *testing.T) {
-	c := Load()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/lists/1", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"1"}}
-	get := c.Operations["GET /lists/{list_id}"]
-	for name, row := range map[string]struct {
-		status int
-		body   string
-		broken bool
-	}{
-		"good":            {200, `{"list_id":1,"name":"L"}`, false},
-		"more members":    {200, `{"list_id":1,"name":"L","later":true}`, false},
-		"missing member":  {200, `{"list_id":1}`, true},
-		"wrong type":      {200, `{"list_id":"1","name":"L"}`, true},
-		"not JSON":        {200, `<html>`, true},
-		"unknown status":  {299, `{}`, true},
-		"good problem":    {404, `{"detail":[{"loc":["path","list_id"],"msg":"no list","type":"not_found"}]}`, false},
-		"problem in text": {404, `{"detail":"no list"}`, true},
-		"5XX":             {503, `{"detail":[]}`, false},
-	} {
-		if err := get.validateResponse(r, row.status, header, []byte(row.body)); (err != nil) != row.broken {
-			t.Errorf("%s: %v", name, err)
+// TestTable compares the operations of the generated table with the oracle's.
+func TestTable(t *testing.T) {
+	n := 0
+	for path, item := range oracle().Paths.Map() {
+		for method, op := range item.Operations() {
+			n++
+			o := Operations()[method+" "+path]
+			if o == nil || o.ID != op.OperationID || o.Deprecated != op.Deprecated || (o.Body != nil) != (op.RequestBody != nil) ||
+				o.Body != nil && o.BodyRequired != op.RequestBody.Value.Required {
+				t.Errorf("%s %s: %+v", method, path, o)
+			}
 		}
 	}
-
-	const added = `{"event":"Contact.Added","timestamp":"2026-01-02T03:04:05Z","data":{"contact_id":"1","list_id":"2",` +
-		`"email_address":"a@example.org","added_at":"2026-01-02T03:04:05Z"}}`
-	for name, row := range map[string]struct {
-		event, body string
-		broken      bool
-	}{
-		"good":           {"Contact.Added", added, false},
-		"other event":    {"Contact.Removed", added, true},
-		"integer id":     {"Contact.Added", strings.Replace(added, `"1"`, `1`, 1), true},
-		"unknown event":  {"Contact.Moved", added, true},
-		"missing member": {"Contact.Added", `{"event":"Contact.Added","timestamp":"2026-01-02T03:04:05Z","data":{}}`, true},
-	} {
-		if err := c.ValidateEvent(row.event, []byte(row.body)); (err != nil) != row.broken {
-			t.Errorf("%s: %v", name, err)
-		}
+	if got := len(List()); got != n {
+		t.Errorf("%d operations, openapi.yaml has %d", got, n)
 	}
 }
 
-// TestExamples holds the document's own examples of events against their
-// schemas, by the fast engine that traffic is held against and by the exact one.
+// TestExamples validates the examples of openapi.yaml, and lets the oracle do so by
+// the rules of OpenAPI 3.1: the agreement of both is tested by those of 3.0.
 func TestExamples(t *testing.T) {
-	exact, err := openapi3.NewLoader().LoadFromFile("../../../openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
-	for name, item := range exact.Webhooks {
-		media := item.Post.RequestBody.Value.Content.Get("application/json")
-		for id, example := range media.Examples {
-			n++
-			if err := media.Schema.Value.VisitJSON(example.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
-				t.Errorf("%s %s: exact: %v", name, id, err)
+	check := func(name string, media *openapi3.MediaType, validate func(body []byte) error) {
+		examples := openapi3.Examples{"": {Value: &openapi3.Example{Value: media.Example}}}
+		if media.Examples != nil {
+			examples = media.Examples
+		}
+		for id, x := range examples {
+			if x.Value.Value == nil {
+				continue
 			}
-			fast := document().Webhooks[name].Post.RequestBody.Value.Content.Get("application/json")
-			if err := fast.Schema.Value.VisitJSON(example.Value.Value); err != nil {
-				t.Errorf("%s %s: fast: %v", name, id, err)
+			n++
+			if err := media.Schema.Value.VisitJSON(x.Value.Value, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Errorf("%s %s: the oracle: %v", name, id, err)
+			}
+			if body, err := json.Marshal(x.Value.Value); err != nil || validate(body) != nil {
+				t.Errorf("%s %s: %v %v", name, id, err, validate(body))
 			}
 		}
 	}
-	if n < 14 {
+	for name, item := range oracle().Webhooks {
+		media := item.Post.RequestBody.Value.Content.Get("application/json")
+		check(name, media, func(body []byte) error { return ValidateEvent(name, body) })
+	}
+	for _, o := range load().operations {
+		op := oracle().Paths.Value(o.Path).GetOperation(o.Method)
+		if op.RequestBody != nil {
+			check(o.ID, op.RequestBody.Value.Content.Get("application/json"), o.Body.validate)
+		}
+		for status, r := range op.Responses.Map() {
+			if media := r.Value.Content.Get("application/json"); media != nil {
+				check(o.ID+" "+status, media, o.Responses[status].Schema.validate)
+			}
+		}
+	}
+	if n < 50 {
 		t.Errorf("only %d examples", n)
 	}
 }
 
-// TestMaxImport holds the constant against the document that it repeats.
+// TestInvalidTraffic compares what broken responses and events are with the oracle.
+func TestInvalidTraffic(t *testing.T) {
+	r := httptest.NewRequest(http.MethodGet, "/lists/1", http.NoBody)
+	r.SetPathValue("list_id", "1")
+	get := Operations()["GET /lists/{list_id}"]
+	for name, row := range map[string]struct {
+		status      int
+		media, body string
+		want        string // empty if valid
+	}{
+		"valid":           {200, "application/json", `{"list_id":1,"name":"L"}`, ""},
+		"more fields":     {200, "application/json; charset=utf-8", `{"list_id":1,"name":"L","later":true}`, ""},
+		"missing field":   {200, "application/json", `{"list_id":1}`, "getList: response 200: [body name]: required"},
+		"wrong type":      {200, "application/json", `{"list_id":"1","name":"L"}`, "[body list_id]: value must be an integer"},
+		"not JSON":        {200, "application/json", `<html>`, "body must be JSON"},
+		"another media":   {200, "text/html", `{"list_id":1,"name":"L"}`, `content type "text/html", must be "application/json"`},
+		"unknown status":  {299, "application/json", `{}`, "no such status"},
+		"valid problem":   {404, "application/json", `{"detail":[{"loc":["path",1],"msg":"no list","type":"not_found"}]}`, ""},
+		"problem in text": {404, "application/json", `{"detail":"no list"}`, "[body detail]: value must be an array"},
+		"no place":        {404, "application/json", `{"detail":[{"loc":[{}],"msg":"","type":""}]}`, "value matches 0 of 2 schemas"},
+		"5XX":             {503, "application/json", `{"detail":[]}`, ""},
+	} {
+		header := http.Header{"Content-Type": {row.media}}
+		got := get.ValidateResponse(r, row.status, header, []byte(row.body))
+		if (got == nil) != (row.want == "") || got != nil && !strings.Contains(got.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", name, got, row.want)
+		}
+		in := &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: oracleInput(get, r), Status: row.status, Header: header, Options: oracleInput(get, r).Options,
+		}
+		in.SetBodyBytes([]byte(row.body))
+		if err := openapi3filter.ValidateResponse(t.Context(), in); (err == nil) != (got == nil) {
+			t.Errorf("%s: got %v, the oracle says %v", name, got, err)
+		}
+	}
+	remove := Operations()["DELETE /lists/{list_id}/contacts/{contact_id}"]
+	for body, valid := range map[string]bool{"": true, "{}": false} {
+		if err := remove.ValidateResponse(r, http.StatusNoContent, http.Header{}, []byte(body)); (err == nil) != valid {
+			t.Errorf("204 with the body %q: %v", body, err)
+		}
+	}
+	var none *Operation
+	if err := none.ValidateResponse(r, http.StatusNotFound, http.Header{"Content-Type": {"application/json"}}, []byte(`{}`)); err == nil {
+		t.Error("a response to an unknown path need not be an error")
+	}
+	if err := ValidateEvent("Contact.Moved", []byte(`{}`)); err == nil {
+		t.Error("an unknown event is valid")
+	}
+}
+
+// TestRepeatedFields: each value of a field that occurs twice is validated. The
+// decoder reads both too.
+func TestRepeatedFields(t *testing.T) {
+	o := Operations()["POST /lists"]
+	for body, want := range map[string]string{
+		`{"name":"a","name":"b"}`:      "",
+		`{"name":1,"name":"b"}`:        "[body name]: value must be a string",
+		`{"name":"a","n\u0061me":""}`:  "[body name]: minimum string length is 1",
+		`{"later":1,"name":"a","l":2}`: "",
+	} {
+		_, err := o.ValidateRequest(httptest.NewRequest(http.MethodPost, "/lists", nil), []byte(body), false)
+		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+// TestMaxImport compares the constant with the document that it repeats.
 func TestMaxImport(t *testing.T) {
-	contacts := document().Components.Schemas["ContactImport"].Value.Properties["contacts"].Value
-	if contacts.MaxItems == nil || *contacts.MaxItems != api.MaxImport {
-		t.Errorf("maxItems is %v, api.MaxImport %d", contacts.MaxItems, api.MaxImport)
+	body := Operations()["POST /lists/{list_id}/contacts/import"].Body
+	i := slices.IndexFunc(body.Properties, func(p Property) bool { return p.Name == "contacts" })
+	if got := body.Properties[i].Schema.Max; got != api.MaxImport {
+		t.Errorf("maxItems is %d, api.MaxImport %d", got, api.MaxImport)
 	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/emailplatform"
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
@@ -34,7 +36,7 @@ func (c *Control) documentRoutes() section {
 // servePlatform answers with the API's document as it is written.
 func servePlatform(w http.ResponseWriter, _ *request) {
 	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	_, _ = w.Write(api.Document())
+	_, _ = io.WriteString(w, emailplatform.OpenAPI())
 }
 
 // object is one of JSON, as documents are made of them.

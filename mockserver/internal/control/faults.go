@@ -70,7 +70,7 @@ func (c *Control) faults(*request) (faultPlan, error) {
 	for i, rule := range rules {
 		data[i] = fault.WireOf(rule)
 	}
-	return faultPlan{seed, data, fault.Actions(), contract.Load().List()}, nil
+	return faultPlan{seed, data, fault.Actions(), contract.List()}, nil
 }
 
 func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {

@@ -49,7 +49,7 @@ func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) 
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
 			errs = append(errs, &fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
 		}
-		if f.Method != "" && !contract.Load().Takes(f.Method) {
+		if f.Method != "" && !contract.HasMethod(f.Method) {
 			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
 		}
 	}

@@ -70,7 +70,7 @@ func TestLogRecord(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1", Method: http.MethodGet, Path: "/list", Duration: 1500})
 	l.add(record.Request{ID: "2", Method: http.MethodGet, Path: "/lists", Operation: "listLists"})
-	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.Operation != "listLists" ||
+	if got := l.Record("1"); got == nil || got.Closest == nil || got.Closest.ID != "listLists" ||
 		got.DurationMS != 1500 {
 		t.Errorf("the record of an unknown path is %+v", got)
 	}

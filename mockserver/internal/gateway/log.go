@@ -127,7 +127,7 @@ func (l *Log) Record(id string) *Record {
 		}
 		out := &Record{Request: *r, DurationMS: clock.Milliseconds(r.Duration)}
 		if out.Operation == "" {
-			out.Closest = contract.Load().Closest(out.Method, out.Path)
+			out.Closest = contract.Closest(out.Method, out.Path)
 		}
 		return out
 	}

@@ -15,7 +15,7 @@ import (
 
 // serveOperation answers a request to an operation, unless a fault gets in the way.
 func (g *Gateway) serveOperation(c *call, pattern string, next http.HandlerFunc, r *http.Request) {
-	op := contract.Load().Operations[pattern]
+	op := contract.Operations()[pattern]
 	c.Operation = op.ID
 	if !c.undisturbed {
 		if rule := g.options.Faults.Request(op.ID, r); rule != nil {
@@ -65,7 +65,7 @@ func (g *Gateway) observe(c *call, op *contract.Operation, r *http.Request) func
 	}
 	c.answer = new([]byte)
 	return func() {
-		if err := contract.Load().ValidateAnswer(op, r, c.Status, c.Header(), *c.answer); err != nil {
+		if err := op.ValidateResponse(r, c.Status, c.Header(), *c.answer); err != nil {
 			g.options.OnViolation(err)
 		}
 	}
@@ -87,7 +87,7 @@ func (g *Gateway) admit(c *call, op *contract.Operation, r *http.Request) error 
 	}
 	found, err := op.ValidateRequest(r, body, c.strict || g.options.RefuseUnknown)
 	c.asked.BadEntries = found.BadEntries
-	c.UnknownMembers, c.UnknownParameters = found.UnknownMembers, found.UnknownParameters
+	c.UnknownMembers, c.UnknownParameters = found.UnknownFields, found.UnknownParameters
 	return err
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -23,48 +22,25 @@ const DefaultVariant = "default"
 // All returns an example of every event in every shape that the specification
 // shows, ordered by event and variant.
 func All() ([]record.Sample, error) {
-	spec, err := api.GetSpecJSON()
-	if err != nil {
-		return nil, fmt.Errorf("mockserver: samples: %w", err)
-	}
-	var document sampleDocument
-	if err := json.Unmarshal(spec, &document); err != nil {
-		return nil, fmt.Errorf("mockserver: samples: %w", err)
-	}
 	now := time.Now().UTC().Truncate(time.Second)
 	var out []record.Sample
-	for _, event := range slices.Sorted(maps.Keys(document.Webhooks)) {
-		examples := document.Webhooks[event].Post.RequestBody.Content.JSON.Examples
-		names := slices.Sorted(maps.Keys(examples))
+	all := examples()
+	for _, event := range slices.Sorted(maps.Keys(all)) {
+		names := slices.Sorted(maps.Keys(all[event]))
 		for i, variant := range variants(names) {
-			example := examples[names[i]]
-			body, err := freshen(example.Value, now)
+			shown := all[event][names[i]]
+			body, err := freshen([]byte(shown.body), now)
 			if err != nil {
 				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
 			}
-			out = append(out, record.Sample{Event: event, Variant: variant, Summary: example.Summary, Body: body})
+			out = append(out, record.Sample{Event: event, Variant: variant, Summary: shown.summary, Body: body})
 		}
 	}
 	return out, nil
 }
 
-// sampleDocument is where the document has its examples of events.
-type sampleDocument struct {
-	Webhooks map[string]struct {
-		Post struct {
-			RequestBody struct {
-				Content struct {
-					JSON struct {
-						Examples map[string]struct {
-							Summary string          `json:"summary"`
-							Value   json.RawMessage `json:"value"`
-						} `json:"examples"`
-					} `json:"application/json"`
-				} `json:"content"`
-			} `json:"requestBody"`
-		} `json:"post"`
-	} `json:"webhooks"`
-}
+// example is an example of an event in openapi.yaml.
+type example struct{ summary, body string }
 
 // variants leaves out of the names of an event's examples the words that all of
 // them share: campaign_bounce and workflow_bounce become campaign and workflow.

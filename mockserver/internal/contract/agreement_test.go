@@ -1,0 +1,196 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+var bodies = flag.Int("agreement.bodies", 10_000, "how many random requests, responses and deliveries are compared with the oracle")
+
+// TestRequests compares the errors of random requests, most of them nearly valid,
+// with those of the oracle: places and texts.
+func TestRequests(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, uint64(*bodies)))
+	all := load().operations
+	valid := 0
+	for i := range *bodies {
+		o := all[i%len(all)]
+		body := draft{Rand: r}
+		if o.Body != nil {
+			body.value(oracleBody(o))
+		}
+		if compare(t, o, []byte(body.String()), randomQuery(r, o), oneOf(r, oddTexts)) == 0 {
+			valid++
+		}
+	}
+	t.Logf("%d of %d requests are valid", valid, *bodies)
+	if valid < *bodies/10 || valid > *bodies*3/4 {
+		t.Errorf("%d of %d requests are valid, which proves little", valid, *bodies)
+	}
+}
+
+// compare returns how many errors a request has.
+func compare(t *testing.T, o *Operation, body []byte, query, segment string) int {
+	t.Helper()
+	r := httptest.NewRequest(o.Method, "/", http.NoBody)
+	r.URL.RawQuery = query
+	for _, p := range o.InPath {
+		r.SetPathValue(p.Name, segment)
+	}
+	got := []string{}
+	found, err := o.ValidateRequest(r, body, true)
+	if err != nil {
+		for _, d := range err.(*problem.Error).Details {
+			got = append(got, summary(d))
+		}
+	}
+	want := oracleErrors(o, r, body)
+	for i, d := range found.BadEntries {
+		first := summary(d)
+		entry := fmt.Sprintf("body contacts %d", i)
+		if !slices.Contains(want, first) {
+			t.Errorf("%s: %s\nentry %d: got %s, want one of %q", o.ID, body, i, first, want)
+		}
+		want = slices.DeleteFunc(want, func(s string) bool { return strings.HasPrefix(s, entry+" ") || strings.HasPrefix(s, entry+":") })
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s, path %q, query %q: %s\ngot  %q\nwant %q", o.ID, segment, query, body, got, want)
+	}
+	return len(want) + len(found.BadEntries)
+}
+
+// summary returns "place: text", shortened as the oracle's.
+func summary(d api.ProblemDetail) string {
+	text := d.Msg
+	switch {
+	case strings.HasPrefix(text, "no such"):
+		text = "unknown"
+	case strings.HasPrefix(text, "want "):
+		text = "want"
+	case d.Type == "too_many_contacts":
+		text = "maximum number of items is 1000"
+	}
+	return strings.TrimSuffix(fmt.Sprintln(d.Loc...), "\n") + ": " + text
+}
+
+// TestResponses compares what random responses and deliveries are with the oracle:
+// valid, or not.
+func TestResponses(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, uint64(*bodies)))
+	valid := 0
+	check := func(what string, schema *openapi3.Schema, validate func(body []byte) error) {
+		body := draft{Rand: r}
+		body.value(schema)
+		want := schema.VisitJSON(decoded([]byte(body.String())))
+		if got := validate([]byte(body.String())); (got == nil) != (want == nil) {
+			t.Errorf("%s: %s\ngot %v, want %v", what, body.String(), got, want)
+		}
+		if want == nil {
+			valid++
+		}
+	}
+	events := slices.Sorted(maps.Keys(load().events))
+	var responses []*Operation
+	for _, o := range load().operations {
+		if o.success().Media == "application/json" {
+			responses = append(responses, o)
+		}
+	}
+	for i := range *bodies / 2 {
+		event := events[i%len(events)]
+		body := oracle().Webhooks[event].Post.RequestBody.Value
+		check(event, body.Content.Get("application/json").Schema.Value, func(b []byte) error { return ValidateEvent(event, b) })
+		o := responses[i%len(responses)]
+		check(o.ID, oracleResponse(o), o.success().Schema.validate)
+	}
+	t.Logf("%d of %d are valid", valid, *bodies)
+	if valid < *bodies/10 || valid > *bodies*3/4 {
+		t.Errorf("%d of %d are valid, which proves little", valid, *bodies)
+	}
+}
+
+// success returns the response of a request without errors.
+func (o *Operation) success() Response {
+	for status, r := range o.Responses {
+		if status[0] == '2' {
+			return r
+		}
+	}
+	return Response{}
+}
+
+func oracleResponse(o *Operation) *openapi3.Schema {
+	for status, r := range oracle().Paths.Value(o.Path).GetOperation(o.Method).Responses.Map() {
+		if status[0] == '2' {
+			return r.Value.Content.Get("application/json").Schema.Value
+		}
+	}
+	return nil
+}
+
+// FuzzRequests compares the errors of any request with those of the oracle.
+func FuzzRequests(f *testing.F) {
+	all := load().operations
+	r := rand.New(rand.NewPCG(1, 2))
+	for i, o := range all {
+		body := draft{Rand: r, tame: true}
+		if o.Body != nil {
+			body.value(oracleBody(o))
+		}
+		f.Add(byte(i), []byte(body.String()), "page=1&per_page=100&filter=email%3Aa", "1")
+	}
+	f.Fuzz(func(t *testing.T, which byte, body []byte, query, segment string) {
+		o := all[int(which)%len(all)]
+		if o.Body == nil || !json.Valid(body) || repeats(body) {
+			body = nil
+		}
+		if segment == "" {
+			segment = "1" // net/http finds no path with an empty segment
+		}
+		compare(t, o, body, query, segment)
+	})
+}
+
+// repeats reports whether a name occurs twice in an object, of which the oracle
+// reads the last.
+func repeats(body []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	var value func() bool
+	value = func() bool {
+		token, _ := decoder.Token()
+		if token != json.Delim('{') && token != json.Delim('[') {
+			return false
+		}
+		seen := map[json.Token]bool{}
+		for decoder.More() {
+			if token == json.Delim('{') {
+				name, _ := decoder.Token()
+				if seen[name] {
+					return true
+				}
+				seen[name] = true
+			}
+			if value() {
+				return true
+			}
+		}
+		_, _ = decoder.Token()
+		return false
+	}
+	return value()
+}

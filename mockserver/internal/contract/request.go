@@ -1,0 +1,121 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/suggest"
+)
+
+// Findings are what a request contains that is worth knowing apart from its errors.
+type Findings struct {
+	// BadEntries holds the first error of each invalid entry of an import, by
+	// index. The import is processed without these entries.
+	BadEntries map[int]api.ProblemDetail
+	// UnknownFields and UnknownParameters are not in openapi.yaml: places in the
+	// body such as contacts[].emial, and names in the query. Each is listed once,
+	// 20 at most.
+	UnknownFields, UnknownParameters []string
+}
+
+// ValidateRequest validates a request whose body is JSON, or empty. What
+// openapi.yaml does not have is an error only if rejectUnknown is set.
+func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
+	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown}
+	for _, p := range o.InPath {
+		v.parameter(p, "path", r.PathValue(p.Name))
+	}
+	if r.URL.RawQuery != "" {
+		found.UnknownParameters = v.query(o, r.URL.RawQuery)
+	}
+	if len(body) > 0 {
+		v.value(o.Body, nil)
+	}
+	found.UnknownFields = v.unknown
+	if o.ID == "importContacts" {
+		v.errors, found.BadEntries = splitImport(v.errors)
+	}
+	if len(v.errors) > 0 {
+		return found, &problem.Error{Status: http.StatusUnprocessableEntity, Details: v.errors}
+	}
+	return found, nil
+}
+
+// query validates a query and returns the names of its unknown parameters.
+func (v *validator) query(o *Operation, raw string) (unknown []string) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		v.add("value_error", "malformed: "+err.Error(), "query")
+	}
+	var known []string
+	for _, p := range o.InQuery {
+		known = append(known, p.Name)
+		switch given := values[p.Name]; len(given) {
+		case 0:
+		case 1:
+			v.parameter(p, "query", given[0])
+		default:
+			v.add("value_error", malformed, "query", p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		unknown = note(unknown, name)
+		if v.rejectUnknown {
+			v.add("value_error", suggest.Unknown("parameter", name, known), "query", name)
+		}
+	}
+	return unknown
+}
+
+const malformed = "malformed value"
+
+// parameter validates the text of a parameter.
+func (v *validator) parameter(p Parameter, in, value string) {
+	var msg string
+	switch p.Schema.Kind {
+	case String:
+		msg = p.Schema.stringError(value)
+	case Integer:
+		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+			msg = malformed
+		} else {
+			msg = p.Schema.integerError(value)
+		}
+	case Boolean:
+		if _, err := strconv.ParseBool(value); err != nil {
+			msg = malformed
+		}
+	}
+	if msg != "" {
+		v.add("value_error", msg, in, p.Name)
+	}
+}
+
+// splitImport separates the errors of single entries of an import from the rest.
+func splitImport(all []api.ProblemDetail) (rest []api.ProblemDetail, entries map[int]api.ProblemDetail) {
+	entries = map[int]api.ProblemDetail{}
+	for _, d := range all {
+		switch {
+		case len(d.Loc) >= 3 && d.Loc[1] == "contacts":
+			index, _ := d.Loc[2].(int)
+			if _, known := entries[index]; !known {
+				entries[index] = d
+			}
+		case d.Type == tooManyItems:
+			text := fmt.Sprintf("at most %d contacts in one import", api.MaxImport)
+			rest = append(rest, problem.At("too_many_contacts", text, d.Loc...))
+		default:
+			rest = append(rest, d)
+		}
+	}
+	return rest, entries
+}

@@ -1,0 +1,110 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// text is a position in JSON that is known to be valid. Its methods read only
+// what separates values, and skip the rest.
+type text struct {
+	b []byte
+	i int
+}
+
+// peek skips space and returns the next byte, or 0 at the end.
+func (t *text) peek() byte {
+	for ; t.i < len(t.b); t.i++ {
+		switch t.b[t.i] {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return t.b[t.i]
+		}
+	}
+	return 0
+}
+
+// open enters an array or object and reports whether it has elements.
+func (t *text) open(end byte) bool {
+	t.i++
+	if t.peek() == end {
+		t.i++
+		return false
+	}
+	return true
+}
+
+// more reads the comma after an element, or the end of the array or object, and
+// reports whether another element follows.
+func (t *text) more() bool {
+	comma := t.peek() == ','
+	t.i++
+	return comma
+}
+
+// name reads the name of a field and the colon after it.
+func (t *text) name() []byte {
+	name := unescaped(t.quoted())
+	t.peek()
+	t.i++
+	return name
+}
+
+// quoted reads a string and returns what stands between its quotes.
+func (t *text) quoted() []byte {
+	t.peek()
+	t.i++
+	start := t.i
+	for {
+		t.i += bytes.IndexByte(t.b[t.i:], '"') + 1
+		before := t.b[start : t.i-1]
+		if backslashes := len(before) - len(bytes.TrimRight(before, `\`)); backslashes%2 == 0 {
+			return before
+		}
+	}
+}
+
+// unescaped returns the string whose JSON is raw, without its quotes.
+func unescaped(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	var s string
+	_ = json.Unmarshal(append(append([]byte{'"'}, raw...), '"'), &s) // raw is valid
+	return []byte(s)
+}
+
+// word reads a number, true, false or null.
+func (t *text) word() []byte {
+	t.peek()
+	start := t.i
+	n := bytes.IndexAny(t.b[start:], ",]} \t\n\r")
+	if n < 0 {
+		n = len(t.b) - start
+	}
+	t.i += n
+	return t.b[start:t.i]
+}
+
+// skip reads a value of any type.
+func (t *text) skip() {
+	for depth := 0; ; {
+		switch t.peek() {
+		case '"':
+			t.quoted()
+		case '{', '[':
+			depth++
+			t.i++
+		case '}', ']':
+			depth--
+			t.i++
+		case ',', ':':
+			t.i++
+		default:
+			t.word()
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// tooManyItems is the type of the error of an array over its maximum.
+const tooManyItems = "too_many_items"
+
+// validator validates one body in one pass, without decoding it.
+type validator struct {
+	text
+	errors        []api.ProblemDetail
+	request       bool     // unknown fields are noted
+	unknown       []string // where they stand
+	rejectUnknown bool
+}
+
+// place is where a value stands in the body; the body itself is nil.
+type place struct {
+	outer *place
+	name  []byte // of a field; nil for an item of an array
+	index int
+}
+
+// loc returns the place as errors give it.
+func (p *place) loc() []any {
+	switch {
+	case p == nil:
+		return []any{"body"}
+	case p.name == nil:
+		return append(p.outer.loc(), p.index)
+	}
+	return append(p.outer.loc(), string(p.name))
+}
+
+// fail adds an error about the body, unless msg is empty.
+func (v *validator) fail(at *place, kind, msg string) {
+	if msg != "" {
+		v.add(kind, msg, at.loc()...)
+	}
+}
+
+func (v *validator) add(kind, msg string, loc ...any) {
+	v.errors = append(v.errors, problem.At(kind, msg, loc...))
+}
+
+// value reads a value and validates it.
+func (v *validator) value(s *Schema, at *place) {
+	kind := kindOf(v.peek())
+	switch {
+	case s.AllOf != nil || s.OneOf != nil:
+		v.combination(s, at)
+	case s.Kind == Any, kind == Null && s.Nullable:
+		v.skip()
+	case kind != s.Kind:
+		v.fail(at, "value_error", s.typeError())
+		v.skip()
+	case kind == Object:
+		v.object(s, at)
+	case kind == Array:
+		v.array(s, at)
+	case kind == String:
+		if raw := v.quoted(); !s.anyString() || len(raw) < int(s.Min) {
+			v.fail(at, "value_error", s.stringError(string(unescaped(raw))))
+		}
+	case kind == Integer:
+		v.fail(at, "value_error", s.integerError(string(v.word())))
+	default:
+		v.skip()
+	}
+}
+
+func (v *validator) object(s *Schema, at *place) {
+	var seen uint64 // a bit for each property
+	for more := v.open('}'); more; more = v.more() {
+		field := &place{outer: at, name: v.name()}
+		i := s.property(field.name)
+		switch {
+		case i >= 0:
+			seen |= 1 << i
+			v.value(s.Properties[i].Schema, field)
+		case s.Values != nil:
+			v.value(s.Values, field)
+		default:
+			if v.request && s.Properties != nil {
+				v.unknownField(s, field)
+			}
+			v.skip()
+		}
+	}
+	for i, p := range s.Properties {
+		if p.Required && seen>>i&1 == 0 {
+			v.fail(&place{outer: at, name: []byte(p.Name)}, "missing", "required")
+		}
+	}
+}
+
+func (v *validator) array(s *Schema, at *place) {
+	n := 0
+	for more := v.open(']'); more; more = v.more() {
+		v.value(s.Items, &place{outer: at, index: n})
+		n++
+	}
+	switch {
+	case int64(n) < s.Min:
+		v.fail(at, "value_error", fmt.Sprintf("minimum number of items is %d", s.Min))
+	case s.Max > 0 && int64(n) > s.Max:
+		v.fail(at, tooManyItems, fmt.Sprintf("maximum number of items is %d", s.Max))
+	}
+}
+
+// combination reads a value that must match all of some schemas, or exactly one.
+func (v *validator) combination(s *Schema, at *place) {
+	start := v.i
+	for _, part := range s.AllOf {
+		v.i = start
+		v.value(part, at)
+	}
+	if s.OneOf == nil {
+		return
+	}
+	matches := 0
+	var reasons []string
+	for _, variant := range s.OneOf {
+		try := validator{text: text{v.b, start}}
+		try.value(variant, at)
+		v.i = try.i
+		if len(try.errors) == 0 {
+			matches++
+		} else {
+			reasons = append(reasons, try.list())
+		}
+	}
+	if matches != 1 {
+		v.fail(at, "value_error", fmt.Sprintf("value matches %d of %d schemas, must match one: %s",
+			matches, len(s.OneOf), strings.Join(reasons, " | ")))
+	}
+}
+
+// list returns the errors in one line.
+func (v *validator) list() string {
+	var all []string
+	for _, e := range v.errors {
+		all = append(all, fmt.Sprintf("%v: %s", e.Loc, e.Msg))
+	}
+	return strings.Join(all, "; ")
+}
