@@ -64,7 +64,7 @@ func readCampaignPage(c *jsonscan.Cursor) (v CampaignPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -116,7 +116,7 @@ func readContactPage(c *jsonscan.Cursor) (v ContactPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -297,7 +297,7 @@ func readListPage(c *jsonscan.Cursor) (v ListPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -335,7 +335,7 @@ func readSuppressedEmailPage(c *jsonscan.Cursor) (v SuppressedEmailPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -355,7 +355,7 @@ func readTagPage(c *jsonscan.Cursor) (v TagPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -403,7 +403,7 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -478,7 +478,7 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -543,7 +543,7 @@ func readWorkflowPage(c *jsonscan.Cursor) (v WorkflowPage) {
 		case "pagination":
 			v.Pagination = readPagination(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}

@@ -19,7 +19,7 @@ func TestReaders(t *testing.T) {
 	readsBack(t, readContact)
 	readsBack(t, readContactPage)
 	readsBack(t, readTagPage)
-	readsBack(t, func(c *jsonscan.Cursor) ImportResult { return readImportAnswer(c).ImportResult })
+	readsBack(t, func(c *jsonscan.Cursor) ImportResult { return readImportResponse(c).ImportResult })
 	readsBack(t, readSubmittedEmail)
 	readsBack(t, readEmail)
 	readsBack(t, readTransactionalReceipt)

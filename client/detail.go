@@ -1,25 +1,24 @@
 package client
 
 import (
-	"encoding/json"
 	"strings"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// What an Error holds of the details of an answer.
+// Limits of the details in an Error.
 const (
 	maxDetails      = 100
 	maxShownDetails = 5   // in the line of Error
 	maxDetailText   = 500 // bytes of each text
-	maxLocation     = 20  // members of a location
+	maxLocation     = 20  // elements of a location
 )
 
-// ErrorDetail is one mistake that the platform found.
+// ErrorDetail is one problem that the platform found in a request.
 type ErrorDetail struct {
-	Loc  Location `json:"loc"`  // where
-	Msg  string   `json:"msg"`  // what is wrong
-	Type string   `json:"type"` // the rule that is broken, such as "missing"; an open set
+	Loc  Location `json:"loc"`  // location of the invalid value
+	Msg  string   `json:"msg"`  // description for people
+	Type string   `json:"type"` // violated rule, such as "missing"; an open set
 }
 
 // String returns for example "body.email: not an email address (value_error)".
@@ -35,47 +34,41 @@ func (d ErrorDetail) String() string {
 	return s
 }
 
-// Location is a place in a request: body, path, query or header first, then
-// names of members and places in arrays, from 0.
+// Location is the location of a value in a request: "body", "path", "query" or
+// "header", then names of fields and indexes in arrays, from 0.
 type Location []string
 
 // String returns for example "body.contacts.3.email".
 func (l Location) String() string { return strings.Join(l, ".") }
 
-// UnmarshalJSON implements [json.Unmarshaler]: strings and numbers are both
-// kept as text, and one that stands alone is a location of one member.
+// UnmarshalJSON implements [json.Unmarshaler]. It stores strings and numbers as
+// text. A single string or number is a location of one element.
 func (l *Location) UnmarshalJSON(b []byte) error {
-	var raw []json.RawMessage
-	if len(b) > 0 && (b[0] == '"' || '0' <= b[0] && b[0] <= '9') {
-		raw = []json.RawMessage{b}
-	} else if err := json.Unmarshal(b, &raw); err != nil {
+	c := jsonscan.New(string(b))
+	v := readLocation(c)
+	if err := c.End(); err != nil { // not returned as it is: it is a pointer
 		return err
 	}
-	*l = nil
-	for _, r := range raw {
-		s := string(r)
-		if strings.HasPrefix(s, `"`) {
-			if err := json.Unmarshal(r, &s); err != nil {
-				return err
-			}
-		}
-		*l = append(*l, s)
-	}
+	*l = v
 	return nil
 }
 
 func readLocation(c *jsonscan.Cursor) Location {
-	return jsonscan.Slice(c, func(c *jsonscan.Cursor) string {
+	element := func(c *jsonscan.Cursor) string {
 		if c.Peek() == '"' {
 			return c.String()
 		}
 		return c.Number()
-	})
+	}
+	if b := c.Peek(); b == '"' || '0' <= b && b <= '9' {
+		return Location{element(c)}
+	}
+	return jsonscan.Slice(c, element)
 }
 
-// parseDetails reads the platform's error format without token, and returns how
-// many details it leaves out. Another body has no details, which is no mistake,
-// and what does not fit in a detail does not take the rest with it.
+// parseDetails reads the platform's error format, redacts token, and returns the
+// number of omitted details. Another body has no details. An invalid field of a
+// detail does not affect the others.
 func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	c := jsonscan.New(body)
 	for name := range c.Object() {
@@ -99,7 +92,7 @@ func parseDetails(body, token string) (details []ErrorDetail, more int) {
 	return details, more
 }
 
-// readDetails reads an array of details, and keeps the first of them.
+// readDetails reads an array of details and keeps the first maxDetails.
 func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more int) {
 	n := 0
 	for range c.Array() {
@@ -113,7 +106,7 @@ func readDetails(c *jsonscan.Cursor, token string) (details []ErrorDetail, more 
 	return details, more
 }
 
-// appendDetail appends a detail that says something.
+// appendDetail appends a detail that is not empty.
 func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
 	if d.Msg == "" && d.Type == "" && len(d.Loc) == 0 {
 		return details
@@ -121,7 +114,7 @@ func appendDetail(details []ErrorDetail, d ErrorDetail) []ErrorDetail {
 	return append(details, d)
 }
 
-// readDetail reads one detail, or a text alone, and shortens what is too long.
+// readDetail reads one detail, or a single string, and truncates long texts.
 func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {
 	switch c.Peek() {
 	case '"':
@@ -145,8 +138,8 @@ func readDetail(c *jsonscan.Cursor, token string) (d ErrorDetail) {
 	return d
 }
 
-// readDetailLocation reads a location, the first members of it, and as it is
-// written what is no text in it. A text or a number alone is a location, too.
+// readDetailLocation reads the first maxLocation elements of a location. It keeps
+// the JSON text of elements that are not strings.
 func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 	member := func() string {
 		if c.Peek() == '"' {
@@ -171,7 +164,7 @@ func readDetailLocation(c *jsonscan.Cursor, token string) (l Location) {
 	return l
 }
 
-// shortened returns a copy of s without token, or its beginning and an ellipsis.
+// shortened returns a copy of s without token, truncated with an ellipsis.
 func shortened(s, token string) string {
 	s = redactFirst(s, token, maxDetailText+1)
 	if len(s) <= maxDetailText {

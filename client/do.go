@@ -64,17 +64,17 @@ func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
 	refused := false
 	for name := range c.Members() {
-		refused = isRefusal(c, name) || refused
+		refused = isErrorField(c, name) || refused
 	}
 	if refused && c.End() == nil {
-		return errRefusal
+		return errErrorInSuccess
 	}
 	return nil
 }
 
-// isRefusal reads a member, and reports whether it holds an error: details, or a
+// isErrorField reads a member, and reports whether it holds an error: details, or a
 // member error that says something.
-func isRefusal(c *jsonscan.Cursor, name string) bool {
+func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()
 	if name == "detail" && b == '[' || name == "error" && (b == '"' || b == '{' || b == '[') {
@@ -83,10 +83,10 @@ func isRefusal(c *jsonscan.Cursor, name string) bool {
 	return false
 }
 
-// readRefusal reads a member of an answer that may be empty, and should hold no
+// readErrorField reads a member of an answer that may be empty, and should hold no
 // error then.
-func readRefusal(c *jsonscan.Cursor, name string) {
-	if ahead := *c; isRefusal(&ahead, name) {
+func readErrorField(c *jsonscan.Cursor, name string) {
+	if ahead := *c; isErrorField(&ahead, name) {
 		c.Mismatch("no error of the platform")
 		return
 	}

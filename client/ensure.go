@@ -45,7 +45,7 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	}
 	if shown.Secret == (Secret{}) {
 		e := newError(getWebhookRequest(hook.WebhookID), errors.New("secret: is missing"))
-		e.StatusCode, e.badAnswer = http.StatusOK, true
+		e.StatusCode, e.invalidResponse = http.StatusOK, true
 		return shown, e
 	}
 	return shown, nil

@@ -27,12 +27,12 @@ var (
 	ErrServer            = errors.New("the platform failed")                             // 5xx
 	ErrInvalidResponse   = errors.New("the answer cannot be used")                       // see Errors
 	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
-	errTooLargeAnswer    = errors.New("larger than the limit")                           // always an ErrInvalidResponse
+	errResponseTooLarge  = errors.New("larger than the limit")                           // always an ErrInvalidResponse
 	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrInvalidResponse
 	errNoStatus          = errors.New("a status that ends no request")                   // always an ErrInvalidResponse
 	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrInvalidResponse
-	errRefusal           = errors.New("a refusal with the status of a success")          // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("a refusal with the status of a success")          // always an ErrInvalidResponse
 )
 
 // maxErrorBody is how much of an answer an Error keeps, in bytes.
@@ -52,16 +52,16 @@ type Error struct {
 	Attempts   int           // how many requests were sent
 	Body       []byte        // the first 4 KiB of the answer, whatever its type; nil for a 2xx but an HTML page
 
-	cause      error  // what failed underneath
-	note       string // what more there is to say, for people
-	badRequest bool   // refused before anything was sent
-	badAnswer  bool   // the answer cannot be used
-	mismatch   bool   // it is JSON, but not of the kind that is expected
-	reached    bool   // bytes may have left
-	refused    bool   // the platform said that it did nothing
-	more       int    // details that are left out
-	final      bool   // nothing was done, and trying again is of no use
-	unknown    bool   // it may have been carried out
+	cause           error  // what failed underneath
+	note            string // what more there is to say, for people
+	badRequest      bool   // refused before anything was sent
+	invalidResponse bool   // the answer cannot be used
+	mismatch        bool   // it is JSON, but not of the kind that is expected
+	reached         bool   // bytes may have left
+	refused         bool   // the platform said that it did nothing
+	more            int    // details that are left out
+	final           bool   // nothing was done, and trying again is of no use
+	unknown         bool   // it may have been carried out
 }
 
 // Error returns one line that says what was tried and what came of it. Control
@@ -87,7 +87,7 @@ func (e *Error) reasons() []string {
 	if e.StatusCode != 0 {
 		r = append(r, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))))
 	}
-	if e.badAnswer {
+	if e.invalidResponse {
 		r = append(r, ErrInvalidResponse.Error())
 	}
 	for i, d := range e.Details {
@@ -132,7 +132,7 @@ func (e *Error) Is(target error) bool {
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrInvalidResponse:
-		return e.badAnswer
+		return e.invalidResponse
 	case ErrOutcomeUnknown:
 		return e.unknown
 	}

@@ -8,90 +8,96 @@ import (
 	"sync"
 )
 
-// maxImportBatch is how many contacts one request may hold. (Specification:
+// maxImportBatch is the maximum number of contacts in one request. (Specification:
 // Limits.)
 const maxImportBatch = 1000
 
-// maxConcurrency is more than any platform takes, and fewer batches than memory.
+// maxConcurrency is more than any platform accepts. It limits the memory.
 const maxConcurrency = 10_000
 
-// ImportOptions says how [Contacts.Import] goes about it. The zero value is a
-// good default. The functions are called one at a time, from several
-// goroutines, and hold the import up while they run.
+// ImportOptions configures [Contacts.Import]. The zero value is a good default.
+//
+// The import calls the functions from several goroutines, but only one at a time,
+// and waits for each to return. A slow function therefore slows down the import.
 type ImportOptions struct {
-	// ImportTo is the status that the contacts get. Default active.
+	// ImportTo is the status that imported contacts get. The default is active.
 	ImportTo ImportTo
 
-	// BatchSize is how many contacts one request holds, from 1 to 1,000.
-	// Default 1,000.
+	// BatchSize is the number of contacts per request, from 1 to 1,000. The
+	// default is 1,000.
 	BatchSize int
 
-	// Concurrency is how many requests are under way at a time, up to 10,000.
-	// Default 1.
+	// Concurrency is the maximum number of concurrent requests, from 1 to
+	// 10,000. The default is 1.
 	Concurrency int
 
-	// Skip is how many contacts at the beginning of the source are passed
-	// over, for an import that resumes at a checkpoint of another one. A
-	// source with fewer contacts than that is an error. It counts all that
-	// the source gives, so what has to be left out is left out by Filter: a
-	// source that gives fewer contacts than the time before would have others
-	// in their places, and lose them.
+	// Skip is the number of contacts to skip at the beginning of the source. To
+	// resume an import, set it to the last value that Checkpoint got. It is an
+	// error if the source has fewer contacts.
+	//
+	// Skip counts all contacts of the source, including those that Filter
+	// excludes. So exclude contacts with Filter, and do not remove them from the
+	// source: after a resume, other contacts would be in their positions and
+	// would not be imported.
 	Skip int64
 
-	// Filter is asked of each contact that is not skipped. One for which it is
-	// false is left out, but keeps its place in the source, so that Skip,
-	// Checkpoint and [ImportReport.Remaining] stay right. Default: none is.
+	// Filter, if not nil, is called for each contact that is not skipped. If it
+	// returns false, the contact is not sent. The contact still counts toward
+	// Skip, Checkpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
-	// Resubscribe has an import to active make contacts active that had
-	// unsubscribed or are pending. Default: they stay as they are.
+	// Resubscribe allows an import with status active to activate contacts that
+	// have unsubscribed or are pending. By default these keep their status.
 	Resubscribe bool
 
-	// Progress is called when a batch is finished, well or not.
+	// Progress, if not nil, is called after each batch that was sent, whether it
+	// succeeded or failed.
 	Progress func(ImportProgress)
 
-	// Checkpoint is called when the confirmed prefix has grown: the platform
-	// has answered for all of the first confirmed contacts of the source. Kept
-	// in a safe place, it is what Skip takes after a crash. Batches behind it
-	// may be confirmed too, and are then imported again: at most Concurrency-1
-	// of them when nothing fails, as no batch is sent that is further ahead of
-	// the first unfinished one. An error ends the import.
+	// Checkpoint, if not nil, is called when the confirmed prefix of the source
+	// grows: the platform has responded for each of its first confirmed
+	// contacts. Store this number in a safe place and set Skip to it after a
+	// crash. An error ends the import.
+	//
+	// Batches after the checkpoint may have been imported too, and are then sent
+	// again. If no batch fails, these are at most Concurrency-1 batches, because
+	// the import never runs further ahead of the first unfinished batch.
 	Checkpoint func(confirmed int64) error
 
-	// OnRejected gets the contacts that the platform does not take, as they
-	// become known. Default: they are collected in the report, which takes
-	// memory if there are many.
+	// OnRejected, if not nil, is called for each contact that the platform
+	// rejects. By default the rejections are collected in
+	// [ImportReport.Rejections], which uses memory for each.
 	OnRejected func(ImportRejection)
 
-	// OnBatchError is called for a batch whose request failed for good. If it
-	// returns nil, the import goes on with the next batch; else no further
-	// batch is sent. Default: the import ends.
+	// OnBatchError, if not nil, is called for each batch whose request failed
+	// after all retries. If it returns nil, the import continues with the next
+	// batch. If it returns an error, no further batch is sent. The default is to
+	// stop at the first failed batch; see [ContinueOnError].
 	OnBatchError func(ImportFailure) error
 }
 
-// ContinueOnError is an OnBatchError that goes on, whatever failed.
+// ContinueOnError is an OnBatchError that always continues.
 func ContinueOnError(ImportFailure) error { return nil }
 
 // ImportFailure is a batch whose request failed.
 type ImportFailure struct {
-	From, To int64 // the contacts From to To-1 of the source, but for those left out
+	From, To int64 // the contacts From to To-1 of the source, except the filtered ones
 	Err      error // an *Error; with ErrOutcomeUnknown they may be on the list
 }
 
-// Import puts any number of contacts on a list, in batches of 1,000. It reads
-// the source as it goes and keeps no more than the batches under way, so memory
-// does not depend on the number of contacts; the report takes some for each run
-// of contacts that fared alike. Importing a contact again creates nothing twice
-// and, but by Resubscribe, makes nobody active who has unsubscribed in the
-// meantime. See [Contacts.ImportBatch] for what becomes of each.
+// Import adds any number of contacts to a list, in batches of 1,000. It keeps only
+// the batches in flight in memory. The report uses memory for each run of
+// consecutive contacts with the same status. Importing a contact again does not
+// create a duplicate. [Contacts.ImportBatch] describes the effect on a contact.
 //
-// The report is never nil. The error is nil if the source was read to its end
-// and the platform answered for all of it, also if it rejected some contacts.
-// Else the error, which is not an [*Error] itself, wraps all of: the source's
-// error, which ends the import after what came before it was sent; the error of
-// the first batch that failed; the context's error. A cancelled context ends the
-// import promptly, unless the source is waiting for something else: what was
-// under way is then unknown.
+// The report is never nil. The error is nil if Import read the whole source and
+// the platform responded for all contacts, even if it rejected some of them.
+// Otherwise the error, which is not an [*Error] itself, wraps each of these: the
+// error of the source, which ends the import after the contacts before it were
+// sent; the error of the first batch that failed; the context's error.
+//
+// If the context is canceled, Import returns as soon as the source does. The
+// outcome of the batches in flight is then unknown.
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) Import(
 	ctx context.Context, listID int64, contacts iter.Seq2[ImportContact, error], opts ImportOptions,
@@ -106,7 +112,7 @@ func (s *Contacts) Import(
 		batch := ContactImport{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}
 		return s.ImportBatch(ctx, listID, batch)
 	}
-	defer im.wg.Wait() // also if the source panics
+	defer im.wg.Wait() // even if the source panics
 	sourceErr := im.read(ctx, contacts)
 	im.wg.Wait()
 	im.crash.raise()
@@ -119,7 +125,7 @@ func (s *Contacts) Import(
 	return im.report, joinImport(sourceErr, im.failure(), ctx.Err(), context.Cause(ctx))
 }
 
-// joinImport makes one error of those that are there.
+// joinImport joins the errors that are not nil into one.
 func joinImport(errs ...error) error {
 	var all error
 	for _, err := range errs {
@@ -137,34 +143,34 @@ func joinImport(errs ...error) error {
 	return &lineError{all}
 }
 
-// importer is one import under way. The goroutine that reads the source fills
-// batches; each batch is sent by a goroutine of its own.
+// importer is one running import. The calling goroutine reads the source into
+// batches; each batch is sent by its own goroutine.
 type importer struct {
 	opts ImportOptions // its functions are called with mu held
 	send func([]ImportContact) (ImportResult, error)
 
-	slots chan struct{} // holds a value for each batch from the first unfinished one on
-	spare chan *batch   // to use again
+	slots chan struct{} // one value for each batch from the first unfinished one on
+	spare chan *batch   // for reuse
 	wg    sync.WaitGroup
 
-	mu       sync.Mutex // guards the rest, and is held during callbacks
+	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	started  int
-	finished []bool // of the batches in slots, each at its number modulo their count
-	inOrder  int    // batches that are finished, and all before them
+	finished []bool // for the batches in slots, at the number modulo len(finished)
+	inOrder  int    // number of finished batches at the beginning
 	batches  int    // finished
 	failed   int
 	first    error // of the first batch that failed
-	stopped  error // why no further batch is to be sent
+	stopped  error // why no further batch is sent
 	crash    crash // of a callback
 }
 
-// batch is a part of the source, of which one request sends what is not left out.
+// batch is a part of the source that one request sends, except filtered contacts.
 type batch struct {
 	number   int
 	from, to int64
 	contacts []ImportContact
-	places   []int64 // of contacts in the source
+	places   []int64 // indexes of the contacts in the source
 }
 
 func (im *importer) configure() error {
@@ -173,11 +179,11 @@ func (im *importer) configure() error {
 	o.Concurrency = orDefault(o.Concurrency, 1)
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
-		return fmt.Errorf("want a BatchSize of 1 to %d, not %d", maxImportBatch, o.BatchSize)
+		return fmt.Errorf("BatchSize must be from 1 to %d, got %d", maxImportBatch, o.BatchSize)
 	case o.Concurrency < 1 || o.Concurrency > maxConcurrency:
-		return fmt.Errorf("want a Concurrency of 1 to %d, not %d", maxConcurrency, o.Concurrency)
+		return fmt.Errorf("Concurrency must be from 1 to %d, got %d", maxConcurrency, o.Concurrency)
 	case o.Skip < 0:
-		return fmt.Errorf("want a Skip of at least 0, not %d", o.Skip)
+		return fmt.Errorf("Skip must not be negative, got %d", o.Skip)
 	}
 	if o.OnBatchError == nil {
 		o.OnBatchError = func(f ImportFailure) error { return f.Err }
@@ -191,8 +197,8 @@ func (im *importer) configure() error {
 	return nil
 }
 
-// read sends the source in batches until it ends, fails, or no further batch
-// is to be sent. The error is the source's.
+// read sends the source in batches until the source ends or fails, or the import
+// stops. It returns the error of the source.
 func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, error]) error {
 	b := im.batch(im.opts.Skip)
 	n := int64(0)
@@ -222,7 +228,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 		done = im.start(ctx, b)
 	}
 	if failed == nil && done && n < im.opts.Skip {
-		failed = fmt.Errorf("it ends before the %d contacts to skip; is it the same source?", im.opts.Skip)
+		failed = fmt.Errorf("ends before the %d contacts to skip; is it the same source?", im.opts.Skip)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -253,8 +259,8 @@ func (im *importer) batch(from int64) *batch {
 	return b
 }
 
-// start sends a batch, once there is a slot for it, and reports whether the
-// import goes on.
+// start waits for a free slot and sends a batch. It reports whether the import
+// continues.
 func (im *importer) start(ctx context.Context, b *batch) bool {
 	select {
 	case im.slots <- struct{}{}:
@@ -287,10 +293,10 @@ func (im *importer) sendBatch(b *batch) {
 		result, err = im.send(b.contacts)
 	}
 	im.finish(b, result, err)
-	im.spare <- b // before another batch may be started, or there were more of them than places
+	im.spare <- b // before release starts another batch, so that spare never blocks
 }
 
-// crashed has the import end as the first callback that crashed did.
+// crashed makes the import end in the same way as the first callback that crashed.
 func (im *importer) crashed(c crash) {
 	if c.none() {
 		return
@@ -303,7 +309,7 @@ func (im *importer) crashed(c crash) {
 	im.stopped = errAbandoned
 }
 
-// finish takes down what became of a batch.
+// finish records the result of a batch.
 func (im *importer) finish(b *batch, result ImportResult, err error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -330,8 +336,8 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	}
 }
 
-// release gives the slots of all batches back that are finished and have only
-// finished ones before them.
+// release frees the slots of the finished batches that have only finished batches
+// before them.
 func (im *importer) release(number int) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -9,36 +9,33 @@ import (
 	"sort"
 )
 
-// ImportStatus is what became of a contact of an import.
+// ImportStatus is the result of the import of one contact.
 type ImportStatus int
 
-// What can become of a contact of an import.
 const (
-	// ImportNotSent: it was never sent. Give it to the next call.
+	// ImportNotSent means that the contact was never sent. Pass it to the next
+	// import.
 	ImportNotSent ImportStatus = iota
-	// ImportSkipped: ImportOptions.Skip passed it over.
+	// ImportSkipped means that ImportOptions.Skip skipped it.
 	ImportSkipped
-	// ImportImported: it was new to the list.
+	// ImportImported means that it is new on the list.
 	ImportImported
-	// ImportUpdated: it was on the list already, and was updated.
+	// ImportUpdated means that it was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted: the platform took its batch and did not reject it. It
-	// does not say whether a contact was imported or updated when a batch has
-	// both, and counts one as updated that came to the list by an earlier
-	// attempt at the same batch whose answer was lost. Counts of too many say
-	// neither, nor those of too few if some addresses are in the batch again;
-	// counts of fewer than it has addresses are no answer: ImportUnknown.
+	// ImportAccepted means that it was imported or updated. The response does
+	// not tell which if its batch has both, or if an earlier attempt at the batch
+	// may have imported it.
 	ImportAccepted
-	// ImportRejected: the platform does not take it. Correct it before giving
-	// it to a call again.
+	// ImportRejected means that the platform rejected it. Correct it before you
+	// import it again.
 	ImportRejected
-	// ImportFailed: its request failed, and certainly did nothing. Give it to
-	// the next call.
+	// ImportFailed means that its request failed and had no effect. Pass it to
+	// the next import.
 	ImportFailed
-	// ImportUnknown: its request failed, and it may be on the list or not.
-	// Give it to the next call; that creates nothing twice.
+	// ImportUnknown means that its request failed and that it may be on the
+	// list. Pass it to the next import; this does not create a duplicate.
 	ImportUnknown
-	// ImportFiltered: ImportOptions.Filter left it out.
+	// ImportFiltered means that ImportOptions.Filter excluded it.
 	ImportFiltered
 )
 
@@ -53,62 +50,63 @@ func (s ImportStatus) String() string {
 	return names[s]
 }
 
-// confirmed reports whether the platform has answered for the contact, or need not.
+// confirmed reports whether the platform has responded for the contact, or it was
+// never meant to be sent.
 func (s ImportStatus) confirmed() bool {
 	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }
 
-// ImportCounts counts the contacts of the batches that are finished.
+// ImportCounts counts the contacts of the finished batches by their status.
 type ImportCounts struct {
-	Imported int64 // were new to the list
-	Updated  int64 // were on the list already
-	Accepted int64 // were taken; the answer did not say which of the two
-	Rejected int64 // the platform does not take them
-	Failed   int64 // their request failed, and did nothing
+	Imported int64 // new on the list
+	Updated  int64 // were on the list
+	Accepted int64 // imported or updated; the response does not tell which
+	Rejected int64 // the platform rejected them
+	Failed   int64 // their request failed and had no effect
 	Unknown  int64 // their request failed, and they may be on the list
-	Filtered int64 // ImportOptions.Filter left them out
+	Filtered int64 // ImportOptions.Filter excluded them
 }
 
-// ImportProgress is how far an import has come.
+// ImportProgress is the progress of an import.
 type ImportProgress struct {
 	ImportCounts
-	Batches   int   // finished, well or not
-	Confirmed int64 // the length of the confirmed prefix of the source
+	Batches   int   // finished batches, including failed ones
+	Confirmed int64 // length of the confirmed prefix of the source
 }
 
-// ImportRejection is a contact that the platform does not take.
+// ImportRejection is a contact that the platform rejected.
 type ImportRejection struct {
-	Index   int64         // its place in the source, from 0
+	Index   int64         // index in the source, from 0
 	Contact ImportContact // as it was sent
-	Detail  ErrorDetail   // what is wrong with it
+	Detail  ErrorDetail   // the reason
 }
 
-// ImportReport says what became of each contact of an import. Contacts are
-// numbered by their place in the source, from 0, all included. It is
-// complete when Import returns, and must not be changed.
+// ImportReport contains the result of each contact of an import. The index of a
+// contact is its position in the source, from 0, and counts all contacts. Do not
+// change a report.
 type ImportReport struct {
 	ImportCounts
 
-	// Read is how many contacts the source gave, those included that were
-	// skipped or left out.
+	// Read is the number of contacts that the source yielded, including skipped
+	// and filtered ones.
 	Read int64
 
-	// Complete is whether the source was read to its end and all was sent.
+	// Complete reports whether the whole source was read and sent.
 	Complete bool
 
 	// Confirmed is the length of the confirmed prefix: the platform has
-	// answered for the contacts 0 to Confirmed-1, or they were skipped or left
-	// out. It is what ImportOptions.Skip takes.
+	// responded for the contacts 0 to Confirmed-1, or they were skipped or
+	// filtered. It is a value for ImportOptions.Skip.
 	Confirmed int64
 
-	// Rejections are the contacts that the platform does not take, in no
-	// order; empty if ImportOptions.OnRejected takes them.
+	// Rejections are the rejected contacts in any order. It is empty if
+	// ImportOptions.OnRejected is set.
 	Rejections []ImportRejection
 
-	spans []span // in order, neighbours having different statuses
+	spans []span // in order; adjacent spans have different statuses
 }
 
-// span is a run of contacts that share a status.
+// span is a run of consecutive contacts with the same status.
 type span struct {
 	from, to int64
 	status   ImportStatus
@@ -122,7 +120,7 @@ func newImportReport(skip int64) *ImportReport {
 	return r
 }
 
-// Status returns what became of the contact at index.
+// Status returns the result of the contact at index.
 func (r *ImportReport) Status(index int64) ImportStatus {
 	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].to > index })
 	if i < len(r.spans) && r.spans[i].from <= index {
@@ -131,9 +129,9 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 	return ImportNotSent
 }
 
-// Remaining returns those contacts of the same source that are to be given to the
-// next call: all that were not sent, failed or are unknown. The next report
-// numbers them anew, from 0.
+// Remaining returns the contacts of the same source that the next import must
+// send: those that were not sent, failed or are unknown. The next report counts
+// them from 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)
@@ -148,8 +146,7 @@ func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.
 	}
 }
 
-// confirm takes down the answer to a batch, which fits it, and returns whom the
-// platform rejects.
+// confirm records the response to a batch and returns the rejected contacts.
 func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection {
 	var rejections []ImportRejection
 	slices.SortStableFunc(result.Errors, func(a, b ImportError) int { return cmp.Compare(a.Index, b.Index) })
@@ -173,7 +170,7 @@ func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection 
 	return rejections
 }
 
-// status returns what became of those that were not rejected.
+// status returns the status of the contacts that were not rejected.
 func (r ImportResult) status() ImportStatus {
 	switch {
 	case r.Updated == 0 && r.Accepted == 0:
@@ -184,7 +181,7 @@ func (r ImportResult) status() ImportStatus {
 	return ImportAccepted
 }
 
-// fail takes down a batch whose request failed.
+// fail records a batch whose request failed.
 func (r *ImportReport) fail(b *batch, err error) {
 	status, n := ImportFailed, &r.Failed
 	if errors.Is(err, ErrOutcomeUnknown) {
@@ -194,7 +191,7 @@ func (r *ImportReport) fail(b *batch, err error) {
 	r.take(b, func(int64) ImportStatus { return status })
 }
 
-// take notes the status of each contact of a batch, by their places in order.
+// take records the status of each contact of a batch, in order.
 func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	var spans []span
 	next := b.from
@@ -207,7 +204,7 @@ func (r *ImportReport) take(b *batch, status func(place int64) ImportStatus) {
 	r.add(appendSpan(spans, span{next, b.to, ImportFiltered}))
 }
 
-// appendSpan appends a span, and joins it to the last one if it can.
+// appendSpan appends a span, and merges it with the last one if possible.
 func appendSpan(spans []span, s span) []span {
 	last := len(spans) - 1
 	switch {
@@ -220,8 +217,8 @@ func appendSpan(spans []span, s span) []span {
 	return append(spans, s)
 }
 
-// add puts neighbouring spans in their place, joins what has the same status,
-// and moves the end of the confirmed prefix.
+// add inserts adjacent spans, merges spans with the same status, and extends the
+// confirmed prefix.
 func (r *ImportReport) add(spans []span) {
 	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].from >= spans[0].from })
 	tail := slices.Clone(r.spans[i:])

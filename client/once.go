@@ -92,7 +92,7 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 		}
 	}
 	if o.informed.Add(int64(size)) > maxInformed {
-		return fmt.Errorf("1xx responses %w of %d bytes", errTooLargeAnswer, maxInformed)
+		return fmt.Errorf("1xx responses %w of %d bytes", errResponseTooLarge, maxInformed)
 	}
 	return nil
 }

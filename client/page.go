@@ -86,7 +86,7 @@ func asPageError(r request, err error) error {
 		return e
 	}
 	e := newError(r, err)
-	e.StatusCode, e.badAnswer = http.StatusOK, true
+	e.StatusCode, e.invalidResponse = http.StatusOK, true
 	return e
 }
 

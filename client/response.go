@@ -2,53 +2,100 @@ package client
 
 import (
 	"bytes"
-	"context"
-	"fmt"
-	"log/slog"
+	"errors"
+	"mime"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
+
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// Response is an answer of the platform as it came, for what the typed results
-// leave out: headers, and members that this package does not know. It prints
-// and logs without its body, which may hold a webhook's secret.
-type Response struct {
-	Op         string        // the operation, such as "getEmail"
-	Attempt    int           // which request of the call it answers, from 1
-	StatusCode int           // the HTTP status
-	Header     http.Header   // as it came
-	RequestID  string        // names the exchange in the platform's logs
-	Duration   time.Duration // from sending the request to the last byte of the answer
-	Body       []byte        `json:"-"` // the answer, or what came of it
-}
-
-// Format implements [fmt.Formatter].
-func (r Response) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "client.Response{%s: %d, attempt %d, request %s}", r.Op, r.StatusCode, r.Attempt, r.RequestID)
-}
-
-// LogValue implements [slog.LogValuer].
-func (r Response) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
-
-type responseKey struct{}
-
-// WithResponseHook returns a context with which f is called for each answer to the
-// calls that are made with it, also those that are errors and are tried again:
-//
-//	var last client.Response
-//	ctx = client.WithResponseHook(ctx, func(r client.Response) { last = r })
-//
-// f must not block. An import or an iterator with Prefetch calls it from
-// several goroutines at once.
-func WithResponseHook(ctx context.Context, f func(Response)) context.Context {
-	return context.WithValue(ctx, responseKey{}, f)
-}
-
-func report(ctx context.Context, c *call, resp *http.Response, body []byte, d time.Duration) {
-	if f, ok := ctx.Value(responseKey{}).(func(Response)); ok {
-		f(Response{
-			Op: c.op, Attempt: c.attempts, StatusCode: resp.StatusCode, Header: resp.Header,
-			RequestID: redact(resp.Header.Get("X-Request-Id"), c.token), Duration: d, Body: bytes.Clone(body),
-		})
+// take decodes a 2xx response, or returns an error for the response. readErr is the
+// reason why body is incomplete.
+func (c *call) take(resp *http.Response, body []byte, readErr error) error {
+	c.status, c.requestID = resp.StatusCode, redact(resp.Header.Get("X-Request-Id"), c.token)
+	e := c.newError(nil)
+	e.StatusCode, e.RequestID, e.reached = c.status, c.requestID, true
+	media := mediaType(resp.Header)
+	html := media == "text/html" && !c.html
+	switch {
+	case resp.StatusCode >= 400:
+		e.RetryAfter, e.refused = retryAfter(resp.Header)
+		e.Details, e.more = parseDetails(string(body), c.token)
+		if html {
+			e.note = errHTML.Error()
+		}
+	case resp.StatusCode < 200:
+		e.invalidResponse, e.cause = true, errNoStatus
+	case resp.StatusCode >= 300:
+		e.invalidResponse, e.cause = true, errRedirect
+		if to := resp.Header.Get("Location"); to != "" {
+			e.note = "to " + redact(withoutSecrets(to), c.token)
+		}
+	case readErr != nil:
+		e.invalidResponse, e.cause = true, redactError(readErr, c.token)
+		return e
+	case html && len(bytes.TrimSpace(body)) > 0:
+		e.invalidResponse, e.cause = true, errHTML
+	case c.html && strings.HasSuffix(media, "json"):
+		e.invalidResponse, e.cause = true, errJSON
+		e.Details, e.more = parseDetails(string(body), c.token)
+		return e // without the body, which may hold a webhook's secret
+	default:
+		err := c.decode(body) // even if empty: an earlier attempt may have decoded a part
+		if err == nil {
+			return nil
+		}
+		var bad *jsonscan.Error
+		e.invalidResponse, e.mismatch = true, errors.As(err, &bad) && !bad.Syntax
+		e.cause = redactError(err, c.token) // not a jsonscan.Error anymore if its text contained the token
+		e.Details, e.more = parseDetails(string(body), c.token)
+		return e // without the body, which may hold a webhook's secret
 	}
+	shown := redactFirst(string(body), c.token, maxErrorBody)
+	e.Body = []byte(shown[:min(len(shown), maxErrorBody)])
+	return e
+}
+
+func mediaType(h http.Header) string {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t
+}
+
+// withoutSecrets returns an address, which may be invalid, without its user,
+// password, query and fragment.
+func withoutSecrets(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	before, rest, _ := strings.Cut(address, "//")
+	host, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		return before + "//" + rest[at+1:]
+	}
+	return address
+}
+
+// retryAfter reads a Retry-After header: seconds, or a date, which is compared with
+// the Date of the response because clocks differ. It ignores anything else.
+func retryAfter(h http.Header) (d time.Duration, ok bool) {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if v == "" {
+		return 0, false
+	}
+	if s, err := strconv.ParseUint(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		const most = uint64(1<<63-1) / uint64(time.Second)
+		return time.Duration(min(s, most)) * time.Second, true
+	}
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0, false
+	}
+	now := time.Now()
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(at.Sub(now), 0), true
 }

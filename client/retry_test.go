@@ -35,11 +35,11 @@ var ends = map[string][]*Error{
 	},
 	"connection lost": {{reached: true}},
 	"invalid response": {
-		{StatusCode: 200, badAnswer: true},
-		{StatusCode: 201, badAnswer: true},
-		{StatusCode: 301, badAnswer: true},
-		{StatusCode: 307, badAnswer: true},
-		{StatusCode: 101, badAnswer: true},
+		{StatusCode: 200, invalidResponse: true},
+		{StatusCode: 201, invalidResponse: true},
+		{StatusCode: 301, invalidResponse: true},
+		{StatusCode: 307, invalidResponse: true},
+		{StatusCode: 101, invalidResponse: true},
 	},
 	"another 5xx": {{StatusCode: 501}, {StatusCode: 505}, {StatusCode: 599}, {StatusCode: 600}},
 	"401":         {{StatusCode: 401}}, // the layer below has asked for another token; see auth_test.go

@@ -90,7 +90,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		}
 		e := c.newError(o.reason(withoutURL(err)))
 		e.reached = o.mayHaveSent(err)
-		e.badAnswer = o.informed.Load() > maxInformed
+		e.invalidResponse = o.informed.Load() > maxInformed
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 			e.note = fmt.Sprintf("no answer within %v", s.timeout)
 		}
@@ -154,11 +154,11 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 		return nil // the connection itself, which never ends
 	}
 	if resp.ContentLength > s.limit {
-		return fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
+		return fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)
 	}
 	n, err := b.ReadFrom(io.LimitReader(resp.Body, s.limit+1))
 	if err == nil && n > s.limit {
-		err = fmt.Errorf("%w of %d bytes", errTooLargeAnswer, s.limit)
+		err = fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("truncated after %d bytes: %w", n, err)

@@ -76,11 +76,11 @@ var (
 	}
 	checkpoints = Invariant{
 		"checkpoints", "client/import.go",
-		"Kept in a safe place, it is what Skip takes after a crash.",
+		"Store this number in a safe place and set Skip to it after a crash.",
 	}
 	staysOut = Invariant{
 		"who unsubscribed stays so", "client/import.go",
-		"Importing a contact again creates nothing twice and, but by Resubscribe, makes nobody active who has unsubscribed in the meantime.",
+		"Resubscribe allows an import with status active to activate contacts that have unsubscribed or are pending. By default these keep their status.",
 	}
 	listsWhole = Invariant{
 		"iterations are whole", "client/doc.go",

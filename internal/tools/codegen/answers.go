@@ -157,7 +157,7 @@ func (r reader) readAliases() {
 // be none all the same.
 func (r reader) readRefusals() {
 	if f := r.field(r.Promised); f.name != "" && zero(f.typ) == "nil" {
-		r.printf("case \"detail\", \"error\":\nreadRefusal(c, name)")
+		r.printf("case \"detail\", \"error\":\nreadErrorField(c, name)")
 	}
 }
 

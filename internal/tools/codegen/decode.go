@@ -37,7 +37,7 @@ type decoder struct {
 // has such a member itself or is only ever a part of others. Members go by their
 // aliases as well, where they are not there by their own name, and without the
 // promised one the cursor has a mistake. Where that is a list, which may be empty,
-// the members detail and error are read by readRefusal(c, name).
+// the members detail and error are read by readErrorField(c, name).
 //
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of
 // types.gen.go (a struct with json tags, or a named type of any of these), and

@@ -10,25 +10,26 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ImportBatch imports at most 1,000 contacts with one request. Importing the
-// same batch twice creates nothing twice. Contacts that are on the list already
-// are updated: attributes, tags and interests that an entry leaves out stay as
-// they are, and nobody becomes active again who had unsubscribed, nor active who
-// is pending, unless batch.Resubscribe asks for it. Who complained or bounced does
-// not become active in any case; who was deleted counts as what they were before.
-// Another status than active, of batch.ImportTo, is everybody's. [Contacts.Import]
-// takes any number.
+// ImportBatch imports up to 1,000 contacts with one request; [Contacts.Import]
+// imports any number. Importing a contact again does not create a duplicate.
 //
-// The result accounts for each contact: it is in one of the three counts, or
-// Errors names it. An answer that does not is an [ErrInvalidResponse], and which of the
-// contacts are on the list is then unknown. An address that is in the batch again
-// need not be counted again.
+// A contact that is on the list is updated, except for omitted attributes, tags and
+// interests. If it has unsubscribed or is pending, it becomes active only if
+// batch.Resubscribe is set. Contacts that complained or bounced never become
+// active. A deleted contact is treated as if it still had its status from before
+// the deletion. If batch.ImportTo is another status than active, all contacts get
+// that status.
+//
+// The result accounts for each contact: one of the three counts includes it, or
+// Errors contains it. A response that does not is an [ErrInvalidResponse], and it is
+// unknown which contacts are on the list. A duplicate address in the batch may be
+// counted once.
 // (Specification: Lists and contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
-	var answer importAnswer
+	var answer importResponse
 	c.decode = func(body []byte) (err error) {
-		if answer, err = decode(body, readImportAnswer); err != nil {
+		if answer, err = decode(body, readImportResponse); err != nil {
 			return err
 		}
 		return answer.check(batch.Contacts)
@@ -43,25 +44,24 @@ func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactI
 	return ImportResult{}, err
 }
 
-// importAnswer is what the platform says of a batch.
-type importAnswer struct {
-	ImportResult // the Index of an error is -1 if nothing tells it
+// importResponse is the response to a batch.
+type importResponse struct {
+	ImportResult // the Index of an error is -1 if the response does not contain it
 
-	taken bool // the platform says that it took the batch, but not how many
+	taken bool // the platform accepted the batch but did not count the contacts
 }
 
-// readImportAnswer reads what an answer says, and how much of it there is.
-func readImportAnswer(c *jsonscan.Cursor) (v importAnswer) {
+func readImportResponse(c *jsonscan.Cursor) (v importResponse) {
 	for name := range c.Object() {
 		switch name {
 		case "errors":
-			v.Errors = jsonscan.Slice(c, readImportMistake)
+			v.Errors = jsonscan.Slice(c, readEntryError)
 		case "imported":
 			v.Imported = v.readCount(c)
 		case "updated":
 			v.Updated = v.readCount(c)
 		case "detail", "error":
-			readRefusal(c, name)
+			readErrorField(c, name)
 		default:
 			c.Skip()
 		}
@@ -69,9 +69,9 @@ func readImportAnswer(c *jsonscan.Cursor) (v importAnswer) {
 	return v
 }
 
-// readCount reads a count. One that is no number says that the contacts were
-// taken, unless it is false or empty; a list has those that it counts.
-func (v *importAnswer) readCount(c *jsonscan.Cursor) (n int64) {
+// readCount reads a count: a number, a string, an array whose elements are counted,
+// or true, which means that the contacts were accepted.
+func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	switch c.Peek() {
 	case '[':
 		for range c.Array() {
@@ -100,10 +100,9 @@ func (v *importAnswer) readCount(c *jsonscan.Cursor) (n int64) {
 	return c.Int()
 }
 
-// readImportMistake reads an ImportError, of which the place is all that has to
-// be there: its index, or else what its location tells. A code stands for a type
-// that is missing.
-func readImportMistake(c *jsonscan.Cursor) (v ImportError) {
+// readEntryError reads an ImportError. Its index may be missing if its location
+// contains it, and it may have a code instead of a type.
+func readEntryError(c *jsonscan.Cursor) (v ImportError) {
 	placed, code := false, ""
 	for name := range c.Object() {
 		switch name {
@@ -134,7 +133,7 @@ func readImportMistake(c *jsonscan.Cursor) (v ImportError) {
 	return v
 }
 
-// entry returns the entry of a batch that l is in, or -1: the first whole number.
+// entry returns the index of the entry in the batch, or -1: the first integer of l.
 func (l Location) entry() int64 {
 	for _, s := range l {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -144,14 +143,14 @@ func (l Location) entry() int64 {
 	return -1
 }
 
-// check refuses an answer that does not fit a batch: nobody could say then which
-// of its contacts are on the list.
-func (v *importAnswer) check(batch []ImportContact) error {
+// check returns an error if the response does not account for all contacts of the
+// batch.
+func (v *importResponse) check(batch []ImportContact) error {
 	n := int64(len(batch))
 	for _, e := range v.Errors {
 		switch {
 		case e.Index < 0:
-			return errors.New("it reports an error without saying of which entry")
+			return errors.New("it reports an error without the index of its entry")
 		case e.Index >= n:
 			return fmt.Errorf("it reports on entry %d of a batch of %d", e.Index, n)
 		}
@@ -165,8 +164,8 @@ func (v *importAnswer) check(batch []ImportContact) error {
 	return nil
 }
 
-// different returns how many contacts an answer has to account for at least: a
-// platform may count one once whose address is in the batch several times.
+// different returns the minimum number of contacts that a response must account
+// for: a platform may count duplicate addresses once.
 func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	addresses := map[string]bool{}
 	for i, contact := range batch {
@@ -177,8 +176,8 @@ func different(batch []ImportContact, rejected map[int64]bool) int64 {
 	return int64(len(addresses) + len(rejected))
 }
 
-// rejected returns the entries that have errors.
-func (v *importAnswer) rejected() map[int64]bool {
+// rejected returns the indexes of the rejected entries.
+func (v *importResponse) rejected() map[int64]bool {
 	entries := map[int64]bool{}
 	for _, e := range v.Errors {
 		entries[e.Index] = true
@@ -186,15 +185,14 @@ func (v *importAnswer) rejected() map[int64]bool {
 	return entries
 }
 
-// result returns what the answer to a batch of n contacts says. If again is set,
-// an earlier attempt may have been carried out, so that what counts as updated may
-// have been new.
-func (v *importAnswer) result(n int64, again bool) ImportResult {
+// result returns the result of a batch of n contacts. If retried is set, an earlier
+// attempt may have imported contacts that now count as updated.
+func (v *importResponse) result(n int64, retried bool) ImportResult {
 	r, rest := v.ImportResult, n-int64(len(v.rejected()))
 	switch {
 	case v.taken || r.Imported < 0 || r.Updated < 0 || r.Imported+r.Updated != rest:
 		r.Imported, r.Updated, r.Accepted = 0, 0, rest
-	case again:
+	case retried:
 		r.Updated, r.Accepted = 0, r.Updated
 	}
 	return r

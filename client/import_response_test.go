@@ -129,14 +129,14 @@ func TestResubscribe(t *testing.T) {
 	}
 }
 
-// FuzzImportAnswer: an answer that is no error accounts for each contact.
-func FuzzImportAnswer(f *testing.F) {
+// FuzzImportResponse: an answer that is no error accounts for each contact.
+func FuzzImportResponse(f *testing.F) {
 	f.Add(`{"imported":1,"updated":1,"errors":[{"index":2,"loc":["body",0],"msg":"m","type":"t"}]}`)
 	f.Add(`{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		const n = 3
 		batch := []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "B@x"}}
-		answer, err := decode([]byte(body), readImportAnswer)
+		answer, err := decode([]byte(body), readImportResponse)
 		if err != nil || answer.check(batch) != nil {
 			return
 		}
