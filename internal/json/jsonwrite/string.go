@@ -19,32 +19,28 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special has the top bit set for each of the eight bytes of b that a text does
-// not hold as it is: a quote, a backslash, a control character, or no ASCII. Only
-// whether there is any is certain: a subtraction borrows from the next byte.
+// special has a top bit set if one of the eight bytes of b needs an escape or is not
+// ASCII: a quote, a backslash, a control character. Which bits are set is not exact,
+// because a subtraction borrows from the next byte.
 func special(b uint64) uint64 {
 	quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
 	return (b | quote | backslash | control) & tops
 }
 
-// plain reports whether s holds nothing special. It looks at eight bytes at a
-// time, at the last of them perhaps twice.
+// plain reports whether s is ASCII and needs no escapes. It reads eight bytes at a
+// time, the last eight of a long text perhaps in part again.
 func plain(s string) bool {
-	n := len(s)
-	switch {
-	case n >= 8:
-		for i := 0; i < n-8; i += 8 {
-			if special(binary.LittleEndian.Uint64([]byte(s[i:i+8]))) != 0 {
-				return false
-			}
+	words := len(s) / 8
+	for i := range words {
+		if special(binary.LittleEndian.Uint64([]byte(s[8*i:8*i+8]))) != 0 {
+			return false
 		}
-		return special(binary.LittleEndian.Uint64([]byte(s[n-8:]))) == 0
-	case n >= 4:
-		first, last := binary.LittleEndian.Uint32([]byte(s[:4])), binary.LittleEndian.Uint32([]byte(s[n-4:]))
-		return special(uint64(first)|uint64(last)<<32) == 0
 	}
-	for i := range n {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+	if words > 0 {
+		return special(binary.LittleEndian.Uint64([]byte(s[len(s)-8:]))) == 0
+	}
+	for _, c := range []byte(s) {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return false
 		}
 	}

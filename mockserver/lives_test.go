@@ -1,0 +1,172 @@
+package mockserver_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+var lives = flag.Int("lives", 3, "how many platforms TestLives starts and closes, one after another")
+
+const contactsPerLife = 1000
+
+// TestLives starts a platform, a client and a receiver over sockets, imports contacts while responses are lost,
+// delivers an event for each contact to a receiver that fails, reads the contacts, and closes everything. Nothing may be
+// lost, and no memory and no goroutine may stay in use.
+func TestLives(t *testing.T) {
+	var first footprint
+	for i := range *lives + 1 {
+		liveOnce(t, uint64(i)+1)
+		if i == 0 { // what is allocated once has been allocated
+			first = settled(first)
+		}
+	}
+	last := settled(first)
+	if last.goroutines > first.goroutines {
+		t.Errorf("%d goroutines before, %d after", first.goroutines, last.goroutines)
+	}
+	if last.heap > first.heap+4<<20 {
+		t.Errorf("%d bytes in use before, %d after", first.heap, last.heap)
+	}
+}
+
+// footprint is what an idle process uses.
+type footprint struct {
+	heap       uint64
+	goroutines int
+}
+
+// settled measures the process once closed connections are gone: when it has as few goroutines as before, or after 2 s.
+func settled(before footprint) (f footprint) {
+	for range 200 {
+		if f.goroutines = runtime.NumGoroutine(); f.goroutines <= before.goroutines {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	runtime.GC()
+	runtime.GC() // a sync.Pool keeps its values for one collection
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	f.heap = m.HeapAlloc
+	return f
+}
+
+func liveOnce(t *testing.T, seed uint64) {
+	ctx := t.Context()
+	srv := mockserver.Start(mockserver.Config{
+		SkipValidation: true, FaultSeed: seed, RetrySchedule: slices.Repeat([]time.Duration{5 * time.Millisecond}, 100),
+	})
+	defer srv.Close()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	cfg := client.Config{
+		BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: &http.Client{Transport: transport},
+		Retry: client.RetryConfig{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
+	}
+	c, err := client.New(cfg)
+	must(t, err)
+	cfg.Retry.MaxAttempts, cfg.Retry.Budget = 20, -1
+	patient, err := client.New(cfg) // reads to the end, whatever the faults
+	must(t, err)
+	handled := newHandled(t, c)
+	defer handled.Close()
+	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
+	must(t, err)
+	must(t, srv.Inject(
+		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterActing: true},
+		mockserver.Fault{Operation: "importContacts", Probability: 0.6, Action: mockserver.FaultReset},
+		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
+	))
+	importContacts(ctx, t, c, list.ListID)
+	listed := map[string]int{}
+	for contact, err := range patient.Contacts.All(ctx, list.ListID, client.ListContactsParams{PerPage: 100}, client.Lookahead(3)) {
+		must(t, err)
+		listed[contact.Email]++
+	}
+	must(t, srv.Drain(ctx))
+	handled.mu.Lock()
+	defer handled.mu.Unlock()
+	for what, seen := range map[string]map[string]int{"listed": listed, "handled": handled.times} {
+		if len(seen) != contactsPerLife {
+			t.Errorf("seed %d: %d contacts %s, want %d", seed, len(seen), what, contactsPerLife)
+		}
+		for email, n := range seen {
+			if n != 1 {
+				t.Errorf("seed %d: %s %s %d times, want once", seed, email, what, n)
+			}
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importContacts starts again at the confirmed prefix for as long as an import fails.
+func importContacts(ctx context.Context, t *testing.T, c *client.Client, listID int64) {
+	t.Helper()
+	contacts := make([]client.ImportContact, contactsPerLife)
+	for i := range contacts {
+		contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
+	}
+	var skip int64
+	var err error
+	for range 100 {
+		var report *client.ImportReport
+		report, err = c.Contacts.Import(ctx, listID, client.ImportSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
+		if err == nil {
+			return
+		}
+		skip = report.Confirmed
+	}
+	t.Fatalf("the import does not end: %v", err)
+}
+
+// handled is a receiver that counts how often it handles each contact. Every tenth call of its handler fails.
+type handled struct {
+	*httptest.Server
+	mu    sync.Mutex
+	times map[string]int
+}
+
+func newHandled(t *testing.T, c *client.Client) *handled {
+	t.Helper()
+	h := &handled{times: map[string]int{}}
+	var receiver atomic.Pointer[http.Handler]
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*receiver.Load()).ServeHTTP(w, r) }))
+	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: h.URL, Events: []client.EventName{client.EventName(events.NameContactAdded)}})
+	must(t, err)
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret.Reveal()})
+	must(t, err)
+	var calls atomic.Int64
+	handler := webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
+		if calls.Add(1)%10 == 0 {
+			return errors.New("try again")
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.times[ev.Recipient()]++
+		return nil
+	}, webhook.Options{Logger: slog.New(slog.DiscardHandler)})
+	receiver.Store(&handler)
+	return h
+}
