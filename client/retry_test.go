@@ -184,8 +184,11 @@ func TestSwitchingProtocols(t *testing.T) {
 		}
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-		_, _ = io.Copy(io.Discard, conn) // until the client goes
-		gone <- struct{}{}
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // a client that waits for more must not hang the test
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error("the client keeps the connection open")
+		}
+		close(gone)
 	})
 	err := operations(c)["create"](t.Context())
 	var e *Error
