@@ -492,7 +492,11 @@ func TestResetEndsAdvance(t *testing.T) {
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	ended := make(chan error)
 	go func() { ended <- p.Advance(t.Context(), 8*time.Hour) }()
-	<-reached
+	select {
+	case <-reached:
+	case err := <-ended:
+		t.Fatalf("Advance returned before the third attempt: %v", err)
+	}
 	p.Reset()
 	close(goOn)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the clock was set meanwhile") {

@@ -95,7 +95,7 @@ func liveOnce(t *testing.T, seed uint64) {
 	))
 	importContacts(ctx, t, c, list.ListID)
 	listed := map[string]int{}
-	for contact, err := range patient.Contacts.All(ctx, list.ListID, client.ListContactsParams{PerPage: 100}, client.Lookahead(3)) {
+	for contact, err := range patient.Contacts.All(ctx, list.ListID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
 		must(t, err)
 		listed[contact.Email]++
 	}
@@ -132,7 +132,7 @@ func importContacts(ctx context.Context, t *testing.T, c *client.Client, listID 
 	var err error
 	for range 100 {
 		var report *client.ImportReport
-		report, err = c.Contacts.Import(ctx, listID, client.ImportSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
+		report, err = c.Contacts.Import(ctx, listID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 100, Concurrency: 4, Skip: skip})
 		if err == nil {
 			return
 		}
