@@ -47,7 +47,10 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 func TestRetriesAreIdentical(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const body = `{"event":"Email.Opened"}`
-		signature := webhook.Sign(webhook.Secret{Key: hook.Secret, Hash: hook.Hash}, []byte(body))
+		signature, err := webhook.Sign(webhook.Secret{Key: hook.Secret, Hash: hook.Hash}, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
 		attempts := 0
 		e := engineTo(t, func(w http.ResponseWriter, r *http.Request) {
 			attempts++
