@@ -3,6 +3,7 @@ package mockserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -26,15 +27,29 @@ type listening struct {
 // make long tests fail now and then.
 const headerTimeout = 10 * time.Minute
 
-// Start returns a server that listens on a free port of 127.0.0.1 and can be
-// called by a loopback name alone, such as localhost. It panics if no port is
-// free.
+// Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if
+// the machine has no IPv4. It can be called by a loopback name alone, such as
+// localhost. It panics if it can listen on neither.
 func Start(cfg Config) *Server {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	listener, err := listenLoopback(new(net.ListenConfig).Listen)
 	if err != nil {
 		panic("mockserver: " + err.Error())
 	}
 	return StartOn(listener, cfg)
+}
+
+// listenLoopback listens on a free port of the first loopback address that there
+// is.
+func listenLoopback(listen func(ctx context.Context, network, address string) (net.Listener, error)) (net.Listener, error) {
+	listener, err4 := listen(context.Background(), "tcp4", "127.0.0.1:0")
+	if err4 == nil {
+		return listener, nil
+	}
+	listener, err6 := listen(context.Background(), "tcp6", "[::1]:0")
+	if err6 == nil {
+		return listener, nil
+	}
+	return nil, fmt.Errorf("%w; %w", err4, err6)
 }
 
 // StartOn returns a server that answers what the listener accepts, and closes

@@ -1,0 +1,41 @@
+package mockserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Without IPv4, or without IPv6, a server listens on the other loopback address.
+func TestListenLoopback(t *testing.T) {
+	for name, want := range map[string]struct {
+		fails  []string
+		listen string // the address that is listened on; "" if that fails
+	}{
+		"IPv4 and IPv6": {listen: "127.0.0.1:0"},
+		"no IPv4":       {fails: []string{"127.0.0.1:0"}, listen: "[::1]:0"},
+		"neither":       {fails: []string{"127.0.0.1:0", "[::1]:0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			listened := ""
+			got, err := listenLoopback(func(_ context.Context, _, address string) (net.Listener, error) {
+				if slices.Contains(want.fails, address) {
+					return nil, errors.New("no " + address)
+				}
+				listened = address
+				return &net.TCPListener{}, nil
+			})
+			if listened != want.listen || (got == nil) != (want.listen == "") || (err == nil) != (want.listen != "") {
+				t.Errorf("listens on %q, %v, %v; want %q", listened, got, err, want.listen)
+			}
+			for _, address := range want.fails {
+				if err != nil && !strings.Contains(err.Error(), address) {
+					t.Errorf("error %q, want %s in it", err, address)
+				}
+			}
+		})
+	}
+}
