@@ -46,8 +46,7 @@ func files(t *testing.T, ext string) (names []string) {
 		if err != nil {
 			return err
 		}
-		hidden := strings.HasPrefix(entry.Name(), ".") && name != root
-		if entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+		if entry.IsDir() && name != root && skipped(entry.Name()) {
 			return filepath.SkipDir
 		}
 		rel, err := filepath.Rel(root, name)
@@ -64,6 +63,21 @@ func files(t *testing.T, ext string) (names []string) {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// skipped reports whether a folder contains no documents of this project.
+func skipped(dir string) bool {
+	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, dir)
+}
+
+func TestSkipped(t *testing.T) {
+	for dir, want := range map[string]bool{
+		".git": true, "testdata": true, "node_modules": true, "vendor": true, "docs": false, "mockserver": false,
+	} {
+		if got := skipped(dir); got != want {
+			t.Errorf("skipped(%q) = %v, want %v", dir, got, want)
+		}
+	}
 }
 
 // moduleOf returns the folder of the module that a file is of.

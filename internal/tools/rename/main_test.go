@@ -20,6 +20,7 @@ func TestRename(t *testing.T) {
 		{name: "other.md", before: "old.test/mailbox, old.test", after: "old.test/mailbox, old.test"},
 		{name: "logo.png", before: "\x00old.test/mail", after: "\x00old.test/mail"},
 		{name: ".git/config", before: "old.test/mail", after: "old.test/mail"},
+		{name: "vendor/modules.txt", before: "# old.test/mail", after: "# old.test/mail"},
 		{
 			name:   "sorted.go",
 			before: "package p\n\nimport (\n\t_ \"old.test/mail/client\"\n\t_ \"pig.test/x\"\n)\n",
