@@ -13,8 +13,6 @@
 //
 //	go test ./internal/tests/simulation                                  # some hundred seeds
 //	go test ./internal/tests/simulation -run TestSeeds -seeds 5000       # as in the gate
-//	go run ./internal/soak -only simulation -seeds 1000000         # as many as one likes
-//	go run ./internal/tests/simulation/sensitivity                       # does it notice mistakes?
 //
 // # How to read a failure
 //
