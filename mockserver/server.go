@@ -19,7 +19,6 @@ import (
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/inproc"
-	"example.com/emailplatform/mockserver/internal/landing"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
@@ -30,10 +29,10 @@ type Server struct {
 	cfg Config
 	env *environment.Environment
 
-	control func() http.Handler // made when they are first asked for, as are the landing pages
-	landing func() http.Handler
-	serve   listening
-	close   sync.Once
+	control   func() http.Handler // made when they are first asked for, as are the pages of links in emails
+	mailPages func() http.Handler
+	serve     listening
+	close     sync.Once
 }
 
 // New returns a server that listens nowhere: reach it by [Server.Transport],
@@ -43,7 +42,7 @@ func New(cfg Config) *Server {
 	s := &Server{cfg: cfg}
 	w := build(cfg, s.linkBase)
 	s.env = w
-	s.landing = sync.OnceValue(func() http.Handler { return landing.New(w.Platform, w.API) })
+	s.mailPages = sync.OnceValue(func() http.Handler { return w.API.MailPages(w.Platform) })
 	s.control = sync.OnceValue(func() http.Handler {
 		return control.New(w, control.Options{
 			Console:       cfg.Console,
@@ -89,7 +88,7 @@ func build(cfg Config, base func() string) *environment.Environment {
 	api := gateway.New(records, gateway.Options{
 		Access:         tokens,
 		SkipValidation: cfg.SkipValidation,
-		RefuseUnknown:  cfg.RefuseUnknownMembers,
+		RejectUnknown:  cfg.RefuseUnknownMembers,
 		OnViolation:    cfg.OnViolation,
 		OnRequest:      cfg.OnRequest,
 		Faults:         faults,
@@ -192,7 +191,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, platform.LinkPrefix) {
-		s.landing().ServeHTTP(w, r)
+		s.mailPages().ServeHTTP(w, r)
 		return
 	}
 	s.env.API.ServeHTTP(w, r)

@@ -27,7 +27,7 @@ func drawings() map[string]string {
 		"mcp/doc.go: Tool      Operation  Required         Op":                               "a table",
 		"mockserver/doc.go: The recipient          Its contact becom":                        "a table",
 		"mockserver/internal/delivery/engine.go: Publish ─► queued ─► delivering ─► deliv":   "a drawing",
-		"mockserver/internal/gateway/gateway.go: ServeHTTP       counts it, gives it an i":   "a table",
+		"mockserver/internal/gateway/gateway.go: ServeHTTP       gives it an id and logs ":   "a table",
 		"mockserver/internal/platform/platform.go: contacts, import, campaigns, …    the op": "a table",
 		"mockserver/recipients.go: bounce@           bounces hard; bounce+h":                 "a table",
 		"webhook/doc.go: 204  the function returned nil, now or f":                           "a table",

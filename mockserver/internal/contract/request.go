@@ -53,9 +53,7 @@ func (v *validator) query(o *Operation, raw string) (unknown []string) {
 	if err != nil {
 		v.add("value_error", "malformed: "+err.Error(), "query")
 	}
-	var known []string
 	for _, p := range o.InQuery {
-		known = append(known, p.Name)
 		switch given := values[p.Name]; len(given) {
 		case 0:
 		case 1:
@@ -63,17 +61,25 @@ func (v *validator) query(o *Operation, raw string) (unknown []string) {
 		default:
 			v.add("value_error", malformed, "query", p.Name)
 		}
+		delete(values, p.Name)
+	}
+	if len(values) == 0 {
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if slices.Contains(known, name) {
-			continue
-		}
 		unknown = note(unknown, name)
 		if v.rejectUnknown {
-			v.add("value_error", suggest.Unknown("parameter", name, known), "query", name)
+			v.add("value_error", suggest.Unknown("parameter", name, o.parameterNames()), "query", name)
 		}
 	}
 	return unknown
+}
+
+func (o *Operation) parameterNames() (names []string) {
+	for _, p := range o.InQuery {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 const malformed = "malformed value"

@@ -53,16 +53,17 @@ func (t *text) name() []byte {
 // quoted reads a string and returns what stands between its quotes.
 func (t *text) quoted() []byte {
 	t.peek()
-	t.i++
-	start := t.i
-	for {
-		t.i += bytes.IndexByte(t.b[t.i:], '"') + 1
-		before := t.b[start : t.i-1]
-		if backslashes := len(before) - len(bytes.TrimRight(before, `\`)); backslashes%2 == 0 {
-			return before
-		}
+	raw := t.b[t.i+1:]
+	n := bytes.IndexByte(raw, '"')
+	for n > 0 && raw[n-1] == '\\' && escapes(raw[:n]) {
+		n += 1 + bytes.IndexByte(raw[n+1:], '"')
 	}
+	t.i += n + 2
+	return raw[:n]
 }
+
+// escapes reports whether the backslashes at the end of raw escape what follows.
+func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
 // unescaped returns the string whose JSON is raw, without its quotes.
 func unescaped(raw []byte) []byte {

@@ -76,40 +76,42 @@ func (v *validator) value(s *Schema, at *place) {
 }
 
 func (v *validator) object(s *Schema, at *place) {
-	var seen uint64 // a bit for each property
+	var seen uint64           // a bit for each property
+	field := place{outer: at} // inside the loop it would be allocated on the heap
 	for more := v.open('}'); more; more = v.more() {
-		field := &place{outer: at, name: v.name()}
+		field.name = v.name()
 		i := s.property(field.name)
 		switch {
 		case i >= 0:
 			seen |= 1 << i
-			v.value(s.Properties[i].Schema, field)
+			v.value(s.Properties[i].Schema, &field)
 		case s.Values != nil:
-			v.value(s.Values, field)
+			v.value(s.Values, &field)
 		default:
 			if v.request && s.Properties != nil {
-				v.unknownField(s, field)
+				v.unknownField(s, &field)
 			}
 			v.skip()
 		}
 	}
-	for i, p := range s.Properties {
-		if p.Required && seen>>i&1 == 0 {
-			v.fail(&place{outer: at, name: []byte(p.Name)}, "missing", "required")
+	for i := range s.Properties {
+		if s.Properties[i].Required && seen>>i&1 == 0 {
+			field.name = []byte(s.Properties[i].Name)
+			v.fail(&field, "missing", "required")
 		}
 	}
 }
 
 func (v *validator) array(s *Schema, at *place) {
-	n := 0
+	item := place{outer: at}
 	for more := v.open(']'); more; more = v.more() {
-		v.value(s.Items, &place{outer: at, index: n})
-		n++
+		v.value(s.Items, &item)
+		item.index++
 	}
-	switch {
-	case int64(n) < s.Min:
+	switch n := int64(item.index); {
+	case n < s.Min:
 		v.fail(at, "value_error", fmt.Sprintf("minimum number of items is %d", s.Min))
-	case s.Max > 0 && int64(n) > s.Max:
+	case s.Max > 0 && n > s.Max:
 		v.fail(at, tooManyItems, fmt.Sprintf("maximum number of items is %d", s.Max))
 	}
 }

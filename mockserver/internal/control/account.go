@@ -17,7 +17,7 @@ import (
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) {
 	caller, err := c.userOf(r)
 	if err != nil {
-		gateway.AnswerError(w, r.Request, err)
+		gateway.WriteError(w, r.Request, err)
 		return
 	}
 	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/api/")

@@ -117,7 +117,7 @@ func limited(r *http.Request, limit int64) (io.Reader, error) {
 // writeAnswer answers with JSON; nothing is 204.
 func writeAnswer(w http.ResponseWriter, r *http.Request, out any, err error) {
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.WriteError(w, r, err)
 		return
 	}
 	body, err := json.Marshal(out)
@@ -126,7 +126,7 @@ func writeAnswer(w http.ResponseWriter, r *http.Request, out any, err error) {
 		return
 	}
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.WriteError(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

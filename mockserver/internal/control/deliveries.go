@@ -85,7 +85,7 @@ func (c *Control) deliveryRecord(id string) (*delivery.Record, error) {
 func (c *Control) serveDeliveryBody(w http.ResponseWriter, r *request) {
 	x, err := c.deliveryRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r.Request, err)
+		gateway.WriteError(w, r.Request, err)
 		return
 	}
 	writePlain(w, x.Body)

@@ -42,7 +42,7 @@ func (c *Control) refuse(r *http.Request) *problem.Error {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
 	}
 	if !c.options.NeedsToken(r) {
-		return gateway.Misnamed(r)
+		return gateway.CheckHost(r)
 	}
 	if r.URL.Path == Prefix+"health" {
 		return nil

@@ -57,7 +57,7 @@ var mailHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)
 func (c *Control) serveMailHTML(w http.ResponseWriter, r *request) {
 	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r.Request, err)
+		gateway.WriteError(w, r.Request, err)
 		return
 	}
 	policy := mailPolicy + mailAlone
@@ -82,7 +82,7 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 func (c *Control) serveEML(w http.ResponseWriter, r *request) {
 	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r.Request, err)
+		gateway.WriteError(w, r.Request, err)
 		return
 	}
 	h := w.Header()
@@ -109,7 +109,7 @@ func (c *Control) checks(r *request) (findings, error) {
 func (c *Control) serveMailSource(w http.ResponseWriter, r *request) {
 	m, err := c.messageRecord(r.PathValue("id"))
 	if err != nil {
-		gateway.AnswerError(w, r.Request, err)
+		gateway.WriteError(w, r.Request, err)
 		return
 	}
 	writePlain(w, []byte(mail.Source(m.Message)))

@@ -139,14 +139,14 @@ func (c *Control) serveTemplate(w http.ResponseWriter, r *request, show func(htm
 	attributes := map[string]string{}
 	if given := r.query["attributes"]; given != "" {
 		if err := json.Unmarshal([]byte(given), &attributes); err != nil {
-			gateway.AnswerError(w, r.Request, problem.Invalid("want a JSON object of texts", "query", "attributes"))
+			gateway.WriteError(w, r.Request, problem.Invalid("want a JSON object of texts", "query", "attributes"))
 			return
 		}
 	}
 	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // 0 is that of no template
 	html, text, ok := c.Platform.FilledTemplate(id, attributes)
 	if !ok {
-		gateway.AnswerError(w, r.Request, problem.NotFound("template", r.PathValue("id"), "path", "id"))
+		gateway.WriteError(w, r.Request, problem.NotFound("template", r.PathValue("id"), "path", "id"))
 		return
 	}
 	show(html, text)

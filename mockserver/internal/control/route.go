@@ -82,7 +82,7 @@ func taking[In, Out any](answer func(*request, In) (Out, error)) handler {
 		serve: func(w http.ResponseWriter, r *request) {
 			in, err := bodyOf[In](r.Request, declared())
 			if err != nil {
-				gateway.AnswerError(w, r.Request, err)
+				gateway.WriteError(w, r.Request, err)
 				return
 			}
 			out, err := answer(r, in)
@@ -118,7 +118,7 @@ func serving(media string, serve func(http.ResponseWriter, *request)) handler {
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := rt.queryOf(r)
 	if err != nil {
-		gateway.AnswerError(w, r, err)
+		gateway.WriteError(w, r, err)
 		return
 	}
 	rt.handler.serve(w, &request{r, q})

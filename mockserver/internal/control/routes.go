@@ -62,7 +62,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 		}
 	}
 	if len(methods) > 0 {
-		gateway.AnswerNotAllowed(methods, w, r)
+		gateway.WriteNotAllowed(methods, w, r)
 		return
 	}
 	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))

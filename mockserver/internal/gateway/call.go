@@ -1,24 +1,23 @@
 package gateway
 
 import (
+	"bytes"
 	"net/http"
 
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// call is one request and its answer. It is the ResponseWriter of all that comes
-// after it.
+// call is a request with its response, which is written through it.
 type call struct {
 	http.ResponseWriter
 	record.Request
-	gateway *Gateway // whose call it is
-	caller  record.Token
-	asked   platform.Caller // the same for the platform
-	answer  *[]byte         // collects the answer's body, if somebody validates it
 
-	strict      bool // refuses what the contract does not know
-	undisturbed bool // by faults and the limit of lookups: nobody's own request
+	gateway   *Gateway
+	token     record.Token
+	caller    platform.Caller // the owner of the token
+	byControl bool            // without faults, the limit of lookups and unknown fields
+	body      *bytes.Buffer   // of the response, if it is to be validated
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -34,17 +33,17 @@ func (c *call) Write(b []byte) (int, error) {
 	if c.Status == 0 {
 		c.Status = http.StatusOK
 	}
-	if room := maxAnswer - len(c.Answer); c.Status >= 400 && room > 0 {
+	if room := maxErrorBody - len(c.Answer); c.Status >= 400 && room > 0 {
 		c.Answer = append(c.Answer, b[:min(room, len(b))]...)
 	}
-	if c.answer != nil {
-		*c.answer = append(*c.answer, b...)
+	if c.body != nil {
+		c.body.Write(b)
 	}
 	return c.ResponseWriter.Write(b)
 }
 
-// maxAnswer is how many bytes of an error the log of requests holds.
-const maxAnswer = 4 << 10
+// maxErrorBody is how many bytes of the body of an error the log holds.
+const maxErrorBody = 4 << 10
 
-// Unwrap serves [http.ResponseController].
+// Unwrap is for [http.ResponseController].
 func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -1,14 +1,12 @@
-// Package gateway is the API over HTTP: who asks, what a fault does to the request,
-// what the contract says of it, and the log of requests.
+// Package gateway serves the API over HTTP, and the pages that links in emails
+// lead to. A request goes through it like this:
 //
-// A request goes through it like this:
-//
-//	ServeHTTP       counts it, gives it an id, logs it in the end
-//	authenticate    finds out whose access token it has
-//	serveOperation  asks the plan of faults whether something goes wrong
-//	act             admits it: rights, size, JSON, contract
-//	next            the generated handler, and by it the platform
-//	observe         holds the answer against the contract
+//	ServeHTTP       gives it an id and logs it
+//	authenticate    finds its access token
+//	serveOperation  applies a fault, if one is due
+//	process         rejects it if it is invalid
+//	the generated handler, and by it the platform
+//	respond         validates the response, if somebody wants to know
 package gateway
 
 import (
@@ -23,92 +21,88 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// MaxBody is how many bytes a request may have.
+// MaxBody is the maximum size of a request body in bytes.
 const MaxBody = 10 << 20
 
-// Options say who may ask, how requests are held against the contract, and who
-// hears of them.
+// Options configure a [Gateway].
 type Options struct {
 	Access         *auth.Set
 	SkipValidation bool
-	RefuseUnknown  bool                 // members and parameters that the contract does not know
-	OnViolation    func(error)          // hears of answers that break the contract, if set
-	OnRequest      func(record.Request) // hears of every request, if set
+	RejectUnknown  bool                 // fields and parameters that openapi.yaml does not have
+	OnViolation    func(error)          // receives what is wrong with invalid responses, if set
+	OnRequest      func(record.Request) // receives every request, if set
 
 	Faults  *fault.Plan
 	Changes *activity.Feed
 	Clock   *clock.Clock
 }
 
-// Gateway answers requests to the API.
+// Gateway serves the API of a platform.
 type Gateway struct {
-	Loopback bool          // answer only who calls it by a loopback name; set before the first request
+	Loopback bool          // whether the Host must be a loopback name; set before the first request
 	Log      Log           // the latest requests
-	Busy     activity.Work // requests under way
+	Busy     activity.Work // requests in progress
 
-	options    Options
-	operations operations
-	lastID     atomic.Uint64
+	options  Options
+	handlers handlers
+	lastID   atomic.Uint64
 }
 
 // New returns the API of a platform.
 func New(p *platform.Platform, o Options) *Gateway {
 	strict := api.NewStrictHandlerWithOptions(p, nil, api.StrictHTTPServerOptions{
-		RequestErrorHandlerFunc:  answerDecodeError,
-		ResponseErrorHandlerFunc: AnswerError,
+		RequestErrorHandlerFunc:  writeDecodeError,
+		ResponseErrorHandlerFunc: WriteError,
 	})
-	return &Gateway{options: o, operations: operationsOf(strict)}
+	found := make(handlers, 64)
+	api.HandlerWithOptions(strict, api.StdHTTPServerOptions{BaseRouter: found, ErrorHandlerFunc: writeParameterError})
+	return &Gateway{options: o, handlers: found}
 }
 
-// operations are the generated handlers, by the pattern of what they answer.
-type operations map[string]http.HandlerFunc
+// handlers are the generated handlers, by their patterns. The generated code takes
+// them for a router.
+type handlers map[string]http.HandlerFunc
 
-func operationsOf(handlers api.ServerInterface) operations {
-	found := make(operations, 64)
-	api.HandlerWithOptions(handlers, api.StdHTTPServerOptions{BaseRouter: found, ErrorHandlerFunc: answerParameterError})
-	return found
+// HandleFunc adds a handler.
+func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	h[pattern] = handler
 }
 
-// HandleFunc takes a generated handler.
-func (o operations) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
-	o[pattern] = handler
-}
+// ServeHTTP does nothing.
+func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// ServeHTTP implements [http.Handler]: the generated code asks for it.
-func (operations) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-// routes leads every call to an operation of its gateway. All gateways share it:
-// making it takes ten times as long as all else that a server is made of.
-var routes = sync.OnceValue(func() *http.ServeMux {
+// router leads each call to a handler of its gateway. All gateways share it, because
+// constructing it takes ten times as long as the rest of a server.
+var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
-	for pattern := range operationsOf(nil) { // none of which is called
+	for pattern, o := range contract.Operations() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			c := w.(*call)
-			c.gateway.serveOperation(c, pattern, c.gateway.operations[pattern], r)
+			c.gateway.serveOperation(c, o, c.gateway.handlers[pattern], r)
 		})
 	}
 	mux.HandleFunc(fallback, func(w http.ResponseWriter, r *http.Request) {
 		c := w.(*call)
-		defer c.gateway.observe(c, nil, r)()
-		AnswerUnrouted(mux, fallback, w, r)
+		c.gateway.respond(c, nil, r, func() { writeUnrouted(mux, c, r) })
 	})
 	return mux
 })
 
-// fallback is the pattern of what no operation takes.
+// fallback is the pattern of requests that no operation has.
 const fallback = "/"
 
 // ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.Busy.Start()
 	defer g.Busy.Done()
-	c := &call{ResponseWriter: w, Request: record.Request{
+	c := &call{ResponseWriter: w, gateway: g, Request: record.Request{
 		ID:     fmt.Sprintf("req-%08x", g.lastID.Add(1)),
 		Time:   g.options.Clock.Now(),
 		Method: r.Method,
@@ -120,74 +114,67 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		c.Duration = time.Since(start)
 		g.Log.add(c.Request)
-		g.tellRequest(c.Request)
+		g.publish(c.Request)
 		if g.options.OnRequest != nil {
 			g.options.OnRequest(c.Request)
 		}
 	}()
 	if err := g.authenticate(c, r); err != nil {
-		defer g.observe(c, nil, r)()
-		AnswerError(c, r, err)
+		g.reject(c, r, err)
 		return
 	}
-	g.serveAPI(c, r)
+	g.serve(c, r)
 }
 
-// ServeAs answers as the API would answer the owner of a token, undisturbed and
-// unlogged. What the contract does not know is refused: nothing would note it.
-func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, caller record.Token) {
-	g.serveAPI(&call{
-		ResponseWriter: w,
-		Request:        record.Request{AccountID: caller.AccountID},
-		caller:         caller,
-		undisturbed:    true,
-		strict:         true,
-	}, r)
+// ServeAs responds as the API does to the owner of a token, without faults and log.
+// Unknown fields are rejected, because no log would note them.
+func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
+	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }
 
-// serveAPI answers a request of a known caller.
-func (g *Gateway) serveAPI(c *call, r *http.Request) {
-	c.asked = platform.Caller{
-		AccountID: c.caller.AccountID,
-		UserID:    c.caller.UserID,
-		UserEmail: c.caller.UserEmail,
-		Unlimited: c.undisturbed,
+// serve responds to the owner of c.token.
+func (g *Gateway) serve(c *call, r *http.Request) {
+	c.AccountID = c.token.AccountID
+	c.caller = platform.Caller{
+		AccountID: c.token.AccountID,
+		UserID:    c.token.UserID,
+		UserEmail: c.token.UserEmail,
+		Unlimited: c.byControl,
 	}
-	c.gateway = g
-	if !clean(r.URL.EscapedPath()) {
-		defer g.observe(c, nil, r)()
-		AnswerError(c, r, problem.NotFound("path", r.URL.Path, "path"))
+	// net/http would redirect a path with empty segments or dots, which openapi.yaml
+	// does not mention.
+	p := r.URL.EscapedPath()
+	if cleaned := path.Clean(p); p != cleaned && p != cleaned+"/" {
+		g.reject(c, r, problem.NotFound("path", r.URL.Path, "path"))
 		return
 	}
-	routes().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.asked)))
+	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
 }
 
-// clean reports whether a path has no empty segment and no dots: net/http would
-// lead whoever asks for one that has to another, and no document says so.
-func clean(p string) bool {
-	cleaned := path.Clean(p)
-	return p == cleaned || p == cleaned+"/"
-}
-
-// tellRequest tells the stream of a request, and of what it may have changed.
-func (g *Gateway) tellRequest(r record.Request) {
+// publish publishes a request, and that it may have changed records.
+func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {
 		g.options.Changes.Publish(activity.Records, nil)
 	}
 }
 
-// authenticate finds out who asks (specification, "Authentication").
-func (g *Gateway) authenticate(c *call, r *http.Request) error {
+// authenticate finds the access token (specification, "Authentication").
+func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
+	if err := g.checkHost(r); err != nil {
+		return err
+	}
+	if c.token, err = g.options.Access.Find(Bearer(r)); err != nil {
+		return Unauthorized(err)
+	}
+	return nil
+}
+
+func (g *Gateway) checkHost(r *http.Request) error {
 	if g.Loopback {
-		if p := Misnamed(r); p != nil {
+		if p := CheckHost(r); p != nil {
 			return p
 		}
 	}
-	caller, err := g.options.Access.Find(Bearer(r))
-	if err != nil {
-		return Unauthorized(err)
-	}
-	c.caller, c.AccountID = caller, caller.AccountID
 	return nil
 }

@@ -88,11 +88,11 @@ func TestCallNotesTheAnswer(t *testing.T) {
 	rec := httptest.NewRecorder()
 	c := &call{ResponseWriter: rec}
 	c.WriteHeader(http.StatusTeapot)
-	if _, err := c.Write([]byte(strings.Repeat("x", maxAnswer+1))); err != nil {
+	if _, err := c.Write([]byte(strings.Repeat("x", maxErrorBody+1))); err != nil {
 		t.Fatal(err)
 	}
-	AnswerError(c, nil, fmt.Errorf("too late"))
-	if c.Status != http.StatusTeapot || len(c.Answer) != maxAnswer || rec.Body.Len() != maxAnswer+1 {
+	WriteError(c, nil, fmt.Errorf("too late"))
+	if c.Status != http.StatusTeapot || len(c.Answer) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
 		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Answer), rec.Body.Len())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -29,10 +28,10 @@ func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// AnswerError answers with what a handler returned as its error.
-func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
+// WriteError writes the error of a handler.
+func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	if c, ok := w.(*call); ok && c.Status != 0 {
-		return // the client left while it was being answered
+		return // the response has begun, and the client is gone
 	}
 	var p *problem.Error
 	if !errors.As(err, &p) {
@@ -41,15 +40,14 @@ func AnswerError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, p)
 }
 
-// answerDecodeError answers a body that is JSON but does not fit; with
-// validation on, that has been found before.
-func answerDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
+// writeDecodeError writes the error of a body that cannot be decoded. Validation,
+// unless it is off, found it before.
+func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
 
-// answerParameterError answers a parameter that cannot be read; with
-// validation on, that has been found before.
-func answerParameterError(w http.ResponseWriter, r *http.Request, err error) {
+// writeParameterError does the same for a parameter.
+func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong *api.InvalidParamFormatError
 	if !errors.As(err, &wrong) {
 		WriteProblem(w, problem.Invalid(err.Error(), "query"))
@@ -62,27 +60,25 @@ func answerParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
 }
 
-// AnswerUnrouted answers what no operation takes: a path that does not exist,
-// or one that takes other methods.
-func AnswerUnrouted(routes *http.ServeMux, fallback string, w http.ResponseWriter, r *http.Request) {
-	methods := Allowed(routes, fallback, r)
-	if len(methods) == 0 {
-		WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
+// writeUnrouted responds to a request that no operation has: 405 if its path has
+// other methods, or 404.
+func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
+		WriteNotAllowed(methods, w, r)
 		return
 	}
-	AnswerNotAllowed(methods, w, r)
+	WriteProblem(w, problem.NotFound("path", r.URL.Path, "path"))
 }
 
-// AnswerNotAllowed answers a request to a path that takes other methods.
-func AnswerNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
+// WriteNotAllowed responds to a request whose path has other methods.
+func WriteNotAllowed(methods []string, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed here", "path"))
 }
 
-// Allowed lists the methods that a path takes, for the header Allow; fallback
-// is the pattern of what nothing takes.
-func Allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
-	var methods []string
+// Allowed returns the methods of a path, sorted, for the header Allow. fallback is
+// the pattern of the paths that do not exist.
+func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods []string) {
 	for _, method := range []string{
 		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,
 	} {
@@ -91,6 +87,5 @@ func Allowed(routes *http.ServeMux, fallback string, r *http.Request) []string {
 			methods = append(methods, method)
 		}
 	}
-	slices.Sort(methods)
 	return methods
 }

@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// Bearer returns the access token of a request, or "".
+func Bearer(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return secret
+}
+
+// Unauthorized returns the error of a request without a valid access token.
+func Unauthorized(err error) *problem.Error {
+	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
+}
+
+// CheckHost rejects a request to a loopback address whose Host is another name. A
+// page in a browser can make its own name lead here, and its scripts could then
+// read the response.
+func CheckHost(r *http.Request) *problem.Error {
+	if OverNetwork(r) && !loopbackName(r.Host) {
+		return problem.New(http.StatusForbidden, "forbidden", "want a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
+	}
+	return nil
+}
+
+// OverNetwork tells requests of an [http.Server] from those of the same process.
+func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
+
+// LoopbackAddr reports whether only this machine can reach an address.
+func LoopbackAddr(addr net.Addr) bool {
+	to, err := netip.ParseAddrPort(addr.String())
+	return err == nil && to.Addr().Unmap().IsLoopback()
+}
+
+// loopbackName reports whether a Host means this machine, whatever a name server
+// says.
+func loopbackName(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	addr, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}

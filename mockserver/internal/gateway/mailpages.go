@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/platform"
+)
+
+// maxForm is the maximum size of a form in bytes.
+const maxForm = 64 << 10
+
+// MailPages returns the handler of the links in emails, under /_mail/. A link in the
+// text of an email takes effect when it is followed. The link of the header
+// List-Unsubscribe, which programs follow too, shows a button first (RFC 8058). The
+// pages need no token: recipients have none, and cannot guess the id of a message.
+func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
+	const unsubscribed = "You are unsubscribed from the list."
+	mux := http.NewServeMux()
+	for pattern, serve := range map[string]mailPage{
+		"GET " + platform.LinkConfirm:           effect(p.Confirm, "Your subscription is confirmed."),
+		"GET " + platform.LinkUnsubscribe:       effect(p.Unsubscribe, unsubscribed),
+		"GET " + platform.LinkGlobalUnsubscribe: effect(p.GlobalUnsubscribe, "You are unsubscribed from all email."),
+		"GET " + platform.LinkHeader:            button,
+		"POST " + platform.LinkHeader:           oneClick(effect(p.Unsubscribe, unsubscribed)),
+	} {
+		method, name, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+platform.LinkPrefix+"{id}/"+name, func(w http.ResponseWriter, r *http.Request) {
+			if p.Message(r.PathValue("id")) == nil {
+				writePage(w, http.StatusNotFound, "This link is of an email that does not exist.", "")
+				return
+			}
+			status, text, form := serve(w, r)
+			writePage(w, status, text, form)
+		})
+	}
+	mux.HandleFunc(platform.LinkPrefix, func(w http.ResponseWriter, _ *http.Request) {
+		writePage(w, http.StatusNotFound, "This link leads nowhere.", "")
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := g.checkHost(r); err != nil {
+			WriteError(w, r, err)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// mailPage serves a link of a message that exists, and returns a text and a form,
+// which may be empty.
+type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
+
+// effect returns the page that does something with the message of the link. HEAD,
+// by which a program checks the link, changes nothing.
+func effect(act func(id string) error, done string) mailPage {
+	return func(_ http.ResponseWriter, r *http.Request) (int, string, string) {
+		if r.Method == http.MethodHead {
+			return http.StatusOK, done, ""
+		}
+		if err := act(r.PathValue("id")); err != nil {
+			return http.StatusConflict, strings.TrimPrefix(err.Error(), "mockserver: "), ""
+		}
+		return http.StatusOK, done, ""
+	}
+}
+
+func button(http.ResponseWriter, *http.Request) (int, string, string) {
+	return http.StatusOK, "Unsubscribe from the list?",
+		`<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>`
+}
+
+// oneClick accepts the form that a mail program posts when its user clicks
+// Unsubscribe (RFC 8058, section 3.2).
+func oneClick(unsubscribe mailPage) mailPage {
+	return func(w http.ResponseWriter, r *http.Request) (int, string, string) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		_ = r.ParseMultipartForm(maxForm) //nolint:gosec // the body is limited above; a form of neither kind has no value
+		if r.PostFormValue("List-Unsubscribe") != "One-Click" {
+			return http.StatusUnprocessableEntity, "Want the form List-Unsubscribe=One-Click.", ""
+		}
+		return unsubscribe(w, r)
+	}
+}
+
+func writePage(w http.ResponseWriter, status int, text, form string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	text = html.EscapeString(text)
+	_, _ = fmt.Fprintf(w, "<!doctype html><meta charset=\"utf-8\"><title>%s</title><p>%s</p>%s\n", text, text, form)
+}
