@@ -14,10 +14,13 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags=-s -o /out/mockserver ./mockserver/cmd/mockserver
+RUN .ci/notices . ./mockserver/cmd/mockserver notices/mockserver.txt
 RUN mkdir /out/state
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /src/LICENSE /LICENSE
+COPY --from=build /src/notices/mockserver.txt /NOTICES.txt
 COPY --from=build /out/mockserver /mockserver
 COPY --from=build --chown=65532:65532 /out/state /state
 WORKDIR /state
