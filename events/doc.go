@@ -1,80 +1,85 @@
-// Package events decodes what the platform delivers to webhooks: bounces, spam
-// complaints, unsubscribes and all other events of the specification's section
-// "Events". Check the signature before decoding a delivery: package webhook does
-// both.
+// Package events decodes webhook deliveries: bounces, spam complaints, unsubscribes
+// and all other events of the specification's section "Events". Verify the
+// signature of a delivery before you decode it; package webhook does both.
 //
-// [Parse] takes the body of a delivery. What happened is in [Event.Data], one Go
-// type for each shape that the specification shows:
+//	package main
 //
-//	ev, err := events.Parse(body)
-//	…
-//	switch d := ev.Data.(type) {
-//	case *events.CampaignBounce:
-//		// d.Bounce.Category, d.Campaign.ID, d.Contact.Email
-//	case *events.EmailAPIBounce:
-//		// d.Email.ID: look it up
-//	case *events.Unknown:
-//		// d.Raw
+//	import (
+//		"fmt"
+//		"io"
+//		"log"
+//		"os"
+//
+//		"example.com/emailplatform/events"
+//	)
+//
+//	func main() {
+//		body, err := io.ReadAll(os.Stdin)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		event, err := events.Parse(body)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		switch data := event.Data.(type) {
+//		case *events.CampaignBounce:
+//			fmt.Println(data.Contact.Email, "bounced:", data.Bounce.Category)
+//		case *events.EmailAPIBounce:
+//			fmt.Println("email", data.Email.ID, "bounced")
+//		case *events.Unknown:
+//			fmt.Println("unknown event", event.Name, string(data.Raw))
+//		}
 //	}
 //
+// [Event.Data] has one Go type for each payload type of the specification.
 // [Event.Recipient], [Event.EmailID], [Event.ListID], [Event.CampaignID],
-// [Event.Bounce] and [Event.SendingType] answer the questions that need no such
-// switch.
+// [Event.Bounce] and [Event.SendingType] work for all of them.
 //
-// # Shapes
+// # Payload types
 //
-// The body decides, not the name alone. Either envelope may carry any event. An
-// Email.Bounced or Email.ReportedAsSpam event has four shapes, which depend on how
-// the email was sent; the documentation of [Data] lists all shapes by event.
+// The type depends on the body, not only on the name. Either envelope can carry any
+// event. An Email.Bounced or Email.ReportedAsSpam event has four payload types, which
+// depend on how the email was sent; the documentation of [Data] lists the types of
+// each event.
 //
-// A type has only the members that its shape has. Members may come in any order;
-// the last of several with one name counts, and the case of names matters. A
-// member that is missing reads as its zero value.
+// Fields can come in any order. If a field is duplicated, the last one counts. Field
+// names are case-sensitive. A missing field is the zero value.
 //
 // # Null, absent and zero
 //
-// What the specification shows as null or a value is a [Null] or an [ID], whose
-// zero value is null, or a slice that is nil if null. What it shows as present or
-// absent is a pointer, or a slice, that is nil if absent. Everything else has a
-// value always. Where the platform deviates from that, what came tells:
-// [Event.RawData].
+// A field that can be null is a [Null], an [ID], or a slice that is nil. A field that
+// can be absent is a pointer or a slice that is nil. All other fields are required.
+// [Event.RawData] contains the original data if the platform deviates from this.
 //
-// # Unknown events and members
+// # Unknown events and fields
 //
-// The platform may add events and members at any time, and nothing of that is an
-// error. An event with a new name has [Unknown] data. New members are in
-// [Event.Raw] and [Event.RawData]. Categories, reasons and the like are strings of
-// open sets: values without a constant are kept.
+// The platform may add events and fields at any time; they are not errors. An event
+// with an unknown name has [Unknown] data. Unknown fields are in [Event.Raw] and
+// [Event.RawData]. Categories, reasons and similar values are open sets: values
+// without a constant are kept.
 //
 // # Errors
 //
-// Parse fails, with a [*ParseError] that tells the place, if a body is not a JSON
-// object or does not name its event. All else that does not fit costs no event:
+// Parse returns a [*ParseError] with the location if the body is not a JSON object
+// or contains no event name. Other deviations are not errors:
 //
-//   - A member of the envelope that is ill-typed is zero: id, account_id, user, ip
-//     and the time. [Event.Mismatch] tells the first such member, [Event.Raw] has
-//     them all. Ids may be numbers or strings, whichever the platform writes.
-//   - If the data does not fit, an event of a known name has [Unknown] data, with
-//     the error and with all that could be read.
+//   - A field of the envelope with the wrong type is zero. [Event.Mismatch] reports
+//     the first one. Ids may be numbers or strings.
+//   - If the data does not match its type, a known event has [Unknown] data with the
+//     error and everything that could be read.
 //
-// No body makes Parse panic or take more than time and memory
-// in proportion to its length. Its length is for the caller to limit, as the
-// handler of package webhook does.
+// Parse never panics. Its time and memory are proportional to the length of the
+// body. The caller must limit that length, as the handler of package webhook does.
 //
-// # Writing an event
+// # Encoding
 //
-// [json.Marshal] of an event that came from Parse gives the JSON value that came
-// in, unknown members included. If fields were changed in between, it gives that
-// value with the changes: they are found by comparing the fields with what was
-// parsed, so they are never lost, and neither are members that this package does
-// not know. Only an array that was changed is written as a whole. A copy of the
-// event, by value, does the same.
+// [json.Marshal] of a parsed event returns the original JSON value, including unknown
+// fields. If you changed fields, it returns that value with the changes; a changed
+// array is written as a whole. A copy of the event behaves in the same way.
+// Marshaling ev.Data writes only the fields of its type.
 //
-// Marshalling ev.Data alone writes the fields of its type, no unknown members.
-//
-// # Building events
-//
-// Fill in an [Event] and marshal it, to test a receiver or to play the platform:
+// To test a receiver, fill in an [Event] and marshal it:
 //
 //	ev := events.Event{
 //		ID:   "3f0c…",
@@ -83,13 +88,12 @@
 //		Data: &events.EmailAPIBounce{EventTime: time.Now().Unix(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
-// The name chooses the envelope, as in the specification. In the compliance
-// envelope the time is written in seconds, the zero time as 0.
+// The name determines the envelope, as in the specification. The compliance envelope
+// contains the time in seconds; the zero time is 0.
 //
 // # Concurrency and memory
 //
-// Parse may be called from several goroutines, and an event may be read by
-// several. All strings of an event share one copy of its body, and the event and
-// its data are one piece of memory: to keep a few strings for long, keep
-// strings.Clone of them.
+// Parse and all methods of an event that only read are safe for concurrent use. All
+// strings of an event share one copy of its body, so to keep a few strings for long,
+// use strings.Clone.
 package events

@@ -1,85 +1,110 @@
-// Package webhook receives what the platform delivers to a webhook: each event
-// verified, decoded and handled once.
+// Package webhook receives webhook deliveries: it verifies their signature, decodes
+// them, and deduplicates them.
 //
-// [NewHandler] makes an [http.Handler] of a function that gets events, for any
-// router. [Middleware] is for those who keep their own handler, [Verifier] for
-// those who do not serve net/http.
+//	package main
 //
-// # Verification
+//	import (
+//		"context"
+//		"log"
+//		"net/http"
+//		"os"
 //
-// Every delivery carries the HMAC of its raw body in the header
-// X-Service-Signature, in base64, keyed with the webhook's secret
-// (specification, "Authentication"). The receiver verifies the bytes as they
-// came, before it looks at what they mean. The hash function is sha256 or
-// sha512, by our own configuration: a request cannot choose it. During a
-// rotation of secrets, and when several webhooks deliver to one URL, give
-// [NewVerifier] all the secrets. A [Secret] prints and logs without its key,
-// with one exception, which is fmt's: it calls no methods on what it finds in
-// unexported fields. Give a type that holds a Secret in such a field a Format
-// or String method of its own.
+//		"example.com/emailplatform/events"
+//		"example.com/emailplatform/webhook"
+//	)
 //
-// # Answers
+//	func main() {
+//		verifier, err := webhook.NewVerifier(webhook.Secret{Key: os.Getenv("WEBHOOK_SECRET")})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		http.Handle("/hook", webhook.NewHandler(verifier, handle, webhook.Options{}))
+//		log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+//	}
 //
-// The platform takes any 2xx for success, and delivers again after anything
-// else, for more than 7 hours. The specification is silent about it ("Not
-// shown: delivery retries"), so that the receiver relies on none of it.
+//	// handle is called once for each event. An error makes the platform retry.
+//	func handle(ctx context.Context, event *events.Event) error {
+//		if bounce, ok := event.Bounce(); ok {
+//			log.Println(event.Recipient(), "bounced:", bounce.Category)
+//		}
+//		return nil
+//	}
 //
-//	204  the function returned nil, now or for an earlier delivery of the same event
-//	400  signed, but not an event; a body that breaks off; an event older than Options.MaxAge
-//	401  the signature is missing, there more than once, or wrong
-//	405  not a POST
-//	413  the body is over Options.MaxBodyBytes, 1 MiB by default
-//	500  the function failed or panicked, or the store of handled events did
-//	503  the same event is being handled at this moment, or the sender hung up before the function was called;
-//	     with Retry-After
+// [NewHandler] returns an [http.Handler] for any router. Use [Middleware] to keep a
+// handler of your own, and [Verifier] outside of net/http.
 //
-// An event is whatever names one: what else does not fit in its envelope or its
-// data costs no event, and the function finds it by [events.Event.Mismatch] and
-// [events.Unknown].
+// # Signature verification
 //
-// What went wrong inside is told to the log and to [Options].Observe, never to
-// the sender. A function that panics with [http.ErrAbortHandler] gets what it
-// asks for: the connection is cut without an answer, and the event comes again.
-// Content type and transfer encoding do not matter.
+// Every delivery has the header X-Service-Signature with the base64-encoded HMAC of
+// its body, keyed with the secret of the webhook (specification,
+// "Authentication"). The handler verifies the exact bytes before it parses them.
+// The hash function, sha256 or sha512, is part of the configuration; a request
+// cannot choose it. During a secret rotation, and if several webhooks use one URL,
+// pass all secrets to [NewVerifier].
 //
-// # Exactly once
+// A [Secret] does not print or log its key, with one exception: package fmt does
+// not call methods of unexported fields. If a type of yours has a Secret in an
+// unexported field, give it a Format or String method.
 //
-// The signature covers the body alone, and no time: an old delivery, sent again
-// by anyone who has seen it, verifies for ever. What tells it from a new one is
-// the event's id, and a [Once] that remembers which were handled. Where there
-// is no id, which is so in the general envelope, the SHA-256 of the body
-// serves: two real events that are equal byte for byte then count as one.
+// # Responses
 //
-// The function is called for one delivery of an event at a time, and again
-// until it succeeds; after that, never. The default store, a [MemoryOnce],
-// knows this within one process and for 7 days. Across processes and restarts
-// it takes a store that they share, such as a database; the package webhooktest
-// proves that one keeps the rules. Even so, a process that dies between the
-// function's last effect and the store's record leaves an event that was
-// handled and will be handled again, unless the store commits both in one
-// transaction: see [Once].
+// The platform treats any 2xx status as success. It retries other deliveries for
+// more than 7 hours. The specification does not define this ("Not shown: delivery
+// retries"), so the handler does not depend on it.
 //
-// A function that answers late is cut off: the platform waits 10 seconds. Then
-// its context is done, and the next attempt is answered with 503 until the
-// function has returned. Work that takes longer belongs into a queue.
+//	204  the function returned nil, for this or an earlier delivery of the event
+//	400  the body is signed but not an event, or is truncated, or is older than Options.MaxAge
+//	401  the signature is missing, duplicated or invalid
+//	405  the method is not POST
+//	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
+//	500  the function or the deduplication store failed or panicked
+//	503  another delivery of the event is being handled, or the client disconnected before the function
+//	     was called; with Retry-After
 //
-// # Age
+// A body that contains an event name is accepted as an event. If other parts of the
+// envelope or the data have unexpected types, the handler still gets the event and
+// can check [events.Event.Mismatch] and [events.Unknown].
 //
-// [Options].MaxAge refuses events that happened long ago. It is off by default,
-// as a delivery that is hours late is legitimate: the platform tries again for
-// hours, holds deliveries back at the webhook's rate limit, and keeps those of
-// an archived webhook until it is unarchived. Once protects from replays
-// without losing them. With it, an event without a time, or with one that
-// cannot be read, is too old.
+// The handler reports failures to the log and to [Options].Observe, never to the
+// sender. If the function panics with [http.ErrAbortHandler], the connection is
+// closed without a response. The handler ignores the content type and the transfer
+// encoding.
+//
+// # Duplicate deliveries
+//
+// Delivery is at least once, and the signature covers no timestamp, so a recorded
+// delivery stays valid. The handler deduplicates by the event's id with a
+// deduplication store, a [Once]. Payloads in the general envelope have no id; the
+// SHA-256 of the body is used instead, so two identical events count as one.
+//
+// The handler never calls the function concurrently for the same event. It calls
+// the function again until it succeeds, and not after that. The default store,
+// [MemoryOnce], works within one process and keeps an event for 7 days. Several
+// processes, or a process that restarts, need a shared store such as a database;
+// package webhooktest tests such a store. If a process crashes after the function
+// has acted and before the store has recorded it, the event is handled again,
+// unless the store commits both in one transaction: see [Once].
+//
+// The platform waits 10 seconds for a response and then closes the connection. The
+// context of the function is then canceled, and a retry gets a 503 until the
+// function has returned. Do longer work in a queue.
+//
+// # Maximum age
+//
+// [Options].MaxAge rejects old events. It is off by default, because a delivery can
+// be legitimate hours after the event: the platform retries, applies the rate limit
+// of the webhook, and holds deliveries while a webhook is archived. A store protects
+// against replays without rejecting these. With MaxAge, an event without a valid
+// time is rejected.
 //
 // # Limits
 //
-// A body is read up to its limit and no further; memory for it is set aside as
-// it arrives. How long a request may take to arrive is for the server to say:
-// set ReadTimeout of [http.Server].
+// The handler reads a body only up to its limit, and allocates memory as the body
+// arrives. The duration of a request is limited by the server: set ReadTimeout of
+// [http.Server].
 //
 // # Concurrency
 //
-// Everything here is safe for concurrent use and immutable after construction.
-// Nothing runs in the background.
+// All types are safe for concurrent use and immutable after construction. The
+// package starts no goroutine that outlives a request.
 package webhook

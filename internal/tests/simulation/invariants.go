@@ -24,7 +24,7 @@ type Invariant struct {
 var (
 	neverTwice = Invariant{
 		"never twice", "README.md",
-		"Repeats a call only when that cannot send anything twice",
+		"The client retries a request only when repeating it is safe.",
 	}
 	nilIsDone = Invariant{
 		"nil means done", "client/doc.go",
@@ -56,11 +56,11 @@ var (
 	}
 	exactlyOnce = Invariant{
 		"exactly one effect", "webhook/doc.go",
-		"The function is called for one delivery of an event at a time, and again until it succeeds; after that, never.",
+		"The handler never calls the function concurrently for the same event. It calls the function again until it succeeds, and not after that.",
 	}
 	atLeastOnce = Invariant{
 		"at least one effect", "webhook/doc.go",
-		"204  the function returned nil, now or for an earlier delivery of the same event",
+		"204  the function returned nil, for this or an earlier delivery of the event",
 	}
 	delivers = Invariant{
 		"every event is delivered", "docs/decisions.md",

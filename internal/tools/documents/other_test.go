@@ -30,7 +30,7 @@ func drawings() map[string]string {
 		"mockserver/internal/gateway/gateway.go: ServeHTTP       gives it an id and logs ":   "a table",
 		"mockserver/internal/platform/platform.go: contacts, import, campaigns, …    the op": "a table",
 		"mockserver/recipients.go: bounce@           bounces hard; bounce+h":                 "a table",
-		"webhook/doc.go: 204  the function returned nil, now or f":                           "a table",
+		"webhook/doc.go: 204  the function returned nil, for this":                           "a table",
 	}
 }
 
