@@ -87,21 +87,16 @@ func HasMethod(method string) bool {
 }
 
 // Closest returns the operation that a request to an unknown path probably meant,
-// or nil if no path is similar.
+// or nil if none is similar.
 func Closest(method, path string) *Known {
-	if len(path) > 1000 {
+	all := List()
+	var names []string
+	for _, o := range all {
+		names = append(names, o.Method+" "+suggest.Fill(o.Path, path))
+	}
+	i := slices.Index(names, suggest.Closest(method+" "+path, names))
+	if i < 0 {
 		return nil
 	}
-	var best *Known
-	least := len(path) // twice the distance: half of the path may differ
-	for _, o := range List() {
-		distance := 2 * suggest.Distance(suggest.Fill(o.Path, path), path)
-		if o.Method != method {
-			distance++
-		}
-		if distance < least {
-			best, least = &o, distance
-		}
-	}
-	return best
+	return &all[i]
 }

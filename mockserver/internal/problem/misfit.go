@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 )
 
-// OfJSON is what encoding/json says of a body, by err: malformed JSON is 400,
-// JSON that does not fit 422.
+// OfJSON returns the error of a body that encoding/json cannot decode: 400 for
+// malformed JSON, 422 for a value of another type.
 func OfJSON(body []byte, err error) *Error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
@@ -23,7 +22,7 @@ func OfJSON(body []byte, err error) *Error {
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
 
-// Plainly is err in the words of JSON, if it is of a value that does not fit.
+// Plainly returns err in terms of JSON, if it is about a value of another type.
 func Plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -35,13 +34,13 @@ func Plainly(err error) error {
 	return fmt.Errorf("%s: %s", wrong.Field, misfit(wrong))
 }
 
-// misfit says what a value should be and what it is. Who sent it knows JSON, and
-// not the types that it is read into.
+// misfit says what a value must be and what it is, in terms of JSON: its sender
+// does not know the Go types.
 func misfit(err *json.UnmarshalTypeError) string {
 	return "want " + kindOf(err.Type) + ", not " + kindNamed(err.Value)
 }
 
-// kindOf returns what is read into a type.
+// kindOf returns the JSON that a type is decoded from.
 func kindOf(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return kindNamed("string")
@@ -74,17 +73,4 @@ func kindNamed(name string) string {
 		return "a " + name
 	}
 	return strings.TrimPrefix(name, "number ") // one that does not fit, by its digits
-}
-
-// BodyLoc is a place in the body; digits are places in arrays.
-func BodyLoc(path ...string) []any {
-	loc := []any{"body"}
-	for _, name := range path {
-		if i, err := strconv.Atoi(name); err == nil && i >= 0 {
-			loc = append(loc, i)
-		} else if name != "" {
-			loc = append(loc, name)
-		}
-	}
-	return loc
 }

@@ -5,59 +5,32 @@ import (
 	"encoding/json"
 )
 
-// placeAt is the place of the value of which body[:offset] holds the end, or
-// the beginning if it is an object or an array. The path that encoding/json
-// gives is another in each of Go's releases; the offset is not.
+// placeAt returns the place of the value that body[:offset] ends with, or begins
+// with if it is an object or an array; body is valid. The path that encoding/json
+// reports differs between releases of Go, the offset does not.
 func placeAt(body []byte, offset int64) []any {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	var within []level
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return nil
-		}
-		if token == json.Delim('}') || token == json.Delim(']') {
-			within = within[:len(within)-1]
-			continue
-		}
-		isName := len(within) > 0 && within[len(within)-1].enter(token)
-		if !isName && dec.InputOffset() >= offset {
-			return placeOf(within)
-		}
-		if token == json.Delim('{') || token == json.Delim('[') {
-			within = append(within, level{object: token == json.Delim('{'), index: -1})
-		}
-	}
+	return find(json.NewDecoder(bytes.NewReader(body)), offset, []any{})
 }
 
-// level is an object or an array that is being read, and where in it.
-type level struct {
-	object bool
-	named  bool // the name is read, the value is not
-	name   string
-	index  int
-}
-
-// enter notes the next token and reports whether it is a member's name.
-func (l *level) enter(token json.Token) bool {
-	if l.object && !l.named {
-		l.name, _ = token.(string)
-		l.named = true
-		return true
+// find reads the value at a place, and returns the place of the one that ends at
+// the offset, or nil.
+func find(dec *json.Decoder, offset int64, at []any) []any {
+	opening, err := dec.Token()
+	if err != nil || dec.InputOffset() >= offset {
+		return at
 	}
-	l.named = false
-	l.index++
-	return false
-}
-
-func placeOf(within []level) []any {
-	place := make([]any, 0, len(within))
-	for _, l := range within {
-		if l.object {
-			place = append(place, l.name)
-		} else {
-			place = append(place, l.index)
+	if opening != json.Delim('{') && opening != json.Delim('[') {
+		return nil
+	}
+	for i := 0; dec.More(); i++ {
+		var step any = i
+		if opening == json.Delim('{') {
+			step, _ = dec.Token()
+		}
+		if found := find(dec, offset, append(at[:len(at):len(at)], step)); found != nil {
+			return found
 		}
 	}
-	return place
+	_, _ = dec.Token() // the closing bracket
+	return nil
 }

@@ -1,5 +1,5 @@
 // Package problem is the error format of the API: what is wrong, where, and by
-// which rule. It also says mistakes of JSON in the words of JSON.
+// which rule. It also translates errors of encoding/json into it.
 package problem
 
 import (
@@ -9,14 +9,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// Error is an answer that is an error, in the error format of the API.
+// Error is an error response.
 type Error struct {
 	Status     int
 	Details    []api.ProblemDetail
 	RetryAfter string // the header Retry-After, if not empty
 }
 
-// Error implements error, with the first detail.
+// Error returns the first detail.
 func (p *Error) Error() string {
 	if len(p.Details) == 0 {
 		return http.StatusText(p.Status)
@@ -24,12 +24,12 @@ func (p *Error) Error() string {
 	return fmt.Sprintf("%v: %s", p.Details[0].Loc, p.Details[0].Msg)
 }
 
-// At is one mistake: where it is, what is wrong, and which rule it breaks.
+// At returns a detail: where the error is, what is wrong, and which rule it breaks.
 func At(kind, msg string, loc ...any) api.ProblemDetail {
 	return api.ProblemDetail{Loc: loc, Msg: msg, Type: kind}
 }
 
-// New is an error with one detail.
+// New returns an error with one detail.
 func New(status int, kind, msg string, loc ...any) *Error {
 	if loc == nil {
 		loc = []any{}
@@ -37,17 +37,17 @@ func New(status int, kind, msg string, loc ...any) *Error {
 	return &Error{Status: status, Details: []api.ProblemDetail{At(kind, msg, loc...)}}
 }
 
-// Invalid is a member or parameter that breaks a rule.
+// Invalid returns the error of a field or parameter that breaks a rule.
 func Invalid(msg string, loc ...any) *Error {
 	return New(http.StatusUnprocessableEntity, "value_error", msg, loc...)
 }
 
-// Conflict is a resource whose state does not allow what was asked.
+// Conflict returns the error of a resource whose state does not allow the request.
 func Conflict(kind, msg string, loc ...any) *Error {
 	return New(http.StatusConflict, kind, msg, loc...)
 }
 
-// NotFound is an id that the caller's account does not have.
+// NotFound returns the error of an id that the caller's account does not have.
 func NotFound(what string, id any, loc ...any) *Error {
 	return New(http.StatusNotFound, "not_found", fmt.Sprintf("no %s %v", what, id), loc...)
 }

@@ -9,9 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Unknown is err with the members that there are, if encoding/json says that it
-// found one which the value that it read into has not. It does not say where: of
-// an object inside that knows the name nothing is told.
+// Unknown returns err with the fields that exist, if encoding/json found an unknown
+// one. It does not report where: objects that have a field of that name are left out.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil
@@ -31,8 +30,7 @@ func Unknown(err error, into any) error {
 	return fmt.Errorf("%s: %s", name, suggest.Unknown("member", name, slices.Compact(known)))
 }
 
-// objectsOf returns the names of the members of a struct, and of each struct that
-// is in it.
+// objectsOf returns the names of the fields of a struct, and of each struct in it.
 func objectsOf(t reflect.Type) (all [][]string) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:

@@ -1,5 +1,4 @@
-// Package suggest finds the name that was probably meant by one that nobody
-// knows, and says so in a line.
+// Package suggest finds the known name that an unknown one probably stands for.
 package suggest
 
 import (
@@ -7,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxLength is how many bytes of a name are compared at the most.
+// maxLength is the length of the longest name that is compared, in bytes.
 const maxLength = 100
 
 // Closest returns the known name that is most like another one, without case,
@@ -18,16 +17,16 @@ func Closest(name string, known []string) string {
 	}
 	best, least := "", 0
 	for _, right := range known {
-		distance := Distance(strings.ToLower(name), strings.ToLower(right))
-		if 2*distance < max(len(name), len(right)) && (best == "" || distance < least) {
-			best, least = right, distance
+		d := distance(strings.ToLower(name), strings.ToLower(right))
+		if 2*d < max(len(name), len(right)) && (best == "" || d < least) {
+			best, least = right, d
 		}
 	}
 	return best
 }
 
-// Unknown says that there is no such what, which one was probably meant, and
-// which there are.
+// Unknown returns an error text for an unknown name of some kind, with the one that
+// was probably meant and all that exist.
 func Unknown(what, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + what + ": there is none here"
@@ -39,9 +38,9 @@ func Unknown(what, name string, known []string) string {
 	return "no such " + what + ": there are " + list
 }
 
-// Distance counts the bytes to insert, remove, replace, or swap with the next one
+// distance counts the bytes to insert, remove, replace, or swap with the next one
 // in a to have b.
-func Distance(a, b string) int {
+func distance(a, b string) int {
 	var before []int // the row before the previous one
 	previous := make([]int, len(b)+1)
 	for j := range previous {
@@ -65,8 +64,7 @@ func Distance(a, b string) int {
 	return previous[len(b)]
 }
 
-// Fill returns the pattern of a path with what another path has in the place of
-// each of its names in braces.
+// Fill replaces the names in braces of a pattern by what a path has there.
 func Fill(pattern, path string) string {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	for i := range want {

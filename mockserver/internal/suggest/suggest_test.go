@@ -32,7 +32,7 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"faild", "failed", 1}, {"lits", "list", 1}, {"abc", "xbz", 2}, {"tgas", "tags", 1}, {"ab", "ba", 1}} {
-		if got := Distance(tt.a, tt.b); got != tt.want {
+		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%s, %s: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
