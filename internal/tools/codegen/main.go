@@ -112,22 +112,16 @@ func generateReference(root string, doc *document) error {
 }
 
 // oapiCodegen runs the generator of models and routes with settings of this
-// folder, which are relative to dir.
+// folder, whose paths are relative to dir.
 func oapiCodegen(dir string, configs ...string) error {
-	modfile, err := filepath.Abs(filepath.Join("..", "pins", "codegen", "go.mod"))
+	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
+	modfile, document := filepath.Join(here, "..", "pins", "codegen", "go.mod"), filepath.Join(here, "..", "..", "..", "openapi.yaml")
 	for _, config := range configs {
-		path, err := filepath.Abs(config)
-		if err != nil {
-			return err
-		}
-		document, err := filepath.Abs(filepath.Join("..", "..", "..", "openapi.yaml"))
-		if err != nil {
-			return err
-		}
-		cmd := exec.CommandContext(context.Background(), "go", "tool", "-modfile="+modfile, "oapi-codegen", "-config", path, document) //nolint:gosec // names of files in this repository
+		cmd := exec.CommandContext(context.Background(), "go", "tool", "-modfile="+modfile, "oapi-codegen", //nolint:gosec // names of files in this repository
+			"-config", filepath.Join(here, config), document)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("oapi-codegen -config %s: %w\n%s", config, err, bytes.TrimSpace(out))
