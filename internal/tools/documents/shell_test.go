@@ -19,8 +19,6 @@ func elsewhere() map[string]string {
 		"curl":           "mockserver's TestManual runs those of docs/control-api.md",
 		"cd":             "",
 		"git":            "internal/tools/release makes the same commits and tags in its rehearsal",
-		"for":            "",
-		"done":           "",
 		"node":           "the gate runs the tests of examples/node",
 		"python3":        "the gate runs the tests of examples/python",
 		"docker compose": "the gate builds and starts what the compose file says, without a daemon",

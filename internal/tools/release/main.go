@@ -22,6 +22,7 @@
 //
 //	go run ./internal/tools/release -prepare v0.2.0   # before a release: CHANGELOG.md, versions that modules require
 //	go run ./internal/tools/release -notes v0.2.0     # what CHANGELOG.md says of it
+//	go run ./internal/tools/release -push v0.2.0      # tags the commit for all modules, and pushes one tag at a time
 //	go run ./internal/tools/release -tagged v0.2.0    # whether the commit has all tags
 //	go run ./internal/tools/release -update           # writes testdata/modules.txt
 package main
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string) error {
 	prepared := flags.String("prepare", "", "write this `version` into CHANGELOG.md and the go.mod files")
 	notes := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
 	complete := flags.String("tagged", "", "find what the commit lacks to be this `version` of all modules")
+	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
 	update := flags.Bool("update", false, "write "+golden)
 	binaries := flags.Bool("binaries", true, "make the binaries, too")
 	if err := flags.Parse(args); err != nil {
@@ -63,6 +65,8 @@ func run(ctx context.Context, args []string) error {
 		return prepare(ctx, ".", *prepared)
 	case *complete != "":
 		return tagged(ctx, ".", *complete)
+	case *publish != "":
+		return push(ctx, ".", *publish)
 	case *notes != "":
 		return printNotes(*notes)
 	}

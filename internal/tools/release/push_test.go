@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// releasable makes a repository whose modules require a version of the root,
+// with an origin that records the order of pushes.
+func releasable(t *testing.T, requires string) (repo, pushes string) {
+	t.Helper()
+	dir := t.TempDir()
+	repo, pushes = filepath.Join(dir, "repo"), filepath.Join(dir, "pushes")
+	for _, m := range published() {
+		text := "module own.test/mail/" + m.dir + "\n\nrequire own.test/mail " + requires + "\n"
+		if m.dir == "." {
+			text = "module own.test/mail\n"
+		}
+		if err := write(filepath.Join(repo, m.dir), map[string]string{"go.mod": text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	for _, args := range [][]string{
+		{"init", "--quiet"}, {"config", "user.name", "Release"}, {"config", "user.email", "release@example.com"},
+		{"add", "--all"}, {"commit", "--quiet", "--message", "Release"},
+		{"init", "--quiet", "--bare", filepath.Join(dir, "origin")}, {"remote", "add", "origin", filepath.Join(dir, "origin")},
+	} {
+		if _, err := command(t.Context(), repo, nil, "git", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hook := "#!/bin/sh\nwhile read -r _ _ ref; do echo \"$ref\"; done >>'" + filepath.ToSlash(pushes) + "'\necho end >>'" + filepath.ToSlash(pushes) + "'\n"
+	if err := os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	return repo, pushes
+}
+
+// TestPush: one push for each tag, with the root's tag last, and a second call
+// changes nothing.
+func TestPush(t *testing.T) {
+	repo, pushes := releasable(t, "v0.2.0")
+	for range 2 {
+		if err := push(t.Context(), repo, "v0.2.0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := ""
+	for _, dir := range []string{"mcp/", "contrib/redisstore/", "contrib/pgstore/", "contrib/emailotel/", ""} {
+		want += "refs/tags/" + dir + "v0.2.0\nend\n"
+	}
+	got, err := os.ReadFile(pushes)
+	if err != nil || string(got) != want {
+		t.Errorf("pushed %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// TestPushRefused: nothing is tagged when the release is not prepared.
+func TestPushRefused(t *testing.T) {
+	repo, pushes := releasable(t, "v0.1.0")
+	for name, want := range map[string]string{"v0.2.0": "mcp does not require v0.2.0", "0.1.0": "is not a version"} {
+		if err := push(t.Context(), repo, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+	if err := write(repo, map[string]string{"more.txt": "more"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := push(t.Context(), repo, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "not committed") {
+		t.Errorf("a changed checkout: %v", err)
+	}
+	if tags, err := command(t.Context(), repo, nil, "git", "tag"); err != nil || tags != "" {
+		t.Errorf("tags are left: %q, %v", tags, err)
+	}
+	if _, err := os.Stat(pushes); err == nil {
+		t.Error("something was pushed")
+	}
+}
