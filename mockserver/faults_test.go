@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,12 +246,12 @@ func TestFaultLostConnection(t *testing.T) {
 	}{
 		{
 			name:  "reset before acting",
-			fault: mockserver.Fault{Action: mockserver.FaultReset}, want: []error{syscall.ECONNRESET, io.EOF},
+			fault: mockserver.Fault{Action: mockserver.FaultReset}, want: []error{errConnReset, io.EOF},
 		},
 		{
 			name:  "reset after acting",
 			fault: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true},
-			want:  []error{syscall.ECONNRESET, io.EOF}, acted: true,
+			want:  []error{errConnReset, io.EOF}, acted: true,
 		},
 		{
 			name:  "half of the answer",
@@ -389,7 +388,7 @@ func TestFaultTruncateNothing(t *testing.T) {
 		p.status("POST", "/lists", newList)
 		p.inject(mockserver.Fault{Action: mockserver.FaultTruncate})
 		_, _, err := p.try(p.Context(), http.MethodPost, "/lists/1/accept-policy", "")
-		if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, errConnReset) {
 			p.Errorf("got %v, want a connection that is lost", err)
 		}
 	})

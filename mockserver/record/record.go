@@ -21,7 +21,7 @@ import (
 type Request struct {
 	ID        string        `json:"id"` // the header X-Request-Id of the response
 	Time      time.Time     `json:"time"`
-	Duration  time.Duration `json:"-"`
+	Duration  time.Duration `json:"-"` // 0 if the system's clock is too coarse
 	Method    string        `json:"method"`
 	Path      string        `json:"path"`
 	Query     string        `json:"query,omitzero"`
@@ -143,7 +143,7 @@ const (
 // Attempt is one attempt to deliver an event.
 type Attempt struct {
 	Time     time.Time     `json:"time"`
-	Duration time.Duration `json:"-"`
+	Duration time.Duration `json:"-"`                 // 0 if the system's clock is too coarse
 	Status   int           `json:"status,omitzero"`   // of the response; 0 if there was none
 	Response string        `json:"response,omitzero"` // the first 4 KiB of the response body
 	Error    string        `json:"error,omitzero"`

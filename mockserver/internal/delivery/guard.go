@@ -54,6 +54,11 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
+	// Windows and others connect to a loopback address instead of 0.0.0.0 and ::,
+	// and package net replaces the address before it calls ControlContext.
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Unmap().IsUnspecified() {
+		return nil, g.mayDial(host, address)
+	}
 	dialer := g.dialer
 	next := dialer.ControlContext
 	dialer.ControlContext = func(ctx context.Context, network, resolved string, c syscall.RawConn) error {
