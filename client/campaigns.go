@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// campaignGap is the longest pause between two looks at a campaign.
+// campaignGap is the maximum interval between two requests of Wait.
 const campaignGap = 30 * time.Second
 
 // The known values of [Campaign.Status], in their order. The set is open.
@@ -22,7 +22,7 @@ const (
 // Campaigns.)
 type Campaigns struct{ x exchange }
 
-// Create creates a campaign. What is left out can be given by Update.
+// Create creates a campaign. Update can set omitted fields later.
 func (s *Campaigns) Create(ctx context.Context, campaign CampaignCreate) (Campaign, error) {
 	return do(ctx, s.x, createCampaignRequest(campaign), readCampaign)
 }
@@ -32,7 +32,7 @@ func (s *Campaigns) Get(ctx context.Context, campaignID int64) (Campaign, error)
 	return do(ctx, s.x, getCampaignRequest(campaignID), readCampaign)
 }
 
-// Update changes what update names and leaves the rest.
+// Update changes the fields that update sets.
 func (s *Campaigns) Update(ctx context.Context, campaignID int64, update CampaignUpdate) (Campaign, error) {
 	return do(ctx, s.x, updateCampaignRequest(campaignID, update), readCampaign)
 }
@@ -54,15 +54,15 @@ func (s *Campaigns) Send(ctx context.Context, campaignID int64) (Campaign, error
 	return do(ctx, s.x, scheduleCampaignRequest(campaignID, campaignSchedule{}), readCampaign)
 }
 
-// Wait gets a campaign again and again until until reports true, and returns what
-// it then is. The pauses in between are of about 1 s, 2 s, 4 s and so on up to 30 s.
-// [Campaign.Settled] is a good until:
+// Wait gets a campaign until the function until returns true, and returns the
+// campaign. The intervals are about 1 s, 2 s, 4 s and so on up to 30 s. Use
+// [Campaign.Settled] to wait for a final status:
 //
 //	campaign, err := c.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled)
 //
-// If a look fails or the context ends, Wait returns the error together with the
-// campaign as it was last seen. Without a deadline of the context, a campaign that
-// nobody schedules is waited for without end.
+// If a request fails or the context ends, Wait returns the error and the last
+// result. If the context has no deadline and the campaign is never scheduled, Wait
+// does not return.
 func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campaign) bool) (Campaign, error) {
 	get := func() (Campaign, error) { return s.Get(ctx, campaignID) }
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
@@ -87,9 +87,8 @@ func (s *Campaigns) All(
 
 func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagination }
 
-// Settled reports whether the platform is done with the campaign: its status is
-// known, and is none of those that a campaign has on its way, which are incomplete,
-// scheduled and delivering.
+// Settled reports whether the status is final: it is not empty and not incomplete,
+// scheduled or delivering.
 func (c Campaign) Settled() bool {
 	switch c.Status {
 	case "", CampaignIncomplete, CampaignScheduled, CampaignDelivering:

@@ -56,7 +56,7 @@ func TestNewRefuses(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		"no base URL":             {Config{Token: "t"}, "BaseURL: is missing"},
+		"no base URL":             {Config{Token: "t"}, "BaseURL: must not be empty"},
 		"relative base URL":       {Config{BaseURL: "api.example.com/x", Token: "t"}, "absolute"},
 		"other scheme":            {Config{BaseURL: "ftp://example.com", Token: "t"}, "absolute http or https"},
 		"no host":                 {Config{BaseURL: "https:///x", Token: "t"}, "absolute"},

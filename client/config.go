@@ -14,21 +14,20 @@ import (
 	"time"
 )
 
-// version is that of this package, as the User-Agent header names it. It is
-// written by internal/tools/release -prepare.
+// version is the version in the User-Agent header. internal/tools/release -prepare
+// writes it.
 const version = "0.1.0"
 
-// Config says how to reach the platform. BaseURL and one of Token and
-// TokenSource are required; the zero value of all else is a good default. It
-// prints and logs without the token.
+// Config configures a [Client]. BaseURL and either Token or TokenSource are
+// required. The zero values of the other fields are good defaults. A Config does
+// not print or log the token.
 type Config struct {
-	// BaseURL is the absolute http or https URL that all paths are relative
-	// to, for example "https://api.example.com" or, with a prefix,
-	// "https://example.com/mail". The platform has no default address.
+	// BaseURL is the absolute http or https URL of the platform, for example
+	// "https://api.example.com" or, with a prefix, "https://example.com/mail".
 	BaseURL string
 
-	// AllowPlainHTTP permits an http URL of a host other than localhost and
-	// the loopback addresses. The token then travels in the clear.
+	// AllowPlainHTTP allows an http URL for hosts other than loopback. The
+	// token is then sent unencrypted.
 	AllowPlainHTTP bool
 
 	// Token is a fixed access token.
@@ -37,60 +36,59 @@ type Config struct {
 	// TokenSource returns access tokens that expire. Set it instead of Token.
 	TokenSource TokenSource `json:"-"`
 
-	// Account names the account that is acted for, if one token may act for
-	// several. It is only used to keep the lookups of accounts apart.
+	// Account is the name of the account, if one token is valid for several. It
+	// only separates the lookup rate limits of the accounts.
 	Account string
 
-	// HTTPClient sends the requests. It is used as it is, except that
-	// redirects are never followed, and it is not changed. Over HTTP/2 its
-	// transport sends no request twice by itself; over HTTP/1 it may if it
-	// adds an Idempotency-Key, so it must not. Default: one of this Client's
-	// own, like http.DefaultClient, that keeps up to 100 idle connections to the
-	// platform; see [Client.CloseIdleConnections].
+	// HTTPClient sends the requests. The client does not change it, but does
+	// not follow redirects. Its transport must not add an Idempotency-Key
+	// header, because net/http then resends requests over HTTP/1. The default
+	// is a client of its own, like http.DefaultClient, with up to 100 idle
+	// connections; see [Client.CloseIdleConnections].
 	HTTPClient *http.Client `json:"-"`
 
-	// Timeout bounds one attempt, from dialing to the last byte of the
-	// answer. Default 60 s; negative is no bound. Pauses and all attempts
-	// together are bounded by the context alone. An attempt that takes longer
-	// fails with a context.DeadlineExceeded underneath.
+	// Timeout is the maximum duration of one attempt, from dialing to the last
+	// byte of the response. The default is 60 s; a negative value means no
+	// limit. Only the context limits the whole call. The error of an attempt
+	// that takes longer wraps context.DeadlineExceeded.
 	Timeout time.Duration
 
-	// MaxResponseBytes is how large an answer may be, after decompression.
-	// Default 10 MiB.
+	// MaxResponseBytes is the maximum size of a response body after
+	// decompression. The default is 10 MiB.
 	MaxResponseBytes int64
 
-	// Retry says how failed requests are tried again.
+	// Retry configures retries.
 	Retry RetryConfig
 
-	// LookupLimiter spaces out lookups of submitted emails. Default: a
-	// [NewLookupLimiter] of this client's own.
+	// LookupLimiter limits the rate of email lookups. The default is a new
+	// [NewLookupLimiter] for each client.
 	LookupLimiter LookupLimiter `json:"-"`
 
-	// Logger gets a record of each request at debug level, "platform request",
-	// and one of each retry at info level, "platform request is tried again".
-	// Both have the keys op, method, path, attempt, status (0 if no answer
-	// came), request_id (if there is one) and error (if it failed, a group);
-	// the first has duration and the second pause. A path may hold the address
-	// of a recipient, and so may an error. Default: nothing is logged.
+	// Logger gets a record "platform request" at debug level for each request,
+	// and a record "retrying platform request" at info level for each retry.
+	// Both have the keys op, method, path, attempt, status (0 without a
+	// response), request_id and error, a group; the first one also has
+	// duration, the second one delay. Paths and errors can contain the address
+	// of a recipient. By default nothing is logged.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called when a call begins, with its operation,
-	// such as "getEmail". All that the call does runs with the context that it
-	// returns, which must come from ctx, and the [Observer] that it returns is
-	// told of retries and of the end: for traces and metrics. Each page of an
-	// iterator and each batch of an import is a call. It must be safe for
-	// concurrent use and not block.
+	// such as "getEmail". Use it for traces and metrics. The call continues
+	// with the returned context, which must be derived from ctx, and notifies
+	// the returned [Observer]. Each page of an iterator and each batch of an
+	// import is a call. Observe must be safe for concurrent use and must not
+	// block.
 	Observe func(ctx context.Context, op string) (context.Context, Observer) `json:"-"`
 
-	// UserAgent is the application's own name and version, for example
-	// "shop/2.1". It stands before this package's in the User-Agent header.
+	// UserAgent is the name and version of the application, for example
+	// "shop/2.1". It precedes this package's in the User-Agent header.
 	UserAgent string
 }
 
 // Format implements [fmt.Formatter]: no verb prints the token.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// String returns the base URL and where the token comes from.
+// String returns the base URL and whether there is a token or a source.
 func (c Config) String() string {
 	token := "none"
 	switch {
@@ -102,8 +100,7 @@ func (c Config) String() string {
 	return fmt.Sprintf("client.Config{BaseURL: %s, Token: %s}", printable(c.BaseURL), token)
 }
 
-// printable returns a base URL without what may be a secret: a password, and a
-// query, which New refuses anyway.
+// printable returns a base URL without its password and query.
 func printable(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || u.Opaque != "" { // "user:password@host" is a scheme and something opaque
@@ -116,7 +113,7 @@ func printable(base string) string {
 // LogValue implements [slog.LogValuer].
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalJSON implements [json.Marshaler]: JSON shows no token either.
+// MarshalJSON implements [json.Marshaler]. The JSON contains no token.
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config
 	c.BaseURL = printable(c.BaseURL)
@@ -137,12 +134,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxIdleConns is how many connections wait for the next burst of calls: as many
-// as http.DefaultTransport keeps to all hosts together.
+// maxIdleConns is the limit of http.DefaultTransport for all hosts together.
 const maxIdleConns = 100
 
-// defaultTransport is http.DefaultTransport for calls that all go to one host,
-// of which that keeps only two idle connections.
+// defaultTransport is http.DefaultTransport with more than two idle connections
+// to one host.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -153,32 +149,32 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// RetryConfig says how failed requests are tried again. The zero RetryConfig
-// is a good default.
+// RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
-	// MaxAttempts is how often a request is sent at most. Default 3; 1 turns
-	// retries off. A token asked for after a 401 does not count, nor does a
-	// lookup that is refused because it came too early.
+	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns
+	// retries off. A retry with a new token after a 401 does not count, nor
+	// does a lookup that the platform rejects with 429.
 	MaxAttempts int
 
-	// BaseDelay is the longest pause before the second attempt. It doubles
-	// with each further attempt, up to MaxDelay. The pause itself is random,
-	// from 0 up to that. Default 200 ms; negative is no pause.
+	// BaseDelay is the maximum delay before the second attempt. It doubles with
+	// each further attempt, up to MaxDelay. The actual delay is random, from 0
+	// to the maximum. The default is 200 ms; a negative value means no delay.
 	BaseDelay time.Duration
 
-	// MaxDelay is the longest pause that the client itself chooses. Default 5 s.
+	// MaxDelay is the limit of the growing delay. The default is 5 s.
 	MaxDelay time.Duration
 
-	// MaxRetryAfter is the longest Retry-After that is waited. A call that is
-	// asked to wait for longer fails at once, and its error says for how long.
-	// Default 60 s; negative ignores Retry-After.
+	// MaxRetryAfter is the maximum Retry-After that the client waits for. If
+	// the platform asks for more, the call fails immediately, and
+	// [Error.RetryAfter] contains the time. The default is 60 s; a negative
+	// value ignores Retry-After.
 	MaxRetryAfter time.Duration
 
-	// Budget is how many retries in excess of the successes all calls of the
-	// client have together. Each retry takes one; each call that succeeds at
-	// once gives a fifth back, and one that succeeds after a retry gives one
-	// back. When nothing is left, calls fail without a retry, so that an
-	// outage does not multiply the load. Default 100; negative is no limit.
+	// Budget is the retry budget that all calls of the client share. A retry
+	// costs 1. A call that succeeds at the first attempt adds 0.2; one that
+	// succeeds after a retry adds 1. The budget starts at its maximum, Budget.
+	// When it is exhausted, calls fail without a retry, so an outage does not
+	// multiply the load. The default is 100; a negative value means no limit.
 	Budget int
 }
 
@@ -199,10 +195,10 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// baseURL checks s and returns it without a slash at its end.
+// baseURL validates s and removes a trailing slash.
 func baseURL(s string, allowPlain bool) (string, error) {
 	if s == "" {
-		return "", errors.New("is missing")
+		return "", errors.New("must not be empty")
 	}
 	u, err := url.Parse(s)
 	if err != nil {
@@ -213,14 +209,13 @@ func baseURL(s string, allowPlain bool) (string, error) {
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "", errors.New("want an absolute http or https URL")
+		return "", errors.New("must be an absolute http or https URL")
 	case u.User != nil:
-		return "", errors.New("must not hold a user or a password")
+		return "", errors.New("must not contain a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("must not have a query or a fragment")
+		return "", errors.New("must not contain a query or a fragment")
 	case u.Scheme == "http" && !allowPlain && !isLoopback(u.Hostname()):
-		return "", fmt.Errorf("plain http would show the token to the network on the way to %s: "+
-			"use https, or set AllowPlainHTTP", u.Hostname())
+		return "", fmt.Errorf("plain http would send the token unencrypted to %s: use https, or set AllowPlainHTTP", u.Hostname())
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

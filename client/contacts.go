@@ -17,7 +17,7 @@ const (
 	ContactSuppressed   = "suppressed"
 )
 
-// Contacts are the members of a list, each address at most once on a list.
+// Contacts are the recipients on a list. An address is on a list at most once.
 // (Specification: Lists and contacts.)
 type Contacts struct{ x exchange }
 
@@ -36,34 +36,33 @@ func (s *Contacts) Get(ctx context.Context, listID, contactID int64) (Contact, e
 	return do(ctx, s.x, getContactRequest(listID, contactID), readContact)
 }
 
-// Update sets the attributes that update names and leaves the others. A null
-// value removes one.
+// Update sets the attributes in update and keeps the others. A null value removes
+// an attribute.
 func (s *Contacts) Update(ctx context.Context, listID, contactID int64, update ContactUpdate) (Contact, error) {
 	return do(ctx, s.x, updateContactRequest(listID, contactID, update), readContact)
 }
 
-// Delete deletes a contact. Deleting what is gone is [ErrNotFound].
+// Delete deletes a contact. If it does not exist, the error is [ErrNotFound].
 func (s *Contacts) Delete(ctx context.Context, listID, contactID int64) error {
 	return perform(ctx, s.x, deleteContactRequest(listID, contactID), nil)
 }
 
-// Unsubscribe unsubscribes a contact from its list. Doing it again changes
-// nothing and succeeds.
+// Unsubscribe unsubscribes a contact from its list. It is idempotent.
 func (s *Contacts) Unsubscribe(ctx context.Context, listID, contactID int64) error {
 	return perform(ctx, s.x, unsubscribeContactRequest(listID, contactID), nil)
 }
 
-// Tag adds tags to contacts of a list: all or nothing, an unknown contact is
-// [ErrNotFound] and nobody is tagged.
+// Tag adds tags to contacts of a list. If one of the contacts does not exist, the
+// error is [ErrNotFound] and no contact is tagged.
 func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging) error {
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
 }
 
-// Find returns the contact with an address, compared without case, whatever its
-// status: a platform may list deleted contacts too. It asks for contacts by the
-// filter "email:address", and looks at each that comes: a platform that knows no
-// such filter costs time, not a wrong contact. If there is none, the error is
-// [ErrNotFound]; no address is [ErrValidation].
+// Find returns the contact with an address, which is compared case-insensitively.
+// The contact can have any status, including deleted. Find lists contacts with the
+// filter "email:address" and checks each, in case the platform ignores the filter.
+// If there is no such contact, the error is [ErrNotFound]; if email is empty, it is
+// [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	params := ListContactsParams{Filter: "email:" + email}
 	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
@@ -71,8 +70,7 @@ func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contac
 	})
 }
 
-// List returns one page of contacts, in the order of their creation unless
-// params.Sort says otherwise.
+// List returns one page of contacts, by default in the order of creation.
 func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsParams) (ContactPage, error) {
 	return do(ctx, s.x, listContactsRequest(listID, params), readContactPage)
 }

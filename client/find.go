@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// maxPerPage is the most items that a page holds. (Specification: Not shown.)
+// maxPerPage is the maximum number of items of a page. (Specification: Not shown.)
 const maxPerPage = 100
 
-// find returns the first item that is what is looked for by what, an address or a
-// name. That there is none is an error of r, the request for all of them.
+// find returns the first item for which is returns true. what is the kind of name,
+// for errors. r is the request that lists all items.
 func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
 	if name == "" {
-		e := newError(r, fmt.Errorf("%s: want one, not an empty text", what))
+		e := newError(r, fmt.Errorf("%s must not be empty", what))
 		e.badRequest = true
 		return found, e
 	}

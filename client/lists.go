@@ -8,7 +8,7 @@ import (
 // Lists hold contacts. (Specification: Lists and contacts.)
 type Lists struct{ x exchange }
 
-// Create creates an empty list. It can be sent to after [Lists.AcceptPolicy].
+// Create creates an empty list. Call [Lists.AcceptPolicy] before you send to it.
 func (s *Lists) Create(ctx context.Context, list ListCreate) (List, error) {
 	return do(ctx, s.x, createListRequest(list), readList)
 }
@@ -18,16 +18,15 @@ func (s *Lists) Get(ctx context.Context, listID int64) (List, error) {
 	return do(ctx, s.x, getListRequest(listID), readList)
 }
 
-// AcceptPolicy accepts the anti-spam policy of a list, without which sending to
-// it is [ErrPolicyNotAccepted]. Accepting again changes nothing and succeeds.
+// AcceptPolicy accepts the anti-spam policy of a list. Without it, sending to the
+// list is [ErrPolicyNotAccepted]. It is idempotent.
 func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 	return perform(ctx, s.x, acceptListPolicyRequest(listID), nil)
 }
 
-// Find returns the list with exactly this name: the oldest, if several have it.
-// The platform has no filter for that, so Find looks through the pages of List, of
-// 100 each, until it is found. If there is none, the error is [ErrNotFound]; no
-// name is [ErrValidation].
+// Find returns the oldest list with exactly this name. It iterates over all lists, 100
+// per request, because the platform has no filter for names. If there is no such
+// list, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{PerPage: maxPerPage}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// logged makes a record of each request, at debug level.
+// logged logs each request at debug level.
 func logged(l *slog.Logger, next exchange) exchange {
 	if l == nil {
 		return next
@@ -19,7 +19,7 @@ func logged(l *slog.Logger, next exchange) exchange {
 		err := next(ctx, c)
 		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
 		if e, ok := ownError(err); ok {
-			now := *e // the layers outside of this one are not done with it
+			now := *e // the outer layers still change it
 			attrs = append(attrs, slog.Any("error", &now))
 		} else if err != nil {
 			attrs = append(attrs, slog.Any("error", err))
@@ -29,21 +29,21 @@ func logged(l *slog.Logger, next exchange) exchange {
 	}
 }
 
-// retriesLogged makes a record of each retry, at info level.
+// retriesLogged logs each retry at info level.
 func retriesLogged(l *slog.Logger, next exchange) exchange {
 	if l == nil {
 		return next
 	}
 	return func(ctx context.Context, c *call) error {
 		c.onRetry = append(c.onRetry, func(ctx context.Context, err error, pause time.Duration) {
-			attrs := append(c.attrs(), slog.Duration("pause", pause), slog.Any("error", err))
-			l.LogAttrs(ctx, slog.LevelInfo, "platform request is tried again", attrs...)
+			attrs := append(c.attrs(), slog.Duration("delay", pause), slog.Any("error", err))
+			l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
 		})
 		return next(ctx, c)
 	}
 }
 
-// attrs are what every record says.
+// attrs are the attributes of every record.
 func (c *call) attrs() []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("op", c.op),

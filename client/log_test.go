@@ -18,10 +18,10 @@ func TestLogger(t *testing.T) {
 		want  []string // messages
 	}{
 		"debug": {slog.LevelDebug, []string{
-			"platform request", "platform request is tried again", "platform request",
-			"platform request is tried again", "platform request",
+			"platform request", "retrying platform request", "platform request",
+			"retrying platform request", "platform request",
 		}},
-		"info": {slog.LevelInfo, []string{"platform request is tried again", "platform request is tried again"}},
+		"info": {slog.LevelInfo, []string{"retrying platform request", "retrying platform request"}},
 		"warn": {slog.LevelWarn, nil},
 	} {
 		var log bytes.Buffer
@@ -65,8 +65,8 @@ func checkRecord(t *testing.T, line string) string {
 	}
 	message := record["msg"].(string)
 	want := []string{"attempt", "duration", "error", "level", "method", "msg", "op", "path", "request_id", "status", "time"}
-	if message == "platform request is tried again" {
-		want[1] = "pause"
+	if message == "retrying platform request" {
+		want[1] = "delay"
 		slices.Sort(want)
 	}
 	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {

@@ -6,37 +6,34 @@ import (
 	"time"
 )
 
-// Observer is told how one call goes: see [Config.Observe]. Either function may
-// be nil. They run on a goroutine of the call and hold it up: they must not
-// block.
+// Observer receives the events of one call; see [Config.Observe]. Either function
+// may be nil. The call waits for them, so they must not block.
 type Observer struct {
-	// Retry is called when a request has failed and another will follow after
-	// Observation.Pause, if the context does not end before.
+	// Retry is called before the delay of each retry.
 	Retry func(Observation)
 
-	// End is called once, when the call ends, also if it sent nothing, and also
-	// if a callback of the caller's panics on the way.
+	// End is called once, when the call ends, even if it sent no request or a
+	// callback panicked.
 	End func(Observation)
 }
 
-// Observation is what is known of a call when a request has failed or the call
-// has ended. Only the text of Err may hold an address of a recipient: paths do.
-// Nothing in it holds a token.
+// Observation is the state of a call before a retry or at its end. Only the text of
+// Err can contain the address of a recipient. Nothing in it contains a token.
 type Observation struct {
-	Op         string        // the operation, such as "getEmail"
-	Attempts   int           // how many requests were sent so far
-	StatusCode int           // of the last answer; 0 if the last request got none
-	RequestID  string        // of the last answer
-	Queued     time.Duration // how long it waited for its turn to look up
-	Duration   time.Duration // since the call began, pauses and queue included
-	Pause      time.Duration // until the next request; 0 when the call has ended
-	Err        error         // why the request failed, or what the caller gets: nil, an [*Error], or that it panics
+	Op         string        // operation, such as "getEmail"
+	Attempts   int           // number of requests so far
+	StatusCode int           // status of the last response; 0 if the last request got none
+	RequestID  string        // request id of the last response
+	Queued     time.Duration // time in the queue for a lookup
+	Duration   time.Duration // time since the call began
+	Pause      time.Duration // delay before the next request; 0 at the end
+	Err        error         // error of the last request or of the call: nil, an [*Error], or a panic
 }
 
-// errAbandoned is what an Observer learns of a call that a panic ended.
-var errAbandoned = errors.New("a callback panicked, or ended its goroutine")
+// errAbandoned is the Observation.Err of a call that a panic ended.
+var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 
-// observed has each call watched from its beginning to its end.
+// observed notifies the observer of each call.
 func observed(observe func(context.Context, string) (context.Context, Observer), next exchange) exchange {
 	if observe == nil {
 		return next
@@ -44,7 +41,7 @@ func observed(observe func(context.Context, string) (context.Context, Observer),
 	return func(ctx context.Context, c *call) error {
 		started := time.Now()
 		ctx, o := observe(ctx, c.op)
-		tell := func(f func(Observation), err error, pause time.Duration) {
+		notify := func(f func(Observation), err error, pause time.Duration) {
 			if f != nil {
 				f(Observation{
 					Op: c.op, Attempts: c.attempts, StatusCode: c.status, RequestID: c.requestID,
@@ -52,9 +49,9 @@ func observed(observe func(context.Context, string) (context.Context, Observer),
 				})
 			}
 		}
-		c.onRetry = append(c.onRetry, func(_ context.Context, err error, pause time.Duration) { tell(o.Retry, err, pause) })
+		c.onRetry = append(c.onRetry, func(_ context.Context, err error, pause time.Duration) { notify(o.Retry, err, pause) })
 		err := errAbandoned
-		defer func() { tell(o.End, err, 0) }()
+		defer func() { notify(o.End, err, 0) }()
 		err = next(ctx, c)
 		return err
 	}

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// options are what a context says of the calls that are made with it. They are
-// never changed.
+// options are the options in the context of a call. They are immutable.
 type options struct {
 	header      http.Header
 	maxAttempts int // 0 is what Config says
@@ -18,8 +17,8 @@ type options struct {
 
 type optionsKey struct{}
 
-// optionsOf returns the options of ctx, or those of nobody. They are kept by
-// pointer, because a context that is printed shows the values in it.
+// optionsOf returns the options in ctx. The context has a pointer to them, because
+// printing a context prints its values.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -27,19 +26,18 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a context with which a header is sent with each request of
-// the calls that are made with it, retries included. One of the same name that
-// ctx had is replaced; no value sends none:
+// WithHeader returns a context whose calls send a header with each request,
+// including retries. It replaces a header of the same name in ctx; an empty value
+// removes it:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
-// Calls fail with [ErrValidation], before anything is sent, if name is no name
-// of a header, if value holds anything but visible ASCII and spaces within, or
-// if the header is not the caller's to set: those that the client sets itself,
-// such as Authorization and User-Agent, those of the connection, such as Host
-// and Content-Length, and those that change how often net/http sends a request,
-// what it asks for or what an answer is, such as Idempotency-Key and Range. The
-// error does not show the value. Headers do not reach a [TokenSource].
+// A call fails with [ErrValidation] and sends nothing if the name is invalid, if the
+// value contains anything but visible ASCII and inner spaces, or if the header is
+// reserved. Reserved are headers that the client sets, such as Authorization and
+// User-Agent, headers of the connection, such as Host and Content-Length, and
+// headers that change retries or responses, such as Idempotency-Key and Range. The
+// error does not contain the value. The context of a [TokenSource] has no headers.
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -49,25 +47,22 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// WithMaxAttempts returns a context whose calls send each request n times at
-// most, in place of [RetryConfig].MaxAttempts, which says what does not count: 1
-// turns retries off, and so does a negative n; 0 is what the Config says. What
-// creates or sends is not sent again when it may have been done, whatever n is. To
-// bound the time of a call use [context.WithTimeout]. A [TokenSource] is asked
-// without it.
+// WithMaxAttempts returns a context whose calls use n instead of
+// [RetryConfig].MaxAttempts. 1 or a negative value turns retries off; 0 uses the
+// Config. To limit the duration of a call, use [context.WithTimeout]. It does not
+// apply to a [TokenSource].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// withoutOptions returns a context without what is for the calls alone that the
-// caller makes.
+// withoutOptions returns a context without the options of the caller.
 func withoutOptions(ctx context.Context) context.Context {
 	return context.WithValue(ctx, optionsKey{}, nil)
 }
 
-// addTo gives a request the header.
+// addTo adds the headers to a request.
 func (o options) addTo(h http.Header) {
 	for name, values := range o.header {
 		if values[0] != "" {
@@ -76,16 +71,16 @@ func (o options) addTo(h http.Header) {
 	}
 }
 
-// check returns what is wrong with the header.
+// check returns an error for the first invalid header.
 func (o options) check() error {
 	for _, name := range slices.Sorted(maps.Keys(o.header)) {
 		switch v := o.header.Get(name); {
 		case !isHeaderName(name):
-			return fmt.Errorf("header %.100q: is no name of a header", name)
-		case isOwned(name):
-			return fmt.Errorf("header %s: is not for a call to set", name)
+			return fmt.Errorf("header %.100q: is not a valid name", name)
+		case isReserved(name):
+			return fmt.Errorf("header %s: is reserved", name)
 		case strings.Trim(v, " ") != v || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }):
-			return fmt.Errorf("header %s: want visible ASCII characters, and spaces only within", name)
+			return fmt.Errorf("header %s: must contain only visible ASCII characters and inner spaces", name)
 		}
 	}
 	return nil
@@ -98,26 +93,26 @@ func isHeaderName(s string) bool {
 	})
 }
 
-// isOwned reports whether a header is not the caller's to set.
-func isOwned(name string) bool {
+// isReserved reports whether callers must not set a header.
+func isReserved(name string) bool {
 	name = http.CanonicalHeaderKey(name)
 	return strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "Proxy-") ||
-		slices.Contains(ownedHeaders(), name)
+		slices.Contains(reservedHeaders(), name)
 }
 
-func ownedHeaders() []string {
+func reservedHeaders() []string {
 	return []string{
 		// Set by the client.
 		"Accept", "Authorization", "User-Agent",
-		// Of the connection and of the message's frame.
+		// Headers of the connection.
 		"Connection", "Host", "Http2-Settings", "Keep-Alive", "Te", "Trailer",
 		"Transfer-Encoding", "Upgrade",
-		// With one of these net/http sends a POST again by itself.
+		// With one of these, net/http resends a POST.
 		"Idempotency-Key", "X-Idempotency-Key",
-		// With these a request may be taken for another operation than is judged.
+		// With these, the platform may perform another operation.
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
 		"X-Original-Url", "X-Rewrite-Url",
-		// With these the answer is another one: compressed, a part, or none yet.
+		// With these, the response is compressed, partial or provisional.
 		"A-Im", "Accept-Encoding", "Expect", "Prefer", "Range",
 	}
 }

@@ -67,7 +67,7 @@ func TestWithHeaderRefuses(t *testing.T) {
 		"Idempotency-Key": "x", "User-Agent": "x", "Accept": "x", "Host": "x", "Transfer-Encoding": "x", "Connection": "x", "Expect": "x",
 		"Accept-Encoding": "x", "Range": "x", "X-Http-Method-Override": "x", "Upgrade": "x", "Trailer": "x",
 	}
-	for _, name := range ownedHeaders() {
+	for _, name := range reservedHeaders() {
 		if http.CanonicalHeaderKey(name) != name {
 			t.Errorf("%s is not in canonical form, and never found", name)
 		}

@@ -5,18 +5,17 @@ import (
 	"iter"
 )
 
-// SuppressedEmails are addresses that are never sent to, whatever list they are
-// on. (Specification: Suppression list entry.)
+// SuppressedEmails are addresses that never get email, on any list. (Specification: Suppression list entry.)
 type SuppressedEmails struct{ x exchange }
 
-// Add puts an address on the suppression list, or a pattern: "*@domain" or
-// "local@*". Adding it again changes nothing and succeeds.
+// Add adds an address or a pattern, "*@domain" or "local@*", to the suppression
+// list. It is idempotent.
 func (s *SuppressedEmails) Add(ctx context.Context, email string) (SuppressedEmail, error) {
 	return do(ctx, s.x, addSuppressedEmailRequest(suppressedEmailCreate{Email: email}), readSuppressedEmail)
 }
 
-// Remove takes an address or a pattern off the list. If it is not there, the
-// error is [ErrNotFound].
+// Remove removes an address or a pattern from the list. If it is not on the list,
+// the error is [ErrNotFound].
 func (s *SuppressedEmails) Remove(ctx context.Context, email string) error {
 	return perform(ctx, s.x, removeSuppressedEmailRequest(email), nil)
 }

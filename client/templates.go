@@ -19,18 +19,18 @@ func (s *Templates) Get(ctx context.Context, templateID int64) (Template, error)
 	return do(ctx, s.x, getTemplateRequest(templateID), readTemplate)
 }
 
-// Update changes what update names and leaves the rest. Emails that were
-// submitted before keep what they were made of.
+// Update changes the fields that update sets. Emails that were submitted before
+// keep their content.
 func (s *Templates) Update(ctx context.Context, templateID int64, update TemplateUpdate) (Template, error) {
 	return do(ctx, s.x, updateTemplateRequest(templateID, update), readTemplate)
 }
 
-// Delete deletes a template. Deleting what is gone is [ErrNotFound].
+// Delete deletes a template. If it does not exist, the error is [ErrNotFound].
 func (s *Templates) Delete(ctx context.Context, templateID int64) error {
 	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
 }
 
-// Render returns the template as HTML, its merge tags filled with nothing.
+// Render returns the HTML of the template. Merge tags are replaced with nothing.
 func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
 	r := renderTemplateRequest(templateID)
 	r.html = true
@@ -41,10 +41,9 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the template with exactly this name: the oldest, if several have it.
-// The platform has no filter for that, so Find looks through the pages of List, of
-// 100 each, until it is found. If there is none, the error is [ErrNotFound]; no
-// name is [ErrValidation].
+// Find returns the oldest template with exactly this name. It iterates over all templates, 100
+// per request, because the platform has no filter for names. If there is no such
+// template, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{PerPage: maxPerPage}
 	is := func(t Template) bool { return t.Name == name }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// wait gets a resource again and again until it is as until wants it, with pauses
-// that double from a second up to the longest. r is the request that get makes.
+// wait calls get until the function until returns true. The interval doubles from
+// one second up to longest. r is the request of get.
 func wait[T any](
 	ctx context.Context, r request, get func() (T, error), until func(T) bool, longest time.Duration,
 ) (last T, err error) {
@@ -21,7 +21,7 @@ func wait[T any](
 		}
 		last = now
 		if err := pause(ctx, gap); err != nil {
-			e := newError(r, fmt.Errorf("waiting to look again: %w", err))
+			e := newError(r, fmt.Errorf("waiting for the next request: %w", err))
 			return last, e.joined(context.Cause(ctx))
 		}
 	}

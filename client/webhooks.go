@@ -15,8 +15,7 @@ const (
 	WebhookArchived = "archived"
 )
 
-// AnyID is an id whose type the specification leaves open: it is read from a
-// string or a number, and kept as text.
+// AnyID is an id that the platform may write as a string or as a number.
 type AnyID = string
 
 func readAnyID(c *jsonscan.Cursor) AnyID {
@@ -26,8 +25,8 @@ func readAnyID(c *jsonscan.Cursor) AnyID {
 	return c.String()
 }
 
-// Format implements [fmt.Formatter]: without it, a verb that fits no struct,
-// such as %s, prints the secret of a webhook behind a pointer.
+// Format implements [fmt.Formatter]. Without it, verbs such as %s would print the
+// secret of a webhook behind a pointer.
 func (w Webhook) Format(f fmt.State, verb rune) {
 	type plain Webhook
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(w))
@@ -37,26 +36,24 @@ func (w Webhook) Format(f fmt.State, verb rune) {
 // (Specification: Webhooks.)
 type Webhooks struct{ x exchange }
 
-// Create subscribes a URL to events. What is returned holds the secret that
-// deliveries are signed with; some platforms show it by Get alone, and it is then
-// zero.
+// Create subscribes a URL to events. The result contains the secret that signs the
+// deliveries. If it is zero, call Get.
 func (s *Webhooks) Create(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	return do(ctx, s.x, createWebhookRequest(webhook), readWebhook)
 }
 
-// Get returns a webhook with its secret and the name of its hash function, which
-// are zero where the platform does not show them.
+// Get returns a webhook with its secret and hash function. They are zero if the
+// platform does not return them.
 func (s *Webhooks) Get(ctx context.Context, webhookID string) (Webhook, error) {
 	return do(ctx, s.x, getWebhookRequest(webhookID), readWebhook)
 }
 
-// Archive disables a webhook. Doing it again changes nothing and succeeds.
+// Archive disables a webhook. It is idempotent.
 func (s *Webhooks) Archive(ctx context.Context, webhookID string) error {
 	return perform(ctx, s.x, archiveWebhookRequest(webhookID), nil)
 }
 
-// Unarchive enables a webhook again. Doing it again changes nothing and
-// succeeds.
+// Unarchive enables an archived webhook. It is idempotent.
 func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
 	return perform(ctx, s.x, unarchiveWebhookRequest(webhookID), nil)
 }

@@ -15,7 +15,7 @@ const (
 // What the service does.)
 type Workflows struct{ x exchange }
 
-// Create creates a workflow, which is inactive.
+// Create creates an inactive workflow.
 func (s *Workflows) Create(ctx context.Context, workflow WorkflowCreate) (Workflow, error) {
 	return do(ctx, s.x, createWorkflowRequest(workflow), readWorkflow)
 }
@@ -25,14 +25,12 @@ func (s *Workflows) Get(ctx context.Context, workflowID string) (Workflow, error
 	return do(ctx, s.x, getWorkflowRequest(workflowID), readWorkflow)
 }
 
-// Activate has a workflow send from now on. Doing it again changes nothing and
-// succeeds.
+// Activate starts a workflow. It is idempotent.
 func (s *Workflows) Activate(ctx context.Context, workflowID string) error {
 	return perform(ctx, s.x, activateWorkflowRequest(workflowID), nil)
 }
 
-// Deactivate has a workflow send no more. Doing it again changes nothing and
-// succeeds.
+// Deactivate stops a workflow. It is idempotent.
 func (s *Workflows) Deactivate(ctx context.Context, workflowID string) error {
 	return perform(ctx, s.x, deactivateWorkflowRequest(workflowID), nil)
 }

@@ -142,7 +142,7 @@ func TestBadInput(t *testing.T) {
 		"no base URL":    {getenv: env("", secretToken), want: "EMAILPLATFORM_BASE_URL is not"},
 		"relative base URL": {
 			getenv: env("platform.test/api", secretToken),
-			want:   "BaseURL: want an absolute http or https URL",
+			want:   "BaseURL: must be an absolute http or https URL",
 		},
 		"plain http":         {getenv: env("http://platform.test", secretToken), want: "BaseURL: plain http"},
 		"wrong token":        {getenv: env(mock.URL(), secretToken), want: "createList: POST /lists: 401 Unauthorized"},

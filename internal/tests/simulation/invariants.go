@@ -52,7 +52,7 @@ var (
 	}
 	ends = Invariant{
 		"every call ends", "client/config.go",
-		"Timeout bounds one attempt, from dialing to the last byte of the answer.",
+		"Timeout is the maximum duration of one attempt, from dialing to the last byte of the response.",
 	}
 	exactlyOnce = Invariant{
 		"exactly one effect", "webhook/doc.go",

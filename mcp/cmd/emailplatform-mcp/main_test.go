@@ -177,7 +177,7 @@ func TestFlags(t *testing.T) {
 		{
 			name: "a base URL that is none",
 			args: []string{"-base-url", "api.example.com", "-token", "t"},
-			want: "want an absolute http or https URL",
+			want: "must be an absolute http or https URL",
 		},
 		{name: "HTTP without a base URL", args: []string{"-http", "127.0.0.1:0"}, want: "Set EMAILPLATFORM_BASE_URL"},
 		{
