@@ -43,7 +43,6 @@ func (c *caller) run(l *life) {
 		HTTPClient: &http.Client{Transport: &outlet{c, way}},
 		Timeout:    c.setup.Timeout,
 		Retry:      client.RetryConfig{MaxAttempts: c.setup.MaxAttempts},
-		Logger:     c.w.log.logger(),
 	}
 	if c.setup.Renews {
 		cfg.Token, cfg.TokenSource = "", c.renew()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -122,7 +123,7 @@ func (r *replica) run(l *life) {
 	r.running, r.handled = map[string]bool{}, map[string]bool{}
 	r.mu.Unlock()
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
-	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: r.w.log.logger()})
+	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
 	server := r.w.serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		r.proc.ready("hook " + req.RemoteAddr)
 		watched := &watch{ResponseWriter: rw}

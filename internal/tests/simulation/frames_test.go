@@ -132,7 +132,7 @@ func (f *frames) meetLocked(id uint32) {
 }
 
 func (f *frames) tell(id uint32, a Action) {
-	f.conn.link.w.trace.add(f.conn.link.name, "%s: stream %d meets %s", f.conn.name, id, goText(a))
+	f.conn.link.w.trace.add(f.conn.link.name, "%s: stream %d meets %#v", f.conn.name, id, a)
 }
 
 // close ends the connection soon after a frame that wants it.

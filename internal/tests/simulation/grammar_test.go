@@ -120,13 +120,9 @@ func (g *grammar) trouble() Action {
 		return Reset{On: g.linkName(), Code: g.code(), When: g.moment()}
 	case 5:
 		return GoAway{On: g.linkName(), Code: g.code(), Refused: g.oneIn(3), Close: g.oneIn(2), When: g.moment()}
-	case 6:
-		return pick[Action](g, g.inform(), Length{g.clientName(), pick(g, -1, 1, -20, 1000)})
-	case 7:
-		return Shape{On: g.clientName(), Nth: g.upTo(40), Put: pick(g, "", "null", "[]", "{}", `"x"`, "7", "1.5", "1e99", "true", "[null]", `{"a":1}`)}
-	case 8:
+	case 6, 7:
 		return Fault{g.fault()}
-	case 9:
+	case 8, 9:
 		return pick[Action](g, Skew{g.time(48*time.Hour) - 24*time.Hour}, Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))})
 	case 10:
 		if g.oneIn(6) { // for longer than anybody tries to deliver
@@ -141,17 +137,6 @@ func (g *grammar) trouble() Action {
 func (g *grammar) code() uint32 { return pick(g, uint32(g.upTo(14)), uint32(g.upTo(14)), 0x1234) }
 
 func (g *grammar) moment() Moment { return pick(g, AtRequest, AtAnswer, AtBody) }
-
-func (g *grammar) inform() Inform {
-	codes := []int{pick(g, 100, 102, 103, 199)}
-	for range g.upTo(3) {
-		codes = append(codes, pick(g, 100, 103))
-	}
-	if g.oneIn(4) {
-		codes = append(codes, 101)
-	}
-	return Inform{g.clientName(), codes}
-}
 
 // fault draws a fault of the platform. It ends after a few times.
 func (g *grammar) fault() mockserver.Fault {

@@ -65,7 +65,6 @@ type Step struct {
 // Action is what a step does. id names the step, and what it makes.
 type Action interface {
 	act(w *world, id string)
-	about() (name string, client int) // the link or process and the number of the client that it is about
 }
 
 // What the processes do. From is the number of a client, from 0.
@@ -160,23 +159,6 @@ type (
 		Refused bool
 		Close   bool
 		When    Moment
-	}
-	// Inform answers with interim statuses first. After 101 nothing else comes.
-	Inform struct {
-		On    string
-		Codes []int
-	}
-	// Length announces so many bytes more than the answer has, or fewer.
-	Length struct {
-		On string
-		By int
-	}
-	// Shape puts a text in the place of one of the answer's values, numbered as
-	// they are written. Put as "" takes the value out.
-	Shape struct {
-		On  string
-		Nth int
-		Put string
 	}
 	// Fault is one of the platform's own faults.
 	Fault struct{ mockserver.Fault }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"regexp"
 	"runtime"
@@ -32,7 +33,6 @@ type world struct {
 	cancel context.CancelFunc
 
 	trace    *trace
-	log      *runLog
 	record   *record
 	store    *store
 	net      *network
@@ -48,7 +48,6 @@ type world struct {
 
 	mu         sync.Mutex
 	isQuiet    bool
-	secrets    []string
 	underway   map[string]int
 	violations []Violation
 }
@@ -94,7 +93,7 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), plan)
-		log.SetOutput(w.log) // net/http's own complaints
+		log.SetOutput(io.Discard) // net/http's own complaints
 		w.setUp()
 		w.storm()
 		w.calm()
@@ -121,7 +120,7 @@ func newWorld(ctx context.Context, plan Plan) *world {
 	w := &world{
 		goroutines: runtime.NumGoroutine(),
 		plan:       plan, chance: chance(plan.Seed), start: time.Now(),
-		trace: &trace{start: time.Now()}, log: &runLog{}, record: newRecord(),
+		trace: &trace{start: time.Now()}, record: newRecord(),
 		net: &network{links: map[string]*link{}, open: map[*end]bool{}}, processes: map[string]*process{},
 		importLists: map[string]int64{}, underway: map[string]int{},
 	}
@@ -151,7 +150,7 @@ func (w *world) storm() {
 		at := s.At + w.chance.brief("step "+id)
 		w.busy(id, func() {
 			time.Sleep(at - time.Since(w.start))
-			w.trace.add("step", "%d: %s", i, goText(s.Do))
+			w.trace.add("step", "%d: %#v", i, s.Do)
 			s.Do.act(w, id)
 		})
 	}
@@ -299,17 +298,8 @@ func leftGoroutines() []string {
 // violate notes that an invariant does not hold.
 func (w *world) violate(i Invariant, format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
-	w.trace.add("VIOLATED", "%s: %s", i.Name, what)
+	w.trace.add("VIOLATED", "%s: %s", i, what)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.violations = append(w.violations, Violation{i, what})
-}
-
-// hides notes a secret, which must not show anywhere.
-func (w *world) hides(secret string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if secret != "" {
-		w.secrets = append(w.secrets, secret)
-	}
 }
