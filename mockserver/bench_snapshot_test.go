@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,4 +98,36 @@ func watchHeap(done <-chan struct{}) <-chan int64 {
 		}
 	}()
 	return top
+}
+
+// BenchmarkFollow writes what changes beside 1,000,000 messages, four times a second
+// for five seconds, while requests are made one after the other. stall-ms is the
+// longest that one of them took, under 50; write-ms is the longest that writing the
+// changes took.
+func BenchmarkFollow(b *testing.B) {
+	p := newProbe(b, mockserver.Config{SkipValidation: true})
+	for i := range 1_000_000 {
+		p.email(fmt.Sprintf("user%d@example.org", i))
+	}
+	f := p.Follow()
+	defer f.Close()
+	if err := f.Write(io.Discard); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		done, stall := make(chan struct{}), make(chan time.Duration)
+		go func() { stall <- longest(p, done) }()
+		var write time.Duration
+		for range 20 {
+			time.Sleep(250 * time.Millisecond)
+			start := time.Now()
+			if err := f.Write(io.Discard); err != nil {
+				b.Fatal(err)
+			}
+			write = max(write, time.Since(start))
+		}
+		close(done)
+		b.ReportMetric(float64((<-stall).Microseconds())/1000, "stall-ms")
+		b.ReportMetric(float64(write.Microseconds())/1000, "write-ms")
+	}
 }

@@ -240,7 +240,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 		}
 		if want := []time.Duration{0, time.Hour}; !slices.Equal(at, want) || d.State != mockserver.DeliveryDelivered {
 			t.Errorf("%s after attempts at %v, want %v", d.State, at, want)
-		} else if d.Attempts[0].Error != "the state was saved before there was an answer" {
+		} else if d.Attempts[0].Error != "the state was saved before there was a response" {
 			t.Errorf("the first attempt: %+v, want it to say that it was cut short", d.Attempts[0])
 		}
 	})
@@ -271,7 +271,7 @@ func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 				got = append(got, a.Error)
 			}
 		}
-		if want := []string{"failed", "the state was saved before there was an answer", "failed"}; !slices.Equal(got, want) {
+		if want := []string{"failed", "the state was saved before there was a response", "failed"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

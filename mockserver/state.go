@@ -139,7 +139,7 @@ func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} 
 // Follower writes the state of a server and then what changes. Its methods must
 // not be called concurrently with one another; the server goes on meanwhile, and
 // there may be several followers. Close it when it is no longer needed: it keeps
-// what the server changes.
+// the state that it wrote last.
 type Follower struct{ follower *platform.Follower }
 
 // Write writes the whole state when it is called first, as [Server.Snapshot] does,
@@ -160,5 +160,5 @@ func (f *Follower) Write(w io.Writer) error {
 	return nil
 }
 
-// Close ends following. It may be called more than once.
+// Close frees the memory that following takes. It may be called more than once.
 func (f *Follower) Close() { f.follower.Close() }

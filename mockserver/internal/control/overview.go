@@ -111,25 +111,25 @@ func (c *Control) overview(r *request) (overviewAnswer, error) {
 	view := c.Clock.View()
 	until := delivery.MinuteOf(view.Now)
 	from := until - int64(r.query.number("minutes")) + 1
-	records, standing := c.Platform.Overview(account, from, until), c.Deliveries.Standing(account, from, until)
+	records, stats := c.Platform.Overview(account, from, until), c.Deliveries.Stats(account, from, until)
 	return overviewAnswer{
 		Now:        view.Now,
 		Messages:   outcome(records.Messages),
 		Contacts:   contactCounts(records.Contacts),
-		Deliveries: countsOf(standing),
+		Deliveries: countsOf(stats),
 		Resources: resourceCounts{
 			records.Lists, records.Templates, records.Campaigns, records.Workflows, records.Webhooks, records.Suppressed,
 		},
-		Events:   standing.Events,
-		Attempts: standing.Attempts,
-		Failed:   standing.Failed,
-		Minutes:  minutesOf(records, standing),
-		Waiting:  waitingOf(records, standing),
+		Events:   stats.Events,
+		Attempts: stats.Attempts,
+		Failed:   stats.Failed,
+		Minutes:  minutesOf(records, stats),
+		Waiting:  waitingOf(records, stats),
 		Next:     view.Next,
 	}, nil
 }
 
-func countsOf(s delivery.Standing) deliveryCounts {
+func countsOf(s delivery.Stats) deliveryCounts {
 	return deliveryCounts{
 		Queued: s.States[record.DeliveryQueued], Delivering: s.States[record.DeliveryInFlight],
 		Retrying: s.States[record.DeliveryRetrying], Delivered: s.States[record.DeliveryDelivered],
@@ -138,7 +138,7 @@ func countsOf(s delivery.Standing) deliveryCounts {
 }
 
 // minutesOf puts together what is known of each minute.
-func minutesOf(records platform.Overview, standing delivery.Standing) []minuteCounts {
+func minutesOf(records platform.Overview, stats delivery.Stats) []minuteCounts {
 	by := map[int64]*minuteCounts{}
 	at := func(m int64) *minuteCounts {
 		if by[m] == nil {
@@ -149,7 +149,7 @@ func minutesOf(records platform.Overview, standing delivery.Standing) []minuteCo
 	for m, n := range records.Minutes {
 		at(m).Messages = n
 	}
-	for m, n := range standing.Minutes {
+	for m, n := range stats.Minutes {
 		counts := at(m)
 		counts.Events, counts.Attempts, counts.Failed = n.Events, n.Attempts, n.Failed
 	}
@@ -162,9 +162,9 @@ func minutesOf(records platform.Overview, standing delivery.Standing) []minuteCo
 }
 
 // waitingOf puts together what waits.
-func waitingOf(records platform.Overview, standing delivery.Standing) []waitingOverall {
+func waitingOf(records platform.Overview, stats delivery.Stats) []waitingOverall {
 	out := []waitingOverall{}
-	for _, w := range standing.Waiting {
+	for _, w := range stats.Waiting {
 		out = append(out, waitingOverall{Why: w.Why, N: w.N, Until: w.Until, WebhookID: w.WebhookID, URL: w.URL})
 	}
 	for _, d := range records.Scheduled {

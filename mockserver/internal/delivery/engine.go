@@ -14,6 +14,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,7 +24,6 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/record"
 	"example.com/emailplatform/webhook"
@@ -45,27 +45,31 @@ const DefaultConcurrency = 4
 // Engine brings events to webhooks. Each webhook has a queue; each attempt has a
 // goroutine of its own, for as long as it takes. Queues do not wait for one another.
 type Engine struct {
-	schedule []time.Duration
-	at       int // attempts of a queue at a time
-	clock    *clock.Clock
-	work     *activity.Work
-	target   *target
-	ctx      context.Context // of all attempts; canceled by Close
-	cancel   context.CancelFunc
-	check    func(event string, body []byte)
-	faults   *fault.Plan
-	changes  *activity.Feed
+	schedule    []time.Duration
+	concurrency int // attempts of a queue at a time
+	clock       *clock.Clock
+	work        *activity.Work
+	target      *target
+	ctx         context.Context // of all attempts; canceled by Close
+	cancel      context.CancelFunc
+	check       func(event string, body []byte)
+	faults      *fault.Plan
+	changes     *activity.Feed
 
-	mu         sync.Mutex
-	queues     map[int64]*queue // by webhook
-	order      []*queue
-	audience   audience // of those in order
-	journal    journal
-	changing   *cut.Source[delivery] // told before a delivery of the journal changes
-	acts       uint64                // counts what changed anything
-	attempting int                   // attempts under way, of all queues
-	lastTarget int64                 // counts down, away from the ids of webhooks
-	closed     bool
+	mu          sync.Mutex
+	queues      map[int64]*queue // by webhook
+	order       []*queue
+	subscribers map[topic][]*queue // those that are not archived, by id
+	history     *history
+	attempting  int   // attempts in progress, of all queues
+	lastTarget  int64 // counts down, away from the ids of webhooks
+	closed      bool
+}
+
+// topic is an event of an account.
+type topic struct {
+	accountID int64
+	event     string
 }
 
 // Options say how to deliver, and whom to tell.
@@ -89,18 +93,17 @@ func New(o Options) *Engine {
 		o.Concurrency = DefaultConcurrency
 	}
 	d := &Engine{
-		schedule: o.Schedule,
-		at:       o.Concurrency,
-		clock:    o.Clock,
-		work:     o.Work,
-		target:   newTarget(o, newGuard(o.Allow)),
-		check:    o.Check,
-		faults:   o.Faults,
-		changes:  o.Changes,
-		queues:   map[int64]*queue{},
-		journal:  newJournal(nil, 0),
-		audience: audience{},
-		changing: &cut.Source[delivery]{},
+		schedule:    o.Schedule,
+		concurrency: o.Concurrency,
+		clock:       o.Clock,
+		work:        o.Work,
+		target:      newTarget(o, newGuard(o.Allow)),
+		check:       o.Check,
+		faults:      o.Faults,
+		changes:     o.Changes,
+		queues:      map[int64]*queue{},
+		subscribers: map[topic][]*queue{},
+		history:     newHistory(),
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -110,17 +113,35 @@ func New(o Options) *Engine {
 func (d *Engine) Open(h Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.addLocked(&queue{hook: h})
+	d.addLocked(newQueue(h, d.history))
 }
 
 func (d *Engine) addLocked(q *queue) {
-	q.changing = d.changing
 	d.queues[q.hook.ID] = q
 	d.order = append(d.order, q)
 	if !q.hook.Archived {
-		d.audience.join(q)
+		d.subscribe(q)
 	}
 }
+
+// subscribe makes a queue receive the events of its webhook.
+func (d *Engine) subscribe(q *queue) {
+	for _, event := range q.hook.Events {
+		t := topic{q.hook.AccountID, event}
+		if i, found := slices.BinarySearchFunc(d.subscribers[t], q, byID); !found {
+			d.subscribers[t] = slices.Insert(d.subscribers[t], i, q)
+		}
+	}
+}
+
+func (d *Engine) unsubscribe(q *queue) {
+	for _, event := range q.hook.Events {
+		t := topic{q.hook.AccountID, event}
+		d.subscribers[t] = slices.DeleteFunc(d.subscribers[t], func(other *queue) bool { return other == q })
+	}
+}
+
+func byID(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 
 // Archive stops or resumes deliveries to a webhook. What is queued is kept.
 func (d *Engine) Archive(id int64, archived bool) {
@@ -129,9 +150,9 @@ func (d *Engine) Archive(id int64, archived bool) {
 	q := d.queues[id]
 	q.hook.Archived = archived
 	if archived {
-		d.audience.leave(q)
+		d.unsubscribe(q)
 	} else {
-		d.audience.join(q)
+		d.subscribe(q)
 	}
 	d.startLocked(q)
 }
@@ -151,19 +172,18 @@ func (d *Engine) Publish(fired []Event) {
 	defer d.mu.Unlock()
 	for i := range fired {
 		e, ids := &fired[i], []string{}
-		for _, q := range d.audience[topic{e.AccountID, e.Name}] {
-			ids = append(ids, d.pushLocked(q, e).ID)
+		for _, q := range d.subscribers[topic{e.AccountID, e.Name}] {
+			ids = append(ids, d.pushLocked(q, e))
 		}
-		d.acts++
-		noted := d.journal.fired(e, ids)
-		d.changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *noted} })
+		fired := d.history.addEvent(e, ids)
+		d.changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *fired} })
 	}
 }
 
-// pushLocked makes a delivery of an event.
-func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
+// pushLocked makes a delivery of an event, and returns its id.
+func (d *Engine) pushLocked(q *queue, e *Event) string {
 	signature, _ := webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.Body) // it was checked before
-	out := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
+	x := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,
 		MessageID: e.MessageID,
@@ -177,26 +197,16 @@ func (d *Engine) pushLocked(q *queue, e *Event) *delivery {
 		CreatedAt: d.clock.Now(),
 	}}
 	if !q.once {
-		out.WebhookID = q.hook.Name()
+		x.WebhookID = q.hook.Name()
 	}
-	d.acts++
-	d.journal.add(out)
-	if q.held != nil {
-		d.changingLocked(q, q.held) // it is overtaken
-	}
-	q.push(out, d.faults.Delivery(out.Event, out.WebhookID), out.CreatedAt)
-	d.tellLocked(out)
+	d.history.add(x)
+	q.push(x, d.faults.Delivery(x.Event, x.WebhookID), x.CreatedAt)
+	d.publishLocked(x)
 	d.startLocked(q)
-	return out
+	return x.ID
 }
 
-// changingLocked must be called before a delivery of a queue is changed.
-func (d *Engine) changingLocked(q *queue, x *delivery) {
-	d.acts++
-	q.changing.Changing(x)
-}
-
-func (d *Engine) tellLocked(x *delivery) {
+func (d *Engine) publishLocked(x *delivery) {
 	d.changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
 }
 
@@ -204,7 +214,7 @@ func (d *Engine) tellLocked(x *delivery) {
 // next one begins when it is due.
 func (d *Engine) startLocked(q *queue) {
 	q.alarm.Stop()
-	for !d.closed && q.attempting < d.at {
+	for !d.closed && q.attempting < d.concurrency {
 		now := d.clock.Now()
 		at, ok := q.due(now)
 		if !ok {
@@ -219,10 +229,9 @@ func (d *Engine) startLocked(q *queue) {
 			return
 		}
 		next := q.take(now)
-		d.changingLocked(q, next)
-		next.become(record.DeliveryInFlight)
+		d.history.setState(next, record.DeliveryInFlight)
 		next.NextAttempt, next.Started = time.Time{}, now
-		d.tellLocked(next)
+		d.publishLocked(next)
 		q.attempting++
 		d.attempting++
 		d.work.Start()
@@ -246,17 +255,15 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	defer d.mu.Unlock()
 	q.attempting--
 	d.attempting--
-	d.settleLocked(q, x, a)
-	if !q.forgotten { // its id may be another delivery's by now
-		d.tellLocked(x)
+	if !q.closed { // or else its number may be another delivery's
+		d.settleLocked(q, d.history.edit(x.n), a)
 	}
-	d.startLocked(q)
 	if d.attempting == 0 {
 		d.target.idle()
 	}
 }
 
-// attempt makes one x. Of the delivery it reads what is constant.
+// attempt makes one attempt. Of the delivery it reads what is constant.
 func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
@@ -269,26 +276,26 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 
 // settleLocked notes how an attempt went and what comes next.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
-	d.changingLocked(q, x)
 	x.Attempts = append(x.Attempts, a)
-	x.tally.attempted(a)
+	d.history.of(x).attempted(a)
 	x.Manual, x.Started = false, time.Time{}
 	x.Tries++
-	q.overtaken(x)
+	q.attempted(x)
 	switch {
+	case accepted(a) && x.Duplicate:
+		x.Duplicate = false
+		d.history.setState(x, record.DeliveryQueued)
+		q.pending = slices.Insert(q.pending, 0, x.n)
 	case accepted(a):
-		x.become(record.DeliveryDelivered)
-		if x.Duplicate {
-			x.Duplicate = false
-			x.become(record.DeliveryQueued)
-			q.pending = slices.Insert(q.pending, 0, x)
-		}
+		d.history.setState(x, record.DeliveryDelivered)
 	case q.once || x.Tries > len(d.schedule):
-		x.become(record.DeliveryFailed)
+		d.history.setState(x, record.DeliveryFailed)
 	default:
-		x.become(record.DeliveryRetrying)
-		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a clock that stands
+		d.history.setState(x, record.DeliveryRetrying)
+		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a frozen clock
 	}
+	d.publishLocked(x)
+	d.startLocked(q)
 }
 
 // accepted reports whether the answer was 2xx, and in time.
@@ -299,7 +306,7 @@ func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 &
 func (d *Engine) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := d.journal.byID[id]
+	x := d.history.find(id)
 	if x == nil {
 		return fmt.Errorf("mockserver: no delivery %q", id)
 	}
@@ -310,12 +317,12 @@ func (d *Engine) Redeliver(id string) error {
 	if x.State == record.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)
 	}
-	d.changingLocked(q, x)
+	x = d.history.edit(x.n)
 	q.remove(x)
-	x.become(record.DeliveryQueued)
+	d.history.setState(x, record.DeliveryQueued)
 	x.Manual, x.Tries = true, 0
-	q.pending = append(q.pending, x)
-	d.tellLocked(x)
+	q.append(x)
+	d.publishLocked(x)
 	d.startLocked(q)
 	return nil
 }

@@ -23,13 +23,14 @@ func TestNext(t *testing.T) {
 			t.Errorf("without webhooks: %v, %q", wait, what)
 		}
 		retrying := func(id int64, after time.Duration) *queue {
-			q := &queue{hook: Webhook{ID: id, URL: fmt.Sprintf("http://%d.example", id)}}
-			q.later(named("x"), start.Add(after))
+			q := newQueue(Webhook{ID: id, URL: fmt.Sprintf("http://%d.example", id)}, newHistory())
+			q.later(named(q, "x"), start.Add(after))
 			return q
 		}
 		limited := retrying(4, time.Hour)
 		limited.hook.RateLimit, limited.hook.Period, limited.starts = 1, "minute", []time.Time{start.Add(-20 * time.Second)}
-		limited.pending = []*delivery{named("y"), named("z")}
+		limited.append(named(limited, "y"))
+		limited.append(named(limited, "z"))
 		busy := retrying(5, 0)
 		busy.attempting = 1
 		archived := retrying(6, 0)
@@ -54,32 +55,32 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// The journal holds the latest 10,000 events, and their numbers go on.
-func TestJournalIsBounded(t *testing.T) {
-	j := newJournal(nil, 0)
+// The history holds the latest 10,000 events, and their numbers go on.
+func TestHistoryIsBounded(t *testing.T) {
+	h := newHistory()
 	for n := range MaxEvents + 2 {
-		j.fired(&Event{}, nil)
-		if want := min(n+1, MaxEvents); len(j.events) != want {
-			t.Fatalf("after %d events: %d are kept, want %d", n+1, len(j.events), want)
+		h.addEvent(&Event{}, nil)
+		if want := min(n+1, MaxEvents); len(h.events) != want {
+			t.Fatalf("after %d events: %d are kept, want %d", n+1, len(h.events), want)
 		}
 	}
-	if first, last := j.events[0].ID, j.events[MaxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
+	if first, last := h.events[0].ID, h.events[MaxEvents-1].ID; first != "evt-3" || last != "evt-10002" {
 		t.Errorf("kept are %s to %s", first, last)
 	}
 }
 
 // A delivery that was held back and is asked for again is held back no more.
 func TestRemoveOfWhatIsHeld(t *testing.T) {
-	q := &queue{}
-	held := named("held")
+	q := newQueue(Webhook{}, newHistory())
+	held := named(q, "held")
 	q.push(held, &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}, start)
-	q.remove(named("other"))
-	if q.held != held {
+	q.remove(named(q, "other"))
+	if q.held != held.n {
 		t.Error("it is let go with another one")
 	}
 	q.remove(held)
-	q.pending = append(q.pending, held)
-	q.push(named("next"), nil, start)
+	q.append(held)
+	q.push(named(q, "next"), nil, start)
 	if got := fmt.Sprint(taken(q, start)); got != "[held next]" {
 		t.Errorf("got %s, want it at its place", got)
 	}
@@ -193,8 +194,8 @@ func TestWaiting(t *testing.T) {
 			}
 		}
 		check("the first is under way", "", "", "")
-		if places := read(t, e).Deliveries; places[0].Place != 0 || places[1].Place != 1 || places[2].Place != 2 {
-			t.Errorf("places %d, %d, %d; want 1 and 2 for those that are queued", places[0].Place, places[1].Place, places[2].Place)
+		if places := read(t, e).Deliveries; places[0].Place != 1 || places[1].Place != 2 || places[2].Place != 3 {
+			t.Errorf("places %d, %d, %d; want 1, 2 and 3", places[0].Place, places[1].Place, places[2].Place)
 		}
 		answer <- http.StatusOK
 		answer <- http.StatusBadGateway
@@ -220,13 +221,13 @@ func TestCheckOfStates(t *testing.T) {
 	unknown := d("dlv-1", "7")
 	unknown.State = "lost"
 	for want, state := range map[string]State{
-		"":                                              {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
-		"deliveries[0]: id: want dlv-1":                 {Deliveries: []Saved{{}}},
-		"deliveries[1]: id: want dlv-2":                 {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
-		"deliveries[0]: tries: want 0 or more":          {Deliveries: []Saved{late}},
-		`deliveries[0]: state: "lost" is none`:          {Deliveries: []Saved{unknown}},
-		"deliveries[0]: webhook_id: there is none such": {Deliveries: []Saved{d("dlv-1", "8")}},
-		"events: want objects":                          {Events: []*record.FiredEvent{nil}},
+		"":                                {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-2", "")}},
+		"deliveries[0]: id must be dlv-1": {Deliveries: []Saved{{}}},
+		"deliveries[1]: id must be dlv-2": {Deliveries: []Saved{d("dlv-1", "7"), d("dlv-3", "7")}},
+		"deliveries[0]: tries must be 0 or more, got -1": {Deliveries: []Saved{late}},
+		`deliveries[0]: state "lost" does not exist`:     {Deliveries: []Saved{unknown}},
+		"deliveries[0]: webhook_id 8 does not exist":     {Deliveries: []Saved{d("dlv-1", "8")}},
+		"events must be objects":                         {Events: []*record.FiredEvent{nil}},
 	} {
 		got := ""
 		if err := state.Check(map[string]bool{"7": true}); err != nil {

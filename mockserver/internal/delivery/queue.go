@@ -4,59 +4,45 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
-	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// delivery is one event on its way to one webhook.
-type delivery struct {
-	record.Delivery
-	progress
-
-	webhookID int64
-	tally     *tally // of its webhook
-}
-
-// progress is what there is left to do for a delivery. A snapshot holds all of it.
-type progress struct {
-	Tries     int       `json:"tries"`              // since the delivery was made or asked for again
-	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
-	Manual    bool      `json:"manual,omitzero"`    // the next attempt was asked for
-	Started   time.Time `json:"started,omitzero"`   // the attempt under way, if one is
-	Forgotten bool      `json:"forgotten,omitzero"` // with its account: all but its place
-}
-
-// queue holds what is to be delivered to one webhook.
+// queue holds what is to be delivered to one webhook, by the numbers of deliveries.
 type queue struct {
 	hook    Webhook
-	pending []*delivery // to be attempted now, in order
-	retries []*delivery // to be attempted at their NextAttempt, the earliest first
+	history *history
+	pending []int       // to be attempted now, in order
+	retries []int       // to be attempted at their NextAttempt, the earliest first
 	starts  []time.Time // of the attempts within the last rate limit period
 	alarm   *clock.Alarm
+	last    int // the last place that was given to a delivery
 
-	attempting int                     // attempts under way
-	held       *delivery               // among retries: to be overtaken by the next one
-	behind     map[*delivery]*delivery // what waits until the key, which overtakes it, was attempted
+	attempting  int         // attempts in progress
+	held        int         // among retries: to be overtaken by the next delivery; 0 if none is
+	overtakenBy map[int]int // what waits until the key, which overtakes it, has been attempted
 
-	changing *cut.Source[delivery] // of the journal that its deliveries are in
-
-	once      bool // no webhook's: each delivery is attempted once
-	forgotten bool // nothing more happens to it
+	once   bool // not a webhook's: each delivery is attempted once
+	closed bool // nothing more is attempted
 }
 
-// due returns when the queue has something to do, now if not later; not ok means:
-// never, unless something is added.
+func newQueue(hook Webhook, h *history) *queue {
+	return &queue{hook: hook, history: h, overtakenBy: map[int]int{}}
+}
+
+// due returns when the queue has something to do, which is now if not later. If not
+// ok, there is nothing to do until something is added.
 func (q *queue) due(now time.Time) (at time.Time, ok bool) {
-	if q.forgotten || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
+	if q.closed || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
 		return at, false
 	}
 	at = now
 	if len(q.pending) == 0 {
-		at = latest(at, q.retries[0].NextAttempt)
+		at = latest(at, q.firstRetry())
 	}
 	for n := len(q.starts); n > 0 && q.starts[n-1].After(now); n-- {
 		q.starts = q.starts[:n-1] // the clock was set back since
@@ -66,6 +52,8 @@ func (q *queue) due(now time.Time) (at time.Time, ok bool) {
 	}
 	return at, true
 }
+
+func (q *queue) firstRetry() time.Time { return q.history.at(q.retries[0]).NextAttempt }
 
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {
@@ -80,28 +68,32 @@ func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next delivery from the queue, or returns nil if there is
-// nothing to do now. A retry that is due comes before what is new.
+// take removes the next delivery from the queue, to be changed, or returns nil if
+// there is nothing to do now. A retry that is due comes before what is new.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
 	}
 	from := &q.pending
-	if len(q.retries) > 0 && !q.retries[0].NextAttempt.After(now) {
+	if len(q.retries) > 0 && !q.firstRetry().After(now) {
 		from = &q.retries
 	}
-	next := (*from)[0]
-	(*from)[0] = nil
+	next := q.history.edit((*from)[0])
 	*from = (*from)[1:]
-	if q.held == next {
-		q.held = nil // nothing overtakes it any more
-	}
+	q.release(next)
 	q.count(now)
 	return next
 }
 
-// count counts an attempt against the rate limit. What is kept are as many as
-// the limit looks back at, which may be more than an int can hold.
+// release ends holding a delivery back, if it is the one.
+func (q *queue) release(x *delivery) {
+	if x.Held {
+		q.held, x.Held = 0, false
+	}
+}
+
+// count counts an attempt against the rate limit. It keeps as many as the limit looks
+// back at, which may be more than an int can hold.
 func (q *queue) count(start time.Time) {
 	if q.hook.RateLimit > 0 {
 		q.starts = append(q.starts, start)
@@ -109,120 +101,80 @@ func (q *queue) count(start time.Time) {
 	}
 }
 
-// push puts a new delivery into the queue, where a fault may get in the way, if
-// one hit it. Whatever is held back for being overtaken comes after it, once it
-// was attempted: attempts may overlap.
+// append puts a delivery at the end of the queue.
+func (q *queue) append(x *delivery) {
+	q.place(x)
+	q.pending = append(q.pending, x.n)
+}
+
+func (q *queue) place(x *delivery) {
+	q.last++
+	x.Place = q.last
+}
+
+// push puts a new delivery into the queue, as a fault wants it if a rule matched. It
+// overtakes a delivery that is held back: that one comes after it has been attempted,
+// because attempts may overlap.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	var hit record.Fault
 	if rule != nil {
 		hit, x.Fault = rule.Fault, rule.ID
 	}
-	held := q.held
-	q.held = nil
-	overtakes := false
-	switch hit.Action {
-	case record.FaultDrop:
-		x.become(record.DeliveryDropped)
-	case record.FaultReorder:
-		q.held = x
+	var overtaken *delivery
+	if q.held != 0 {
+		overtaken = q.history.edit(q.held)
+		q.remove(overtaken)
+	}
+	x.Duplicate = hit.Action == record.FaultDuplicate
+	switch {
+	case hit.Action == record.FaultDrop:
+		q.history.setState(x, record.DeliveryDropped)
+	case hit.Action == record.FaultReorder:
+		q.held, x.Held = x.n, true
 		q.later(x, now.Add(cmp.Or(hit.Delay, fault.DefaultHold)))
+	case hit.Delay > 0:
+		q.later(x, now.Add(hit.Delay))
 	default:
-		x.Duplicate = hit.Action == record.FaultDuplicate
-		if hit.Delay > 0 {
-			q.later(x, now.Add(hit.Delay))
-		} else {
-			q.pending = append(q.pending, x)
-			overtakes = true
+		q.append(x)
+		if overtaken != nil {
+			q.place(overtaken)
+			q.overtakenBy[x.n] = overtaken.n
+			return
 		}
 	}
-	if held != nil {
-		q.letPass(held, x, overtakes)
+	if overtaken != nil {
+		q.append(overtaken)
 	}
 }
 
-// letPass ends holding a delivery back: it comes after x if x can overtake it, or
-// else at once.
-func (q *queue) letPass(held, x *delivery, overtakes bool) {
-	q.remove(held)
-	if !overtakes {
-		q.pending = append(q.pending, held)
-		return
-	}
-	if q.behind == nil {
-		q.behind = map[*delivery]*delivery{}
-	}
-	q.behind[x] = held
-}
-
-// overtaken lets come what waited for a delivery, which has been attempted.
-func (q *queue) overtaken(by *delivery) {
-	if held := q.behind[by]; held != nil {
-		delete(q.behind, by)
-		q.pending = slices.Insert(q.pending, 0, held)
+// attempted lets come what a delivery has overtaken, now that it has been attempted.
+func (q *queue) attempted(x *delivery) {
+	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
+		delete(q.overtakenBy, x.n)
+		q.pending = slices.Insert(q.pending, 0, overtaken)
 	}
 }
 
-// inLine returns what is to be attempted now or waits to be overtaken, in the order
-// in which it will be.
-func (q *queue) inLine() []*delivery {
-	line, behind := make([]*delivery, 0, len(q.pending)), maps.Clone(q.behind)
-	for _, x := range q.pending {
-		line = append(line, x)
-		if held := behind[x]; held != nil {
-			line = append(line, held)
-			delete(behind, x)
-		}
-	}
-	earlier := func(a, b *delivery) int { return a.CreatedAt.Compare(b.CreatedAt) }
-	overtaken := slices.SortedFunc(maps.Values(behind), earlier) // by attempts under way
-	return append(overtaken, line...)
-}
-
-// later queues a delivery for a time, behind those of the same time.
+// later queues a delivery for a time, after those of the same time.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
-	i, _ := slices.BinarySearchFunc(q.retries, at, func(other *delivery, at time.Time) int {
-		if other.NextAttempt.After(at) {
-			return 1
-		}
-		return -1
-	})
-	q.retries = slices.Insert(q.retries, i, x)
+	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
+	q.retries = slices.Insert(q.retries, i, x.n)
 }
 
-// remove takes a delivery out of its queue, wherever in it that is.
+// remove takes a delivery out of its queue, wherever it is.
 func (q *queue) remove(x *delivery) {
-	is := func(other *delivery) bool { return other == x }
-	if q.held == x {
-		q.held = nil
-	}
-	maps.DeleteFunc(q.behind, func(_, held *delivery) bool { return held == x })
+	is := func(n int) bool { return n == x.n }
+	q.release(x)
+	maps.DeleteFunc(q.overtakenBy, func(_, overtaken int) bool { return is(overtaken) })
 	q.pending = slices.DeleteFunc(q.pending, is)
 	q.retries = slices.DeleteFunc(q.retries, is)
 	x.NextAttempt = time.Time{}
 }
 
-// restoreLimit counts the attempts that were made against the rate limit.
-func (q *queue) restoreLimit(all []*delivery) {
-	if q.hook.RateLimit == 0 {
-		return
-	}
-	var starts []time.Time
-	for _, x := range all {
-		for _, a := range x.Attempts {
-			if x.webhookID == q.hook.ID {
-				starts = append(starts, a.Time)
-			}
-		}
-	}
-	slices.SortFunc(starts, time.Time.Compare)
-	for _, start := range starts {
-		q.count(start)
-	}
-}
-
-// forget leaves a queue with nothing to do, for good.
-func (q *queue) forget() {
+// close leaves a queue with nothing to do. Attempts in progress end by themselves.
+func (q *queue) close() {
 	q.alarm.Stop()
-	q.pending, q.retries, q.held, q.behind, q.forgotten = nil, nil, nil, nil, true
+	q.pending, q.retries, q.held, q.closed = nil, nil, 0, true
+	clear(q.overtakenBy)
 }

@@ -10,25 +10,31 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func named(id string) *delivery { return &delivery{Delivery: record.Delivery{ID: id}} }
+// named adds a delivery with a name to the history of a queue.
+func named(q *queue, name string) *delivery {
+	x := &delivery{Delivery: record.Delivery{Event: name}}
+	q.history.add(x)
+	return x
+}
 
 // taken takes all that can be taken now.
-func taken(q *queue, now time.Time) (ids []string) {
+func taken(q *queue, now time.Time) (names []string) {
 	for x := q.take(now); x != nil; x = q.take(now) {
-		ids = append(ids, x.ID)
+		names = append(names, x.Event)
 	}
-	return ids
+	return names
 }
 
 // A retry that is due comes before what is new, and one that is not does not
 // keep what is new.
 func TestTakeInOrder(t *testing.T) {
-	q := &queue{}
-	q.later(named("later"), start.Add(time.Minute))
-	q.later(named("due 2"), start)
-	q.later(named("due 1"), start.Add(-time.Second))
-	q.later(named("due 3"), start) // behind those of the same time
-	q.pending = []*delivery{named("new 1"), named("new 2")}
+	q := newQueue(Webhook{}, newHistory())
+	q.later(named(q, "later"), start.Add(time.Minute))
+	q.later(named(q, "due 2"), start)
+	q.later(named(q, "due 1"), start.Add(-time.Second))
+	q.later(named(q, "due 3"), start) // behind those of the same time
+	q.append(named(q, "new 1"))
+	q.append(named(q, "new 2"))
 	if got, want := taken(q, start), []string{"due 1", "due 2", "due 3", "new 1", "new 2"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -44,11 +50,10 @@ func TestTakeInOrder(t *testing.T) {
 }
 
 func TestWaitForGood(t *testing.T) {
-	for name, q := range map[string]*queue{
-		"archived":  {hook: Webhook{Archived: true}},
-		"forgotten": {forgotten: true},
-	} {
-		q.pending = []*delivery{named("x")}
+	archived, closed := newQueue(Webhook{Archived: true}, newHistory()), newQueue(Webhook{}, newHistory())
+	closed.closed = true
+	for name, q := range map[string]*queue{"archived": archived, "closed": closed} {
+		q.append(named(q, "x"))
 		if _, ok := q.wait(start); ok || q.take(start) != nil {
 			t.Errorf("%s: something can be taken", name)
 		}
@@ -57,9 +62,9 @@ func TestWaitForGood(t *testing.T) {
 
 // Never are there more attempts than the limit in any window of its period.
 func TestRateLimit(t *testing.T) {
-	q := &queue{hook: Webhook{RateLimit: 2, Period: "second"}}
+	q := newQueue(Webhook{RateLimit: 2, Period: "second"}, newHistory())
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
-		q.pending = append(q.pending, named(id))
+		q.append(named(q, id))
 	}
 	for _, step := range []struct {
 		after time.Duration
@@ -85,11 +90,11 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestPushWithFaults(t *testing.T) {
-	q := &queue{}
+	q := newQueue(Webhook{}, newHistory())
 	rule := func(action record.FaultAction) *record.FaultRule {
 		return &record.FaultRule{ID: "fault-1", Fault: record.Fault{Action: action}}
 	}
-	held, next, lost, twice := named("held"), named("next"), named("lost"), named("twice")
+	held, next, lost, twice := named(q, "held"), named(q, "next"), named(q, "lost"), named(q, "twice")
 	q.push(held, rule(record.FaultReorder), start)
 	q.push(next, nil, start)
 	q.push(lost, rule(record.FaultDrop), start)
@@ -97,8 +102,8 @@ func TestPushWithFaults(t *testing.T) {
 	if got, want := taken(q, start), []string{"next", "twice"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	q.overtaken(twice)
-	q.overtaken(next)
+	q.attempted(twice)
+	q.attempted(next)
 	if got, want := taken(q, start), []string{"held"}; !slices.Equal(got, want) {
 		t.Errorf("once it was overtaken: %v, want %v", got, want)
 	}
@@ -107,5 +112,21 @@ func TestPushWithFaults(t *testing.T) {
 	}
 	if !twice.Duplicate || next.Duplicate {
 		t.Error("the wrong one is delivered twice")
+	}
+}
+
+// The places of what is queued tell the order in which it is attempted.
+func TestPlaces(t *testing.T) {
+	q := newQueue(Webhook{}, newHistory())
+	reorder := &record.FaultRule{Fault: record.Fault{Action: record.FaultReorder}}
+	held, next, last := named(q, "held"), named(q, "next"), named(q, "last")
+	q.push(held, reorder, start)
+	if !held.Held || q.held != held.n {
+		t.Error("the first is not held back")
+	}
+	q.push(next, nil, start)
+	q.push(last, nil, start)
+	if held.Held || next.Place >= held.Place || held.Place >= last.Place {
+		t.Errorf("places %d, %d, %d (held %v); want next before held before last", next.Place, held.Place, last.Place, held.Held)
 	}
 }

@@ -17,14 +17,14 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	if q == nil || q.once {
 		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)
 	}
-	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)).ID, nil
+	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
 }
 
 // SendTo delivers a body to a URL that is no webhook's: it is attempted once.
 func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body)).ID
+	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
 }
 
 // targetLocked returns the queue to a URL that is no webhook's. Its id is one
@@ -36,7 +36,8 @@ func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 		}
 	}
 	d.lastTarget--
-	q := &queue{hook: Webhook{ID: d.lastTarget, URL: to, Secret: secret.Key, Hash: secret.Hash}, once: true}
+	q := newQueue(Webhook{ID: d.lastTarget, URL: to, Secret: secret.Key, Hash: secret.Hash}, d.history)
+	q.once = true
 	d.addLocked(q)
 	return q
 }

@@ -4,16 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"example.com/emailplatform/mockserver/internal/cut"
+	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State is all that an engine remembers, but for its webhooks; or what of it has
+// State is all that an engine remembers, except its webhooks; or what of it has
 // changed.
 type State struct {
 	Deliveries []Saved              `json:"deliveries"`
@@ -21,19 +23,66 @@ type State struct {
 	LastEvent  int                  `json:"last_event"`
 }
 
-// Saved is a delivery with what there is left to do for it.
+// Saved is a delivery with what is left to do for it.
 type Saved struct {
 	*record.Delivery
 	progress
-	Attempts []AttemptWire `json:"attempts"`             // the same with their durations
-	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is no text
-	Place    int           `json:"place,omitzero"`       // in the webhook's queue, from 1
-	Held     bool          `json:"held,omitzero"`        // to be overtaken by the webhook's next one
+	Attempts []AttemptWire `json:"attempts"`             // with their durations
+	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not text
 }
 
-// Add puts what has changed since over a state.
-func (s *State) Add(changed State) error {
-	for i, d := range changed.Deliveries {
+// Snapshot is what an engine remembers at one moment, except its webhooks. It never
+// changes.
+type Snapshot struct {
+	Events    []*record.FiredEvent // the latest ones
+	LastEvent int
+	Version   uint64 // of the engine
+
+	deliveries table.Copy[delivery]
+}
+
+// Snapshot returns what there is now.
+func (d *Engine) Snapshot() Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.history
+	return Snapshot{slices.Clone(h.events), h.lastEvent, h.version, h.deliveries.Snapshot()}
+}
+
+// Version grows with every change.
+func (d *Engine) Version() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.history.version
+}
+
+// Deliveries iterates over the deliveries that were changed or made after an earlier
+// snapshot, in the order in which they were made. What it yields is valid until the
+// next one.
+func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
+	var out Saved
+	return func(yield func(*Saved) bool) {
+		for x := range s.deliveries.Since(since.deliveries) {
+			out = Saved{Delivery: &x.Delivery, progress: x.progress, Attempts: onWire(x.Attempts)}
+			if !utf8.Valid(x.Body) {
+				out.Bytes = x.Body
+			}
+			if !yield(&out) {
+				return
+			}
+		}
+	}
+}
+
+// EventsSince returns the events that fired after an earlier snapshot, unless they
+// were forgotten since.
+func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
+	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
+}
+
+// Apply puts later changes over a state.
+func (s *State) Apply(later State) error {
+	for i, d := range later.Deliveries {
 		n := 0
 		if d.Delivery != nil {
 			n, _ = strconv.Atoi(strings.TrimPrefix(d.ID, idPrefix))
@@ -44,94 +93,121 @@ func (s *State) Add(changed State) error {
 		case n == len(s.Deliveries)+1:
 			s.Deliveries = append(s.Deliveries, d)
 		default:
-			return fmt.Errorf("deliveries[%d]: id: want one of those before, or the next", i)
+			return fmt.Errorf("deliveries[%d]: id must be an earlier one, or the next", i)
 		}
 	}
-	s.Events = append(s.Events, changed.Events...)
+	s.Events = append(s.Events, later.Events...)
 	s.Events = s.Events[max(0, len(s.Events)-MaxEvents):]
-	s.LastEvent = changed.LastEvent
+	s.LastEvent = later.LastEvent
 	return nil
 }
 
-// Check returns the first mistake in a state of webhooks that have these names.
+// Check returns the first error in a state of webhooks with these names.
 func (s State) Check(hooks map[string]bool) error {
 	for i, d := range s.Deliveries {
+		problem := ""
 		switch {
-		case d.Delivery == nil || d.ID != ID(i):
-			return fmt.Errorf("deliveries[%d]: id: want %s", i, ID(i))
+		case d.Delivery == nil || d.ID != ID(i+1):
+			problem = "id must be " + ID(i+1)
 		case d.WebhookID != "" && !hooks[d.WebhookID]:
-			return fmt.Errorf("deliveries[%d]: webhook_id: there is none such", i)
+			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
 		case d.Tries < 0:
-			return fmt.Errorf("deliveries[%d]: tries: want 0 or more", i)
-		case !d.Forgotten && !known(d.State):
-			return fmt.Errorf("deliveries[%d]: state: %q is none", i, d.State)
+			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)
+		case !d.Forgotten && !slices.Contains(states, d.State):
+			problem = fmt.Sprintf("state %q does not exist", d.State)
+		}
+		if problem != "" {
+			return fmt.Errorf("deliveries[%d]: %s", i, problem)
 		}
 	}
 	if slices.Contains(s.Events, nil) {
-		return errors.New("events: want objects")
+		return errors.New("events must be objects")
 	}
 	return nil
 }
 
-func known(s record.DeliveryState) bool {
-	switch s {
-	case record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying,
-		record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped:
-		return true
-	}
-	return false
-}
+var (
+	states     = append(unfinished, record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
+	unfinished = []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
+)
 
-// Forget forgets what is to be delivered, for good. What is being attempted ends
-// by itself.
+// Forget drops what is to be delivered. What is being attempted ends by itself.
 func (d *Engine) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, q := range d.queues {
-		q.forget()
+		q.close()
 	}
 }
 
-// Replace gives the engine other webhooks and other journals. What was to be
-// delivered before is forgotten.
+// Replace gives the engine other webhooks and another history. What was to be
+// delivered before is dropped.
 func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queues, d.order, d.audience = map[int64]*queue{}, nil, audience{}
-	d.changing = &cut.Source[delivery]{}
-	d.acts++
+	version := d.history.version
+	d.queues, d.order, d.subscribers = map[int64]*queue{}, nil, map[topic][]*queue{}
+	d.history = newHistory()
+	d.history.version, d.history.lastEvent = version+1, from.LastEvent
 	for _, h := range hooks {
-		d.addLocked(&queue{hook: h})
+		d.addLocked(newQueue(h, d.history))
 	}
 	for _, e := range from.Events {
 		e.Time = e.Time.UTC()
+		d.history.events = append(d.history.events, e)
+		d.history.countEvent(e)
 	}
-	d.journal = newJournal(from.Events, from.LastEvent)
+	var waiting []*delivery
 	for _, saved := range from.Deliveries {
-		d.journal.add(saved.delivery())
-	}
-	d.journal.countAttempts()
-	slices.SortStableFunc(from.Deliveries, func(a, b Saved) int { return cmp.Compare(a.Place, b.Place) })
-	for _, saved := range from.Deliveries {
-		if saved.Forgotten {
-			continue
+		x := saved.delivery()
+		d.history.add(x)
+		if slices.Contains(unfinished, x.State) && !x.Forgotten {
+			waiting = append(waiting, x)
 		}
-		d.resumeLocked(d.journal.byID[saved.ID], saved.Held)
+	}
+	d.countAttemptsLocked()
+	slices.SortStableFunc(waiting, func(a, b *delivery) int { return cmp.Compare(a.Place, b.Place) })
+	for _, x := range waiting {
+		d.resumeLocked(x)
 	}
 	for _, q := range d.order {
-		q.restoreLimit(d.journal.deliveries)
 		d.startLocked(q)
 	}
 }
 
-// delivery is what was saved. Nobody knows how an attempt ended that was under
-// way, but it was made, and counts.
+// countAttemptsLocked counts the attempts that were restored in the order of their
+// times, so the same minutes are kept as when they were made.
+func (d *Engine) countAttemptsLocked() {
+	type attempt struct {
+		of   *delivery
+		made record.Attempt
+	}
+	var all []attempt
+	for x := range d.history.deliveries.All() {
+		for _, a := range x.Attempts {
+			all = append(all, attempt{x, a})
+		}
+	}
+	slices.SortFunc(all, func(a, b attempt) int { return a.made.Time.Compare(b.made.Time) })
+	for _, a := range all {
+		d.history.of(a.of).attempted(a.made)
+		if q := d.queues[a.of.webhookID]; q != nil {
+			q.count(a.made.Time)
+		}
+	}
+}
+
+// delivery returns what was saved. The result of an attempt that was in progress is
+// unknown, but it was made, and counts.
 func (s Saved) delivery() *delivery {
+	if s.Forgotten {
+		return &delivery{progress: progress{Forgotten: true}}
+	}
 	out := &delivery{Delivery: *s.Delivery, progress: s.progress}
 	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file may contain any zone
 	out.Attempts = fromWire(s.Attempts)
-	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is that of no webhook
+	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is not a webhook's
 	if len(s.Bytes) > 0 {
 		out.Body = s.Bytes
 	}
@@ -145,25 +221,47 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is what became of an attempt that was under way.
-const cutShort = "the state was saved before there was an answer"
+// cutShort is the error of an attempt that was in progress.
+const cutShort = "the state was saved before there was a response"
 
-// resumeLocked puts what is still to be delivered into its queue. What went to
-// no webhook has none, as snapshots do not hold its secret.
-func (d *Engine) resumeLocked(x *delivery, held bool) {
+// resumeLocked puts what is still to be delivered into its queue. What went to a URL
+// that is not a webhook's has none, because snapshots do not have its secret.
+func (d *Engine) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {
-	case x.State != record.DeliveryQueued && x.State != record.DeliveryInFlight && x.State != record.DeliveryRetrying:
 	case q == nil:
-		x.become(record.DeliveryFailed)
-		x.NextAttempt = time.Time{}
+		d.history.setState(x, record.DeliveryFailed)
+		x.NextAttempt, x.Held = time.Time{}, false
 	case x.NextAttempt.IsZero():
-		x.become(record.DeliveryQueued)
-		q.pending = append(q.pending, x)
+		d.history.setState(x, record.DeliveryQueued)
+		q.pending = append(q.pending, x.n)
 	default:
 		q.later(x, x.NextAttempt)
-		if held {
-			q.held = x
+		if x.Held {
+			q.held = x.n
 		}
+	}
+	if q != nil {
+		q.last = max(q.last, x.Place)
+	}
+}
+
+// ReplaceAccount gives an account other webhooks, and forgets its deliveries and
+// events. Those of other accounts, their ids and their attempts stay.
+func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.order = slices.DeleteFunc(slices.Clone(d.order), func(q *queue) bool {
+		gone := q.hook.AccountID == account && !q.once
+		if gone {
+			q.close()
+			d.unsubscribe(q)
+			delete(d.queues, q.hook.ID)
+		}
+		return gone
+	})
+	d.history.forget(account)
+	for _, h := range hooks {
+		d.addLocked(newQueue(h, d.history))
 	}
 }

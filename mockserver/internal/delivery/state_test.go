@@ -39,14 +39,12 @@ func engineTo(t *testing.T, receiver http.HandlerFunc) *Engine {
 
 var hook = Webhook{ID: 7, AccountID: 1, URL: "http://receiver.example/", Secret: "s", Hash: webhook.SHA256}
 
-// jsonOf is a cut as JSON, as a snapshot has it.
-func jsonOf(t *testing.T, c *Cut) []byte {
+// jsonOf is a snapshot as JSON.
+func jsonOf(t *testing.T, now Snapshot) []byte {
 	t.Helper()
-	out := State{Events: c.Events, LastEvent: c.LastEvent}
-	for x := range c.All() {
+	out := State{Events: now.Events, LastEvent: now.LastEvent}
+	for x := range now.Deliveries(Snapshot{}) {
 		out.Deliveries = append(out.Deliveries, *x)
-		last := &out.Deliveries[len(out.Deliveries)-1]
-		last.Delivery = new(*x.Delivery)
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -58,12 +56,17 @@ func jsonOf(t *testing.T, c *Cut) []byte {
 // read is what an engine remembers, read back from JSON.
 func read(t *testing.T, e *Engine) (out State) {
 	t.Helper()
-	c := e.Take(nil)
-	defer c.Release()
-	if err := json.Unmarshal(jsonOf(t, c), &out); err != nil {
+	if err := json.Unmarshal(jsonOf(t, e.Snapshot()), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+func send(t *testing.T, e *Engine, body string) {
+	t.Helper()
+	if _, err := e.Send("7", []byte(body)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // What a state remembers does not change when deliveries go on, and an engine
@@ -79,7 +82,7 @@ func TestStateStandsStill(t *testing.T) {
 		}
 		answer <- http.StatusBadGateway
 		synctest.Wait()
-		state := e.Take(nil)
+		state := e.Snapshot()
 		time.Sleep(time.Second)
 		answer <- http.StatusOK
 		synctest.Wait()
@@ -87,7 +90,6 @@ func TestStateStandsStill(t *testing.T) {
 			t.Fatalf("the delivery is %s after %d attempts", got.State, len(got.Attempts))
 		}
 		text := jsonOf(t, state)
-		state.Release()
 		var back State
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatal(err)
@@ -115,7 +117,7 @@ func TestStateWithForgotten(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) { tries++ })
 		e.Replace([]Webhook{hook}, State{Deliveries: []Saved{
 			{Delivery: &record.Delivery{ID: "dlv-1"}, progress: progress{Forgotten: true}},
-			{Delivery: &record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}, Place: 1},
+			{Delivery: &record.Delivery{ID: "dlv-2", WebhookID: "7", URL: hook.URL, State: record.DeliveryQueued}},
 		}})
 		synctest.Wait()
 		if got := e.Record("dlv-2"); tries != 1 || got.State != record.DeliveryDelivered {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/table"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -12,7 +13,15 @@ import (
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.journal.eventsThat(wanted)
+	out := []record.FiredEvent{}
+	for _, e := range d.history.events {
+		if wanted(e) {
+			copied := *e
+			copied.Body, copied.Deliveries = slices.Clone(e.Body), append([]string{}, e.Deliveries...)
+			out = append(out, copied)
+		}
+	}
+	return out
 }
 
 // NewestEvents returns how many events the journal holds, and iterates over them, the
@@ -20,81 +29,55 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := slices.Clone(d.journal.events)
+	all := slices.Clone(d.history.events)
 	return len(all), slices.Backward(all)
 }
 
-// step is how many deliveries are looked at while the engine stands still: it goes
-// on between two steps.
-const step = 256
-
-// fired returns the deliveries of the journal, and how many of them are not
-// forgotten. The slice only grows, until another takes its place.
-func (d *Engine) fired() (all []*delivery, n int) {
+// all returns all deliveries as they are now, and how many are not forgotten.
+func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.journal.deliveries, len(d.journal.byID)
+	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
 }
 
-// Deliveries returns copies of all deliveries, in the order in which the events
-// fired, each as it is when its turn comes: the engine goes on meanwhile.
+// Deliveries returns all deliveries, in the order in which they were made.
 func (d *Engine) Deliveries() []record.Delivery {
-	all, n := d.fired()
+	all, n := d.all()
 	out := make([]record.Delivery, 0, n)
-	for some := range slices.Chunk(all, step) {
-		out = d.appendCopies(out, some)
+	for x := range all.All() {
+		if !x.Forgotten {
+			copied := x.Delivery
+			copied.Body, copied.Attempts = slices.Clone(x.Body), append([]record.Attempt{}, x.Attempts...)
+			out = append(out, copied)
+		}
 	}
 	return out
 }
 
-func (d *Engine) appendCopies(to []record.Delivery, some []*delivery) []record.Delivery {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, x := range some {
-		if x.Forgotten {
-			continue
-		}
-		to = append(to, x.Delivery)
-		last := &to[len(to)-1]
-		last.Body = slices.Clone(x.Body)
-		last.Attempts = append([]record.Attempt{}, x.Attempts...)
-	}
-	return to
-}
-
 // NewestDeliveries returns how many deliveries there are, and iterates over them, the
-// latest first, each with what describes it as it stands. The engine stands still
-// while one is looked at, and goes on now and then: what is called may take no lock
-// of its.
+// latest first, each with a function that returns its summary.
 func (d *Engine) NewestDeliveries() (int, iter.Seq2[*record.Delivery, func() Summary]) {
-	all, known := d.fired()
-	return known, func(yield func(*record.Delivery, func() Summary) bool) {
-		for n := len(all); n > 0; n -= step {
-			if !d.lookAt(all[max(0, n-step):n], yield) {
+	all, n := d.all()
+	return n, func(yield func(*record.Delivery, func() Summary) bool) {
+		for x := range all.Backward() {
+			if !x.Forgotten && !yield(&x.Delivery, func() Summary { return d.summary(x) }) {
 				return
 			}
 		}
 	}
 }
 
-// lookAt yields some deliveries, the latest first, and reports whether to go on.
-func (d *Engine) lookAt(some []*delivery, yield func(*record.Delivery, func() Summary) bool) bool {
+func (d *Engine) summary(x *delivery) Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.clock.Now()
-	for _, x := range slices.Backward(some) {
-		if !x.Forgotten && !yield(&x.Delivery, func() Summary { return summaryOf(x, d.queues[x.webhookID], now) }) {
-			return false
-		}
-	}
-	return true
+	return summaryOf(x, d.queues[x.webhookID], d.clock.Now())
 }
 
 // Record returns everything about a delivery, or nil if there is none with the id.
 func (d *Engine) Record(id string) *Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := d.journal.byID[id]
+	x := d.history.find(id)
 	if x == nil {
 		return nil
 	}

@@ -61,9 +61,7 @@ func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) 
 
 // Snapshot writes the whole state.
 func (w *Environment) Snapshot(to io.Writer) error {
-	state := w.Platform.Take()
-	defer state.Release()
-	if err := state.Write(to); err != nil {
+	if err := w.Platform.Snapshot().Write(to); err != nil {
 		return fmt.Errorf("mockserver: snapshot: %w", err)
 	}
 	return nil

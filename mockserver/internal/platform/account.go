@@ -2,26 +2,38 @@ package platform
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
-	"example.com/emailplatform/mockserver/internal/cut"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/table"
 )
 
 // records are all that the platform knows.
 type records struct {
 	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
 	accounts map[int64]*account
-	messages map[string]*message // of all accounts, by id
-	kept     []*message          // the same in their order; it only grows
-	outbox   []*message          // those that were sent, in order, also when deleted; it only grows, or is replaced
-	changing cut.Source[message] // told before a message changes
+	messages table.Table[message] // of all accounts, in the order in which they were made
+	places   map[string]int       // of the messages, by id
 }
 
 func newRecords() records {
-	return records{accounts: map[int64]*account{}, messages: map[string]*message{}}
+	return records{accounts: map[int64]*account{}, places: map[string]int{}}
+}
+
+func (r *records) addMessage(m *message) {
+	r.places[m.ID] = r.messages.Len()
+	r.messages.Add(m)
+}
+
+// message returns a message, which must not be changed, or nil.
+func (r *records) message(id string) *message {
+	if i, ok := r.places[id]; ok {
+		return r.messages.At(i)
+	}
+	return nil
 }
 
 // webhooks are those of all accounts.
@@ -36,6 +48,17 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
 		a.stopCampaigns()
+	}
+}
+
+// accountsLocked iterates over an account, or over all if it is 0, by their ids.
+func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
+	return func(yield func(*account) bool) {
+		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
+			if (only == 0 || id == only) && !yield(p.accounts[id]) {
+				return
+			}
+		}
 	}
 }
 

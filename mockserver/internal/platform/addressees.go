@@ -9,19 +9,21 @@ import "strings"
 type addressees map[string]addressee
 
 type addressee struct {
-	list    *list
-	contact *contact
+	list *list
+	slot uint32 // of the contact
 }
 
 // added must be told of every contact that is added to a list, or added again.
 func (a addressees) added(l *list, c *contact) {
-	address := strings.ToLower(c.Email)
-	if last := a[address].contact; last == nil || last.Added < c.Added {
-		a[address] = addressee{l, c}
+	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
+		a[strings.ToLower(c.Email)] = addressee{l, c.slot}
 	}
 }
 
 func (a addressees) find(address string) (*list, *contact) {
-	found := a[strings.ToLower(address)]
-	return found.list, found.contact
+	found, ok := a[strings.ToLower(address)]
+	if !ok {
+		return nil, nil
+	}
+	return found.list, found.list.contacts.slot(found.slot)
 }

@@ -50,19 +50,17 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 		defer p.work.Done()
 		parts, from := content{}, -1
 		for {
-			next, _ := transact(p, accountID, nil, func(t *tx) (int, error) {
-				if t.p.closed || t.account.Campaigns.byID[c.ID] != c {
-					return -1, nil
-				}
-				if from < 0 {
-					if c.Status != campaignScheduled {
-						return -1, nil
-					}
+			next := -1
+			_ = p.transact(accountID, nil, func(t *tx) error {
+				switch {
+				case t.p.closed || t.account.Campaigns.byID[c.ID] != c:
+				case from >= 0:
+					next = t.sendBatch(c, parts, from)
+				case c.Status == campaignScheduled:
 					c.Status = campaignDelivering
-					parts = t.sendable(c.Content)
-					return c.Next, nil
+					parts, next = t.sendable(c.Content), c.Next
 				}
-				return t.sendBatch(c, parts, from), nil
+				return nil
 			})
 			if next < 0 {
 				return
@@ -77,8 +75,10 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 // go on with, or -1 at the end.
 func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 	l := t.account.Lists.byID[c.ListID]
-	to := min(from+campaignBatch, len(l.contacts.all))
-	for _, member := range l.contacts.all[from:to] {
+	n := l.contacts.all.Len()
+	to := min(from+campaignBatch, n)
+	for i := range to - from {
+		member := l.contacts.all.At(from + i)
 		if member.Status != statusActive || t.account.Suppression.matches(member.Email) {
 			continue
 		}
@@ -89,7 +89,7 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 		m.to(l.ID, member)
 		t.send(m)
 	}
-	if to < len(l.contacts.all) {
+	if to < n {
 		c.Next = to
 		return to
 	}

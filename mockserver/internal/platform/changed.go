@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// changedSnapshot is a whole state that changes are put over.
-type changedSnapshot struct {
-	snapshot
+// mergedState is a whole state that changes are put over.
+type mergedState struct {
+	state
 
 	contacts map[int64]int  // places of contacts by their ids, once there is a change
 	messages map[string]int // the same of messages
 }
 
 // add puts a change over the state.
-func (s *changedSnapshot) add(next *snapshot) error {
+func (s *mergedState) add(next *state) error {
 	if next.Change != s.Change+1 {
 		return fmt.Errorf("want change %d", s.Change+1)
 	}
 	s.index()
 	s.Change, s.head = next.Change, next.head
 	for _, a := range next.Accounts {
-		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, accountSnapshot.compare)
+		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, accountState.compare)
 		if known {
 			s.Accounts[i].take(a)
 		} else {
@@ -42,26 +42,13 @@ func (s *changedSnapshot) add(next *snapshot) error {
 		s.Messages = put(s.Messages, s.messages, m.ID, m)
 	}
 	s.Contents = append(s.Contents, next.Contents...)
-	return s.Add(next.State)
+	return s.Apply(next.State)
 }
 
-func (a accountSnapshot) compare(id int64) int { return cmp.Compare(a.ID, id) }
-
-// since leaves of an account the collections that are not as they were.
-func (a accountSnapshot) since(was accountSnapshot) (left accountSnapshot, changed bool) {
-	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
-	for i := 1; i < now.NumField(); i++ { // behind the id
-		if reflect.DeepEqual(now.Field(i).Interface(), before.Field(i).Interface()) {
-			now.Field(i).SetZero()
-		} else {
-			changed = true
-		}
-	}
-	return a, changed
-}
+func (a accountState) compare(id int64) int { return cmp.Compare(a.ID, id) }
 
 // take takes over the collections of a later state that has but some.
-func (a *accountSnapshot) take(later accountSnapshot) {
+func (a *accountState) take(later accountState) {
 	into, from := reflect.ValueOf(a).Elem(), reflect.ValueOf(later)
 	for i := 1; i < from.NumField(); i++ {
 		if !from.Field(i).IsNil() {
@@ -73,7 +60,7 @@ func (a *accountSnapshot) take(later accountSnapshot) {
 var errNoContent = errors.New("content: there is none such")
 
 // index finds the places of records, when the first change comes.
-func (s *changedSnapshot) index() {
+func (s *mergedState) index() {
 	if s.contacts != nil {
 		return
 	}

@@ -22,14 +22,17 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member is the same for what changes a contact: a deleted one can be read,
-// but it is no longer there to be changed.
+// member returns the contact that a path names, to be changed. A deleted one can be
+// read, but not changed.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {
 		err = problem.NotFound("contact", id, "path", "contact_id")
 	}
-	return l, c, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return l, l.contacts.edit(c), nil
 }
 
 // CreateContact implements POST /lists/{list_id}/contacts.
@@ -117,7 +120,7 @@ func (p *Platform) UpdateContact(
 	ctx context.Context, r api.UpdateContactRequestObject,
 ) (api.UpdateContactResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.UpdateContactResponseObject, error) {
-		l, c, err := t.member(r.ListID, r.ContactID)
+		_, c, err := t.member(r.ListID, r.ContactID)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +132,7 @@ func (p *Platform) UpdateContact(
 			}
 			set = slices.DeleteFunc(slices.Clone(set), func(b attribute) bool { return b.Name == a.Name })
 		}
-		l.contacts.setAttributes(c, set)
+		c.Attributes = set
 		return api.UpdateContact200JSONResponse(c.wire()), nil
 	})
 }

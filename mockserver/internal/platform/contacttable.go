@@ -5,20 +5,19 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
-	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver/internal/cut"
+	"example.com/emailplatform/mockserver/internal/table"
 )
 
 // contactTable holds the contacts of a list so that any page of a million, filtered
 // or sorted, is found in some microseconds; one that is sorted and filtered by a
 // tag or an interest may take a few milliseconds. A contact's slot is its place in
-// all; the indexes hold slots. A contact is changed by the table's methods alone:
-// they tell whoever keeps what it was, and the indexes.
+// all; the indexes hold slots. Only what edit returns may be changed, and what is
+// indexed of it only by the methods of the table.
 type contactTable struct {
-	all       []*contact // by id, which only ever grows
-	changing  cut.Source[contact]
+	all       table.Table[contact] // by id, which only ever grows
 	byAddress map[string]uint32
 	orders    orders // of all slots
 	statuses  map[string]*standing
@@ -62,19 +61,19 @@ func newContactTable() *contactTable {
 
 func (t *contactTable) newOrders() (o orders) {
 	o.byEmail.Compare = func(a, b uint32) int {
-		return cmp.Or(strings.Compare(t.all[a].Email, t.all[b].Email), cmp.Compare(a, b))
+		return cmp.Or(strings.Compare(t.slot(a).Email, t.slot(b).Email), cmp.Compare(a, b))
 	}
 	o.byDate.Compare = func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(t.all[a].SubscribedOn, t.all[b].SubscribedOn), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.slot(a).SubscribedOn, t.slot(b).SubscribedOn), cmp.Compare(a, b))
 	}
 	return o
 }
 
 // add takes a contact whose id is greater than all before.
 func (t *contactTable) add(c *contact) {
-	slot := uint32(len(t.all))
+	slot := uint32(t.all.Len())
 	c.slot = slot
-	t.all = append(t.all, c)
+	t.all.Add(c)
 	t.byAddress[strings.ToLower(c.Email)] = slot
 	t.orders.insert(slot)
 	t.mark(c.Status, slot)
@@ -98,12 +97,18 @@ func (t *contactTable) mark(status string, slot uint32) {
 
 // find returns the contact with the id, or nil.
 func (t *contactTable) find(id int64) *contact {
-	i, ok := slices.BinarySearchFunc(t.all, id, func(c *contact, id int64) int { return cmp.Compare(c.ID, id) })
-	if !ok {
+	n := t.all.Len()
+	i := sort.Search(n, func(i int) bool { return t.all.At(i).ID >= id })
+	if i == n || t.all.At(i).ID != id {
 		return nil
 	}
-	return t.all[i]
+	return t.all.At(i)
 }
+
+func (t *contactTable) slot(n uint32) *contact { return t.all.At(int(n)) }
+
+// edit returns a contact to be changed in this transaction.
+func (t *contactTable) edit(c *contact) *contact { return t.all.Edit(int(c.slot)) }
 
 // at returns the contact with the address, compared without case, or nil.
 func (t *contactTable) at(address string) *contact {
@@ -111,14 +116,21 @@ func (t *contactTable) at(address string) *contact {
 	if !ok {
 		return nil
 	}
-	return t.all[slot]
+	return t.slot(slot)
+}
+
+// editAt returns it to be changed.
+func (t *contactTable) editAt(address string) *contact {
+	if c := t.at(address); c != nil {
+		return t.edit(c)
+	}
+	return nil
 }
 
 func (t *contactTable) setStatus(c *contact, status string) {
 	if c.Status == status {
 		return
 	}
-	t.changing.Changing(c)
 	before := t.statuses[c.Status]
 	before.set.Remove(c.slot)
 	before.remove(c.slot)
@@ -131,7 +143,6 @@ func (t *contactTable) setStatus(c *contact, status string) {
 }
 
 func (t *contactTable) setDate(c *contact, unix int64) {
-	t.changing.Changing(c)
 	among := &t.statuses[c.Status].byDate
 	t.orders.byDate.Remove(c.slot)
 	among.Remove(c.slot)
@@ -140,34 +151,13 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	among.Insert(c.slot)
 }
 
-// setAdded notes that the contact was added again: n grows with every time.
-func (t *contactTable) setAdded(c *contact, n int64) {
-	t.changing.Changing(c)
-	c.Added = n
-}
-
-// setAttributes gives the contact other attributes, in a slice of their own.
-func (t *contactTable) setAttributes(c *contact, attributes []attribute) {
-	t.changing.Changing(c)
-	c.Attributes = attributes
-}
-
-// bounced counts a bounce.
-func (t *contactTable) bounced(c *contact, category events.BounceCategory) {
-	t.changing.Changing(c)
-	c.Bounces++
-	c.LastBounceType = bounceType(category)
-}
-
 // tag gives the contact the tags that it does not have yet. The slices of a
 // contact are never changed in place: copies of it share them.
 func (t *contactTable) tag(c *contact, tags []string) {
-	t.changing.Changing(c)
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
 
 func (t *contactTable) interest(c *contact, interests []string) {
-	t.changing.Changing(c)
 	c.Interests = addLabels(c.Interests, interests, t.interests, c.slot)
 }
 
@@ -200,7 +190,7 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 		return out, found.n
 	}
 	for slot := range t.sorted(q.sort, found, from) {
-		if out = append(out, t.all[slot]); len(out) == to-from {
+		if out = append(out, t.slot(slot)); len(out) == to-from {
 			break
 		}
 	}
@@ -222,7 +212,7 @@ type match struct {
 func (t *contactTable) matching(field, value string) match {
 	switch field {
 	case "":
-		return match{n: len(t.all), all: true, orders: &t.orders}
+		return match{n: t.all.Len(), all: true, orders: &t.orders}
 	case "status":
 		if s := t.statuses[value]; s != nil {
 			return match{n: s.byEmail.Len(), set: s.set, orders: &s.orders}
@@ -290,7 +280,7 @@ func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter
 	switch {
 	case found.orders != nil:
 		return order.From(rank)
-	case found.n <= len(t.all)/256:
+	case found.n <= t.all.Len()/256:
 		found.sorted = slices.SortedFunc(slices.Values(found.sorted), order.Compare)
 		return found.from(rank)
 	}

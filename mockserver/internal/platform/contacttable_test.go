@@ -16,7 +16,7 @@ func TestContactTable(t *testing.T) {
 	statuses := []string{statusActive, statusPending, statusUnsubscribed, statusDeleted, statusSpam, statusBounced}
 	table := newContactTable()
 	for range 5000 {
-		switch n := len(table.all); {
+		switch n := table.all.Len(); {
 		case n == 0 || random.IntN(2) == 0:
 			table.add(&contact{
 				ID:           int64(3*n + 1),
@@ -25,7 +25,7 @@ func TestContactTable(t *testing.T) {
 				SubscribedOn: int64(random.IntN(50)),
 			})
 		default:
-			c := table.all[random.IntN(n)]
+			c := table.all.At(random.IntN(n))
 			table.setStatus(c, statuses[random.IntN(len(statuses))])
 			table.setDate(c, int64(random.IntN(50)))
 			table.tag(c, []string{fmt.Sprint("tag", random.IntN(5))})
@@ -35,18 +35,18 @@ func TestContactTable(t *testing.T) {
 			table.interest(c, []string{fmt.Sprint("interest", random.IntN(5))})
 		}
 	}
-	if rare := len(table.tags["rare"]); rare < 2 || rare > len(table.all)/256 {
-		t.Fatalf("%d contacts of %d have the rare tag", rare, len(table.all))
+	if rare := len(table.tags["rare"]); rare < 2 || rare > table.all.Len()/256 {
+		t.Fatalf("%d contacts of %d have the rare tag", rare, table.all.Len())
 	}
 	for _, sort := range []string{"id", "email", "status", "subscribed_on"} {
 		for _, filter := range []string{
 			"", "status:active", "status:unknown", "tag:tag1", "tag:none", "tag:rare", "interest:interest2",
-			"email:" + strings.ToLower(table.all[7].Email),
+			"email:" + strings.ToLower(table.all.At(7).Email),
 		} {
 			for _, descending := range []bool{false, true} {
 				q := query{sort: sort, descending: descending}
 				q.field, q.value, _ = strings.Cut(filter, ":")
-				want := naive(table.all, q)
+				want := naive(slices.Collect(table.all.All()), q)
 				for page := range int64(len(want)/100 + 2) {
 					p := pageRequest{page: page + 1, perPage: 100}
 					from, to := p.bounds(len(want))

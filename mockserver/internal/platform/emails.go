@@ -97,7 +97,7 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 // queue sends a submitted message, unless it is refused or fails (specification,
 // "Email.Rejected", "Email.Error").
 func (t *tx) queue(m *message, l *list, c *contact) {
-	t.about = m.ID
+	t.messageID = m.ID
 	if text := t.internalError(m); text != "" {
 		m.Status, m.Error = messageError, "internal error; "+text
 		t.keep(m)
@@ -161,7 +161,7 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 			err.RetryAfter = "1"
 			return nil, err
 		}
-		m := t.p.messages[r.EmailID]
+		m := t.p.message(r.EmailID)
 		if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
 			return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
 		}

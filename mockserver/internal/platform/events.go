@@ -29,9 +29,9 @@ func (t *tx) fire(name string, user events.User, data events.Data) {
 		return
 	}
 	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
-	e := delivery.Event{AccountID: t.account.ID, MessageID: t.about, Name: name, What: what}
+	e := delivery.Event{AccountID: t.account.ID, MessageID: t.messageID, Name: name, What: what}
 	e.Recipient = e.What.Recipient()
-	if m := t.p.messages[t.about]; m != nil {
+	if m := t.p.message(t.messageID); m != nil {
 		e.Recipient, e.Subject = m.To, m.subject()
 	}
 	if !api.EventName(name).General() {

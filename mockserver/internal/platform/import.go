@@ -80,7 +80,7 @@ func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 // importContact adds or updates one contact and reports whether it is new. An
 // import that unsubscribes or deletes does so to everybody, and fires nothing.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
-	c := l.contacts.at(entry.Email)
+	c := l.contacts.editAt(entry.Email)
 	isNew := c == nil
 	if isNew {
 		c = t.newContact(l, entry.Email, status)

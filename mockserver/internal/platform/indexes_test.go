@@ -52,9 +52,7 @@ func resources(state string) string {
 func written(t *testing.T, p *Platform) string {
 	t.Helper()
 	var out strings.Builder
-	now := p.Take()
-	defer now.Release()
-	if err := now.Write(&out); err != nil {
+	if err := p.Snapshot().Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -86,8 +84,8 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 		entry := fmt.Appendf(nil, `{"email":%q}`, strings.ToLower(email))
 		_, _ = p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: l.ID, Body: &api.ContactImport{Contacts: []json.RawMessage{entry}, Resubscribe: true}})
 	case 5:
-		if all := l.contacts.all; len(all) > 0 {
-			_, _ = p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: all[r.IntN(len(all))].ID})
+		if n := l.contacts.all.Len(); n > 0 {
+			_, _ = p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: l.contacts.all.At(r.IntN(n)).ID})
 		}
 	case 6:
 		_, _ = p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "T"}})
@@ -144,7 +142,7 @@ func checkIndexes(t *testing.T, a *account) {
 	t.Helper()
 	latest := map[string]*contact{}
 	for _, l := range a.Lists.all {
-		for _, c := range l.contacts.all {
+		for c := range l.contacts.all.All() {
 			if last := latest[strings.ToLower(c.Email)]; last == nil || last.Added < c.Added {
 				latest[strings.ToLower(c.Email)] = c
 			}

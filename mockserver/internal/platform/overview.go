@@ -2,8 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -75,17 +73,6 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 	}
 	slices.SortStableFunc(out.Scheduled, func(a, b Due) int { return a.At.Compare(b.At) })
 	return out
-}
-
-// accountsLocked iterates over an account, or over all if it is 0, by their ids.
-func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
-	return func(yield func(*account) bool) {
-		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
-			if (only == 0 || id == only) && !yield(p.accounts[id]) {
-				return
-			}
-		}
-	}
 }
 
 func (o *Overview) add(a *account) {

@@ -46,7 +46,7 @@ type Platform struct {
 	mu sync.Mutex
 	records
 	acts     uint64 // counts what may have changed anything
-	restored int    // how often all records were replaced
+	replaced int    // how often all records were replaced
 	closed   bool
 }
 

@@ -10,44 +10,50 @@ import (
 
 // actOn lets the recipient of a message that was sent do something.
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
-	p.mu.Lock()
-	m := p.messages[emailID]
-	p.mu.Unlock()
-	if m == nil {
-		return noEmail(emailID)
-	}
-	return p.actOnMessage(m, act)
-}
-
-// actOnMessage does so for a message that there was a moment ago: the state may
-// have been replaced since.
-func (p *Platform) actOnMessage(m *message, act func(t *tx, m *message) error) error {
-	_, err := transact(p, m.AccountID, nil, func(t *tx) (struct{}, error) {
-		if t.p.messages[m.ID] != m {
-			return struct{}{}, noEmail(m.ID)
-		}
+	err := p.withMessage(emailID, func(t *tx, m *message) error {
 		if m.Status == messageRejected || m.Status == messageError {
-			return struct{}{}, fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
+			return fmt.Errorf("mockserver: email %s was not sent: %s", m.ID, m.Status)
 		}
-		t.p.changing.Changing(m)
-		t.about, t.changed = m.ID, []*message{m}
-		t.account.outcomes.count(m, -1)
-		defer t.account.outcomes.count(m, 1)
-		return struct{}{}, act(t, m)
+		t.messageID, t.changed = m.ID, []*message{m}
+		return act(t, m)
 	})
 	p.changes.Publish(activity.Records, nil)
 	return err
 }
 
+// withMessage runs act with a message, which it may change.
+func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
+	p.mu.Lock()
+	m := p.message(id)
+	p.mu.Unlock()
+	if m == nil {
+		return noEmail(id)
+	}
+	return p.transact(m.AccountID, nil, func(t *tx) error {
+		place, ok := t.p.places[id] // all records may have been replaced since
+		if !ok || t.p.messages.At(place).AccountID != t.account.ID {
+			return noEmail(id)
+		}
+		m := t.p.messages.Edit(place)
+		t.account.outcomes.count(m, -1)
+		defer t.account.outcomes.count(m, 1)
+		return act(t, m)
+	})
+}
+
 func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
 
-// contactOf returns the list contact that a message went to, or nil.
+// contactOf returns the list contact that a message went to, to be changed, or nil.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.byID[m.ListID]
 	if l == nil {
 		return nil, nil
 	}
-	return l, l.contacts.find(m.ContactID)
+	c := l.contacts.find(m.ContactID)
+	if c != nil {
+		c = l.contacts.edit(c)
+	}
+	return l, c
 }
 
 // Bounce lets a message bounce. What it and the others do is documented at the
@@ -96,7 +102,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	m.Bounce = &bounce{Category: category, Diagnostic: said, OccurredOn: t.unix()}
 	l, c := t.contactOf(m)
 	if c != nil {
-		l.contacts.bounced(c, category)
+		c.Bounces, c.LastBounceType = c.Bounces+1, bounceType(category)
 		if category.Hard() && c.Status != statusDeleted && c.Status != statusSpam {
 			l.contacts.setStatus(c, statusBounced)
 		}

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -135,22 +134,5 @@ func TestClosedSchedulesNothing(t *testing.T) {
 	})
 	if err != nil || c.alarm != nil {
 		t.Errorf("got %v and the alarm %v, want neither", err, c.alarm)
-	}
-}
-
-// A recipient does nothing to a message that was forgotten in the meantime.
-func TestRecipientOfAForgottenMessage(t *testing.T) {
-	state := oneCampaign(time.Now().Add(time.Hour))
-	s := restored(t, state)
-	forgotten := s.messages["m"]
-	if err := s.Restore(strings.NewReader(state)); err != nil {
-		t.Fatal(err)
-	}
-	err := s.actOnMessage(forgotten, func(*tx, *message) error { return errors.New("acts") })
-	if err == nil || err.Error() != `mockserver: no email "m"` {
-		t.Errorf("got %v", err)
-	}
-	if err := s.Open("m"); err != nil {
-		t.Error(err)
 	}
 }

@@ -28,8 +28,8 @@ func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 }
 
 // read reads and checks a state.
-func read(r io.Reader) (records, *snapshot, error) {
-	in, err := readSnapshot(r)
+func read(r io.Reader) (records, *state, error) {
+	in, err := readState(r)
 	if err != nil {
 		return records{}, nil, err
 	}
@@ -42,17 +42,17 @@ func read(r io.Reader) (records, *snapshot, error) {
 	return restored, in, err
 }
 
-// readSnapshot reads a whole state and the changes that follow it. A whole state
+// readState reads a whole state and the changes that follow it. A whole state
 // that follows takes the place of all before.
-func readSnapshot(r io.Reader) (*snapshot, error) {
+func readState(r io.Reader) (*state, error) {
 	decoder := json.NewDecoder(r)
-	var all changedSnapshot
+	var all mergedState
 	for n := 0; ; n++ {
-		var next snapshot
+		var next state
 		err := decoder.Decode(&next)
 		switch {
 		case errors.Is(err, io.EOF) && n > 0:
-			return &all.snapshot, nil
+			return &all.state, nil
 		case err != nil:
 			return nil, problem.Plainly(err)
 		case n > 0 && next.Version == 0:
@@ -63,21 +63,21 @@ func readSnapshot(r io.Reader) (*snapshot, error) {
 		case next.Version < oldestVersion || next.Version > snapshotVersion:
 			return nil, fmt.Errorf("version: want %d to %d, not %d", oldestVersion, snapshotVersion, next.Version)
 		}
-		all = changedSnapshot{snapshot: next}
+		all = mergedState{state: next}
 	}
 }
 
 // Reset forgets everything.
 func (p *Platform) Reset() {
 	// Nothing in an empty state could be wrong; a closed server has none to lose.
-	_ = p.replace(newRecords(), &snapshot{})
+	_ = p.replace(newRecords(), &state{})
 }
 
 // ErrClosed is what a platform does no more.
 var ErrClosed = errors.New("the server is closed")
 
 // replace puts records in the place of those that there are.
-func (p *Platform) replace(with records, from *snapshot) error {
+func (p *Platform) replace(with records, from *state) error {
 	after, err := func() ([]func(), error) {
 		p.whole.Lock()
 		defer p.whole.Unlock()
@@ -89,7 +89,7 @@ func (p *Platform) replace(with records, from *snapshot) error {
 		p.stopCampaigns()
 		p.records = with
 		p.acts++
-		p.restored++
+		p.replaced++
 		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
 		p.clock.Restore(from.Clock)
 		p.deliveries.Replace(with.webhooks(), from.State)
@@ -107,7 +107,7 @@ func (p *Platform) replace(with records, from *snapshot) error {
 const maxLastID int64 = 1<<53 - 1
 
 // records builds and checks the records of a snapshot.
-func (sn *snapshot) records() (records, error) {
+func (sn *state) records() (records, error) {
 	out := newRecords()
 	if sn.LastID < 0 || sn.LastID > maxLastID {
 		return out, fmt.Errorf("last_id: want 0 to %d", maxLastID)
@@ -142,10 +142,10 @@ func (sn *snapshot) records() (records, error) {
 	return out, sn.checkJournals(out.accounts)
 }
 
-func (sn *snapshot) restoreMessage(out *records, saved *messageSnapshot) error {
+func (sn *state) restoreMessage(out *records, saved *messageState) error {
 	m := &saved.message
 	switch {
-	case m.ID == "" || out.messages[m.ID] != nil:
+	case m.ID == "" || out.message(m.ID) != nil:
 		return errors.New("id: want one of its own")
 	case saved.Content < 0 || saved.Content >= len(sn.Contents):
 		return errNoContent
@@ -158,10 +158,8 @@ func (sn *snapshot) restoreMessage(out *records, saved *messageSnapshot) error {
 		return err
 	}
 	m.Content = sn.Contents[saved.Content]
-	out.messages[m.ID] = m
-	out.kept = append(out.kept, m)
+	out.addMessage(m)
 	if m.sent() {
-		out.outbox = append(out.outbox, m)
 		out.accounts[m.AccountID].outcomes.sent(m)
 	}
 	return nil
@@ -188,7 +186,7 @@ func (a *account) checkOrigin(m *message) error {
 	return nil
 }
 
-func (sn *snapshot) checkJournals(accounts map[int64]*account) error {
+func (sn *state) checkJournals(accounts map[int64]*account) error {
 	hooks := map[string]bool{}
 	for _, a := range accounts {
 		for _, h := range a.Webhooks.all {
@@ -212,7 +210,7 @@ func (c *idCheck) take(id int64) error {
 	return nil
 }
 
-func (a accountSnapshot) restore(ids *idCheck) (*account, error) {
+func (a accountState) restore(ids *idCheck) (*account, error) {
 	out := newAccount(a.ID)
 	err := cmp.Or(
 		restoreAll(&out.Templates, "templates", a.Templates, ids, func(t *template) (int64, error) { return t.ID, nil }),
@@ -251,7 +249,7 @@ func (a *account) index() {
 		}
 	}
 	for _, l := range a.Lists.all {
-		for _, c := range l.contacts.all {
+		for c := range l.contacts.all.All() {
 			a.addressees.added(l, c)
 		}
 	}
@@ -271,7 +269,7 @@ func (a *account) checkCampaigns() error {
 func (a *account) checkCampaign(c *campaign) error {
 	contacts := 0
 	if l := a.Lists.byID[c.ListID]; l != nil {
-		contacts = len(l.contacts.all)
+		contacts = l.contacts.all.Len()
 	}
 	if c.Next < 0 || c.Next > contacts {
 		return fmt.Errorf("next: want 0 to %d, the contacts of the list", contacts)
@@ -279,7 +277,7 @@ func (a *account) checkCampaign(c *campaign) error {
 	return a.wantsList(c.ListID, c.Status == campaignScheduled || c.Status == campaignDelivering)
 }
 
-func (a accountSnapshot) checkHook(h *hook) error {
+func (a accountState) checkHook(h *hook) error {
 	if h.AccountID != a.ID {
 		return errors.New("account_id: want the account's")
 	}
@@ -322,7 +320,7 @@ func (a *account) wantsList(id int64, required bool) error {
 	return nil
 }
 
-func (a accountSnapshot) restoreLists(out *account, ids *idCheck) error {
+func (a accountState) restoreLists(out *account, ids *idCheck) error {
 	for i, saved := range a.Lists {
 		l := &saved.list
 		if err := ids.take(l.ID); err != nil {
@@ -340,7 +338,7 @@ func (a accountSnapshot) restoreLists(out *account, ids *idCheck) error {
 }
 
 // restoreContacts restores those that are not in their lists.
-func (sn *snapshot) restoreContacts(out *records, ids *idCheck) error {
+func (sn *state) restoreContacts(out *records, ids *idCheck) error {
 	lists := map[int64]*list{}
 	for _, a := range out.accounts {
 		maps.Copy(lists, a.Lists.byID)
@@ -358,11 +356,11 @@ func (sn *snapshot) restoreContacts(out *records, ids *idCheck) error {
 }
 
 func (l *list) restoreContact(c *contact, ids *idCheck) error {
-	n := len(l.contacts.all)
+	n := l.contacts.all.Len()
 	switch {
 	case c == nil:
 		return errors.New("want an object")
-	case n > 0 && c.ID <= l.contacts.all[n-1].ID:
+	case n > 0 && c.ID <= l.contacts.all.At(n-1).ID:
 		return errors.New("id: want them in order")
 	case l.contacts.at(c.Email) != nil:
 		return errors.New("email: it is on the list already")

@@ -5,10 +5,10 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"slices"
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/table"
 )
 
 // ResetAccount forgets everything of an account: its resources, messages, events
@@ -55,7 +55,7 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 		}
 		p.accounts[with.ID] = with
 		p.acts++
-		p.restored++ // whoever writes changes down begins anew: this one takes away
+		p.replaced++ // whoever writes changes down begins anew: this one takes away
 		p.lastID = max(p.lastID, lastID)
 		p.forgetMessagesLocked(with.ID)
 		p.deliveries.ReplaceAccount(with.ID, with.webhooks())
@@ -83,10 +83,13 @@ func (p *Platform) mayReplaceLocked(with *account) error {
 }
 
 func (p *Platform) forgetMessagesLocked(account int64) {
-	of := func(m *message) bool { return m.AccountID == account }
-	maps.DeleteFunc(p.messages, func(_ string, m *message) bool { return of(m) })
-	p.outbox = slices.DeleteFunc(slices.Clone(p.outbox), of)
-	p.kept = slices.DeleteFunc(slices.Clone(p.kept), of)
+	all := p.messages.Snapshot()
+	p.messages, p.places = table.Table[message]{}, map[string]int{}
+	for m := range all.All() {
+		if m.AccountID != account {
+			p.addMessage(new(*m))
+		}
+	}
 }
 
 // ids are those of all resources of an account.
@@ -108,7 +111,7 @@ func (a *account) ids() iter.Seq[int64] {
 func (a *account) contactIDs() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, l := range a.Lists.all {
-			for _, c := range l.contacts.all {
+			for c := range l.contacts.all.All() {
 				if !yield(c.ID) {
 					return
 				}

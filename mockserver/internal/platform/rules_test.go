@@ -15,7 +15,7 @@ import (
 // within runs a function as the only account of a state.
 func within(t *testing.T, p *Platform, act func(t *tx) error) {
 	t.Helper()
-	if _, err := transact(p, 1, nil, func(tx *tx) (struct{}, error) { return struct{}{}, act(tx) }); err != nil {
+	if err := p.transact(1, nil, act); err != nil {
 		t.Error(err)
 	}
 }
@@ -229,7 +229,7 @@ func TestActivate(t *testing.T) {
 			return fmt.Errorf("%s since %d, want since now", c.Status, c.SubscribedOn)
 		}
 		var greeted []int64
-		for _, m := range t.p.outbox {
+		for m := range t.p.messages.All() {
 			if m.To == c.Email {
 				greeted = append(greeted, m.WorkflowID)
 			}

@@ -10,7 +10,6 @@ import (
 func (t *tx) send(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.keep(m)
-	t.p.outbox = append(t.p.outbox, m)
 	t.simulate(m)
 	t.account.outcomes.sent(m)
 }
@@ -18,8 +17,7 @@ func (t *tx) send(m *message) {
 // keep keeps a message so that it can be looked up.
 func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
-	t.p.messages[m.ID] = m
-	t.p.kept = append(t.p.kept, m)
+	t.p.addMessage(m)
 	if t.p.changes.Observed() {
 		t.changed = append(t.changed, m)
 	}
@@ -45,8 +43,8 @@ func (t *tx) simulate(m *message) {
 		return
 	}
 	user := t.user
-	t.user, t.about = nil, m.ID // it is the recipient who acts
-	defer func() { t.user, t.about = user, "" }()
+	t.user, t.messageID = nil, m.ID // it is the recipient who acts
+	defer func() { t.user, t.messageID = user, "" }()
 	switch words[0] {
 	case "bounce":
 		category := events.BounceCategoryHard

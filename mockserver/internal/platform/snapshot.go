@@ -1,60 +1,268 @@
 package platform
 
 import (
+	"io"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/table"
 )
 
 const (
 	// snapshotVersion changes with the format of snapshots.
 	snapshotVersion = 3
-	// oldestVersion is still read: its lists have their contacts in them.
+	// oldestVersion can still be read: its lists contain their contacts.
 	oldestVersion = 2
 )
 
-// snapshot is the whole state as JSON, or, if it has no version, what of it has
-// changed: records take the place of those with their ids, a collection of an
-// account that of the whole collection. Messages share their
-// contents, as they do in memory: a campaign has many messages and says one thing.
-type snapshot struct {
+// state is the whole state as JSON or, without a version, what has changed: a record
+// replaces the one with its id, and a collection of an account that whole collection.
+// Messages share their contents, because a campaign has many messages with one.
+type state struct {
 	Version int `json:"version,omitzero"`
-	Change  int `json:"change,omitzero"` // which one since the whole state, from 1
+	Change  int `json:"change,omitzero"` // the number of changes since the whole state, from 1
 	head
-	Accounts []accountSnapshot `json:"accounts"`
-	Contacts []contactSnapshot `json:"contacts"` // of each list by id
-	Contents []content         `json:"contents"`
-	Messages []messageSnapshot `json:"messages"` // in the order in which they were made
+	Accounts []accountState `json:"accounts"`
+	Contacts []contactState `json:"contacts"` // of each list by id
+	Contents []content      `json:"contents"`
+	Messages []messageState `json:"messages"` // in the order in which they were made
 	delivery.State
 }
 
-// head is what a state says beside its records.
+// head is what a state has besides records.
 type head struct {
-	Clock  *clock.State `json:"clock,omitzero"` // the clock as configured if there is none
+	Clock  *clock.State `json:"clock,omitzero"` // as configured if there is none
 	LastID int64        `json:"last_id"`
 }
 
-type accountSnapshot struct {
-	ID         int64          `json:"account_id"`
-	Templates  []*template    `json:"templates,omitzero"`
-	Lists      []listSnapshot `json:"lists,omitzero"`
-	Campaigns  []*campaign    `json:"campaigns,omitzero"`
-	Workflows  []*workflow    `json:"workflows,omitzero"`
-	Webhooks   []*hook        `json:"webhooks,omitzero"` // with their secrets
-	Suppressed []*suppressed  `json:"suppressed_emails,omitzero"`
-	Tags       []string       `json:"tags,omitzero"`
+type accountState struct {
+	ID         int64         `json:"account_id"`
+	Templates  []*template   `json:"templates,omitzero"`
+	Lists      []listState   `json:"lists,omitzero"`
+	Campaigns  []*campaign   `json:"campaigns,omitzero"`
+	Workflows  []*workflow   `json:"workflows,omitzero"`
+	Webhooks   []*hook       `json:"webhooks,omitzero"` // with their secrets
+	Suppressed []*suppressed `json:"suppressed_emails,omitzero"`
+	Tags       []string      `json:"tags,omitzero"`
 }
 
-type listSnapshot struct {
+type listState struct {
 	list
 	Contacts []*contact `json:"contacts,omitzero"` // in version 2
 }
 
-type contactSnapshot struct {
+type contactState struct {
 	ListID int64 `json:"list_id"`
 	contact
 }
 
-type messageSnapshot struct {
+type messageState struct {
 	message
 	Content int `json:"content"` // which of the contents
 }
+
+// Snapshot is the whole state at one moment. It never changes.
+type Snapshot struct {
+	head
+
+	acts       uint64 // of the platform until then
+	replaced   int    // how often the platform had received other records
+	accounts   []accountState
+	contacts   map[int64]table.Copy[contact] // by list
+	messages   table.Copy[message]
+	deliveries delivery.Snapshot
+}
+
+// Snapshot returns the state as it is now. Other calls wait for as long as it takes to
+// copy the resources of all accounts, except contacts, messages and deliveries, of
+// which there may be millions.
+func (p *Platform) Snapshot() *Snapshot {
+	p.whole.Lock() // so an event is in the records and in the deliveries, or in neither
+	defer p.whole.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &Snapshot{
+		head:       p.headLocked(),
+		acts:       p.acts,
+		replaced:   p.replaced,
+		contacts:   map[int64]table.Copy[contact]{},
+		messages:   p.messages.Snapshot(),
+		deliveries: p.deliveries.Snapshot(),
+	}
+	for a := range p.accountsLocked(0) {
+		s.accounts = append(s.accounts, a.state())
+		for _, l := range a.Lists.all {
+			s.contacts[l.ID] = l.contacts.all.Snapshot()
+		}
+	}
+	return s
+}
+
+func (p *Platform) headLocked() head { return head{Clock: new(p.clock.State()), LastID: p.lastID} }
+
+func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
+
+// isNow reports whether nothing has changed since.
+func (s *Snapshot) isNow(p *Platform) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.acts == p.acts && s.equal(p.headLocked()) && s.deliveries.Version == p.deliveries.Version()
+}
+
+// state copies the resources of an account.
+func (a *account) state() accountState {
+	out := accountState{
+		ID:         a.ID,
+		Templates:  copies(slices.Collect(a.Templates.inOrder.All)),
+		Campaigns:  copies(a.Campaigns.all),
+		Workflows:  copies(a.Workflows.all),
+		Webhooks:   copies(a.Webhooks.all),
+		Suppressed: copies(slices.Collect(a.Suppression.inOrder.All)),
+		Tags:       slices.Sorted(maps.Keys(a.Tags)),
+	}
+	for _, c := range out.Campaigns {
+		c.alarm = nil
+	}
+	for _, l := range a.Lists.all {
+		saved := listState{list: *l}
+		saved.contacts = nil
+		out.Lists = append(out.Lists, saved)
+	}
+	return out
+}
+
+func copies[T any](from []*T) []*T {
+	values, out := make([]T, len(from)), make([]*T, len(from))
+	for i, x := range from {
+		values[i] = *x
+		out[i] = &values[i]
+	}
+	return out
+}
+
+// Write writes the whole state as JSON, a record in each line.
+func (s *Snapshot) Write(w io.Writer) error {
+	return s.writeWhole(w, "\n")
+}
+
+func (s *Snapshot) writeWhole(w io.Writer, separator string) error {
+	out := newStateWriter(w, separator)
+	out.member("version", snapshotVersion)
+	s.writeSince(&Snapshot{}, out)
+	return out.close()
+}
+
+// writeSince writes what has changed since an earlier snapshot.
+func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
+	out.member("clock", s.Clock)
+	out.member("last_id", s.LastID)
+	writeList(out, "accounts", s.accountsSince(since))
+	writeList(out, "contacts", s.contactsSince(since))
+	known, contents := map[content]int{}, []content(nil)
+	var record messageState // one for all: they would be as much garbage as there are records
+	writeList(out, "messages", func(yield func(*messageState) bool) {
+		for m := range s.messages.Since(since.messages) {
+			i, ok := known[m.Content]
+			if !ok {
+				i = len(contents)
+				known[m.Content] = i
+				contents = append(contents, m.Content)
+			}
+			if record = (messageState{*m, i}); !yield(&record) {
+				return
+			}
+		}
+	})
+	writeList(out, "contents", slices.Values(contents))
+	writeList(out, "deliveries", s.deliveries.Deliveries(since.deliveries))
+	writeList(out, "events", slices.Values(s.deliveries.EventsSince(since.deliveries)))
+	out.member("last_event", s.deliveries.LastEvent)
+}
+
+func (s *Snapshot) accountsSince(since *Snapshot) iter.Seq[accountState] {
+	return func(yield func(accountState) bool) {
+		before := map[int64]accountState{}
+		for _, a := range since.accounts {
+			before[a.ID] = a
+		}
+		for _, a := range s.accounts {
+			was, known := before[a.ID]
+			if a, changed := a.since(was); (changed || !known) && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// since leaves the collections of an account that are not as they were.
+func (a accountState) since(was accountState) (left accountState, changed bool) {
+	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
+	for i := 1; i < now.NumField(); i++ { // after the id
+		if reflect.DeepEqual(now.Field(i).Interface(), before.Field(i).Interface()) {
+			now.Field(i).SetZero()
+		} else {
+			changed = true
+		}
+	}
+	return a, changed
+}
+
+func (s *Snapshot) contactsSince(since *Snapshot) iter.Seq[*contactState] {
+	var record contactState
+	return func(yield func(*contactState) bool) {
+		for _, a := range s.accounts {
+			for _, l := range a.Lists {
+				contacts := s.contacts[l.ID]
+				for c := range contacts.Since(since.contacts[l.ID]) {
+					if record = (contactState{l.ID, *c}); !yield(&record) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Follower writes the state, and then what changes. It is not safe for concurrent use.
+type Follower struct {
+	platform *Platform
+	last     *Snapshot
+	n        int // changes since the whole state
+}
+
+// Follow returns a follower that has written nothing yet.
+func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
+
+// Write writes the whole state at first, and then, as a JSON object in one line, what
+// has changed since the last time; nothing if nothing has. When other records have
+// replaced all, it writes the whole state again. After an error, what should have been
+// written is not written again.
+func (f *Follower) Write(w io.Writer) error {
+	if f.last != nil && f.last.isNow(f.platform) {
+		return nil
+	}
+	before, now := f.last, f.platform.Snapshot()
+	f.last = now
+	if before == nil {
+		return now.Write(w)
+	}
+	if before.replaced != now.replaced {
+		f.n = 0
+		return now.writeWhole(w, "")
+	}
+	out := newStateWriter(w, "")
+	out.member("change", f.n+1)
+	now.writeSince(before, out)
+	if out.records == 0 && now.equal(before.head) {
+		return nil
+	}
+	f.n++
+	return out.close()
+}
+
+// Close forgets what was written last.
+func (f *Follower) Close() { f.last = nil }

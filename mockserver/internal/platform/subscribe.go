@@ -16,7 +16,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 			return nil, err
 		}
 	}
-	c := l.contacts.at(in.Email)
+	c := l.contacts.editAt(in.Email)
 	switch {
 	case c == nil:
 		c = t.newContact(l, in.Email, statusPending)
@@ -51,14 +51,14 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 
 // addAgain notes that a contact joins its list anew.
 func (t *tx) addAgain(l *list, c *contact) {
-	l.contacts.setAdded(c, t.nextID())
+	c.Added = t.nextID()
 	t.account.addressees.added(l, c)
 }
 
 // describe sets the attributes of a contact and adds tags and interests.
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
-		l.contacts.setAttributes(c, setAttribute(c.Attributes, a.Name, a.Value))
+		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
 	}
 	l.contacts.tag(c, tags)
 	l.contacts.interest(c, interests)

@@ -32,7 +32,7 @@ func (p *Platform) TagContacts(
 			contacts[i] = c
 		}
 		for _, c := range contacts {
-			l.contacts.tag(c, r.Body.Tags)
+			l.contacts.tag(l.contacts.edit(c), r.Body.Tags)
 		}
 		for _, tag := range r.Body.Tags {
 			t.account.Tags[tag] = true

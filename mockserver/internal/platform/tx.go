@@ -18,30 +18,33 @@ type tx struct {
 	fixed   Fixed   // by a seed
 	seeds   bool    // nothing happens: what there is, is described
 	now     time.Time
-	about   string           // the id of the message that events are about
-	changed []*message       // of which the stream tells
-	events  []delivery.Event // fired after unlocking
-	after   []func()         // called after that
+
+	messageID string           // of the message that events are about
+	changed   []*message       // published after the transaction
+	events    []delivery.Event // fired after unlocking
+	after     []func()         // called after that
 }
 
 // do runs an operation of the API: it locks, lets act change records and copy
 // out what it answers, unlocks, and only then hands the events to deliveries.
-func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (T, error) {
+func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (out T, err error) {
 	caller := callerOf(ctx)
-	return transact(p, caller.AccountID, caller, func(t *tx) (out T, err error) {
-		if err := t.fix(ctx); err != nil {
-			return out, err
+	err = p.transact(caller.AccountID, caller, func(t *tx) error {
+		err := t.fix(ctx)
+		if err == nil {
+			out, err = act(t)
 		}
-		return act(t)
+		return err
 	})
+	return out, err
 }
 
 // transact does the same for whoever acts on an account.
-func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx) (T, error)) (T, error) {
+func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
 	t := &tx{p: p, user: user, now: p.clock.Now()}
-	out, err := func() (T, error) {
+	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.acts++
@@ -53,7 +56,7 @@ func transact[T any](p *Platform, accountID int64, user *Caller, act func(t *tx)
 	for _, f := range t.after {
 		f()
 	}
-	return out, err
+	return err
 }
 
 // tell tells the stream of the messages that changed, as far as the outbox has them.

@@ -15,8 +15,8 @@ import (
 )
 
 // walked is what somebody counts who looks at every delivery and event.
-func walked(e *Engine, account int64) Standing {
-	out := Standing{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+func walked(e *Engine, account int64) Stats {
+	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
 	for _, x := range e.Deliveries() {
 		if x.AccountID != account && x.AccountID != 0 {
 			continue
@@ -43,7 +43,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 	t.Helper()
 	now := MinuteOf(e.clock.Now())
 	for _, account := range []int64{1, 2} {
-		got, want := e.Standing(account, now-KeptMinutes+1, now), walked(e, account)
+		got, want := e.Stats(account, now-KeptMinutes+1, now), walked(e, account)
 		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
 		if !maps.Equal(got.States, want.States) || got.Attempts != want.Attempts || got.Failed != want.Failed || got.Events != want.Events {
 			t.Errorf("%s, account %d: counted %v, %d attempts, %d failed, %d events; there are %v, %d, %d, %d", when, account,
@@ -57,7 +57,7 @@ func sameAsWalked(t *testing.T, when string, e *Engine) {
 
 // Deliveries, attempts and events are counted as they change: the counts are the
 // same as if one looked at all of them, also behind a restore and a reset.
-func TestStanding(t *testing.T) {
+func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := http.StatusNoContent
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
@@ -106,7 +106,7 @@ func TestStanding(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		sameAsWalked(t, "given up", e)
-		if err := e.Redeliver(ID(0)); err != nil {
+		if err := e.Redeliver(ID(1)); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -123,7 +123,7 @@ func TestStanding(t *testing.T) {
 		sameAsWalked(t, "restored", e)
 		e.ReplaceAccount(1, nil)
 		sameAsWalked(t, "forgotten", e)
-		if got := e.Standing(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
+		if got := e.Stats(1, 0, 0); got.Events != 0 || got.Attempts != 0 || len(got.Waiting) != 0 {
 			t.Errorf("the account is forgotten, and has %+v", got)
 		}
 	})
@@ -133,7 +133,7 @@ func TestStanding(t *testing.T) {
 func waits(t *testing.T, e *Engine, account int64, want string) {
 	t.Helper()
 	var got []string
-	for _, w := range e.Standing(account, 0, 0).Waiting {
+	for _, w := range e.Stats(account, 0, 0).Waiting {
 		got = append(got, fmt.Sprintf("%s %d", w.Why, w.N))
 		if w.Until.IsZero() != (w.Why == "archived" || w.Why == "turn") || w.Until.Before(e.clock.Now()) != w.Until.IsZero() {
 			t.Errorf("%s waits until %v", w.Why, w.Until)
@@ -179,13 +179,13 @@ func TestMinutesOfARestoredDay(t *testing.T) {
 		for i := range many {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{
-				Delivery: &record.Delivery{ID: ID(i), AccountID: 1, State: record.DeliveryDelivered},
+				Delivery: &record.Delivery{ID: ID(i + 1), AccountID: 1, State: record.DeliveryDelivered},
 				Attempts: onWire([]record.Attempt{{Time: first}, {Time: first.Add(50 * time.Hour), Status: http.StatusNoContent}}),
 			})
 		}
 		e.Replace([]Webhook{hook}, before)
 		last := MinuteOf(start.Add(50*time.Hour)) + many - 1
-		if got := len(e.Standing(1, last-KeptMinutes+1, last).Minutes); got != KeptMinutes {
+		if got := len(e.Stats(1, last-KeptMinutes+1, last).Minutes); got != KeptMinutes {
 			t.Errorf("of the last day %d minutes are there, want %d", got, KeptMinutes)
 		}
 	})

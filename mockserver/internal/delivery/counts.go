@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"example.com/emailplatform/mockserver/record"
+)
+
+// counts are kept of the deliveries to one webhook as they change, so no reader has
+// to look at all of them.
+type counts struct {
+	account  int64
+	states   map[record.DeliveryState]int
+	attempts PerMinute
+	failed   PerMinute // of the attempts
+}
+
+// of returns the counts to which a delivery belongs.
+func (h *history) of(x *delivery) *counts {
+	c := h.webhooks[x.webhookID]
+	if c == nil {
+		c = &counts{account: x.AccountID, states: map[record.DeliveryState]int{}}
+		h.webhooks[x.webhookID] = c
+	}
+	return c
+}
+
+func (c *counts) attempted(a record.Attempt) {
+	c.attempts.Add(a.Time)
+	if !accepted(a) {
+		c.failed.Add(a.Time)
+	}
+}
+
+func (h *history) countEvent(e *record.FiredEvent) {
+	if h.fired[e.AccountID] == nil {
+		h.fired[e.AccountID] = &PerMinute{}
+	}
+	h.fired[e.AccountID].Add(e.Time)
+}
+
+// Stats counts deliveries, attempts and events.
+type Stats struct {
+	States   map[record.DeliveryState]int
+	Events   int64 // since the start, or of the latest ones that were restored
+	Attempts int64
+	Failed   int64 // of the attempts
+	Minutes  map[int64]*Minute
+	Waiting  []Wait
+}
+
+// Minute is what happened in one minute.
+type Minute struct{ Events, Attempts, Failed int64 }
+
+// Wait is what waits in the queue of one webhook for the same reason.
+type Wait struct {
+	WebhookID string // empty for a URL that is not a webhook's
+	URL       string
+	// Why is retry, rate_limit, archived or delay, as in a summary, or turn: as many
+	// attempts are in progress as are made at a time.
+	Why   string
+	N     int
+	Until time.Time // of the first of them, if it is known
+}
+
+// Stats returns the counts of an account, and those of each minute from one until
+// another, both included. Account 0 is all of them; what belongs to no account
+// belongs to each. It takes as long as there are webhooks, not deliveries.
+func (d *Engine) Stats(account, from, until int64) Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := Stats{States: map[record.DeliveryState]int{}, Minutes: map[int64]*Minute{}}
+	mine := func(id int64) bool { return account == 0 || id == 0 || id == account }
+	for id, fired := range d.history.fired {
+		if mine(id) {
+			out.Events += fired.Total()
+			fired.Each(from, until, func(m, n int64) { out.minute(m).Events += n })
+		}
+	}
+	for _, c := range d.history.webhooks {
+		if mine(c.account) {
+			out.add(c, from, until)
+		}
+	}
+	for _, q := range d.order {
+		if mine(q.hook.AccountID) {
+			out.Waiting = append(out.Waiting, q.waits(d.clock.Now())...)
+		}
+	}
+	return out
+}
+
+func (s *Stats) minute(m int64) *Minute {
+	if s.Minutes[m] == nil {
+		s.Minutes[m] = &Minute{}
+	}
+	return s.Minutes[m]
+}
+
+func (s *Stats) add(c *counts, from, until int64) {
+	for state, n := range c.states {
+		s.States[state] += n
+	}
+	s.Attempts += c.attempts.Total()
+	s.Failed += c.failed.Total()
+	c.attempts.Each(from, until, func(m, n int64) { s.minute(m).Attempts += n })
+	c.failed.Each(from, until, func(m, n int64) { s.minute(m).Failed += n })
+}
+
+// waits returns what waits in a queue, and why.
+func (q *queue) waits(now time.Time) []Wait {
+	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
+	if len(q.retries) > 0 {
+		retrying = q.history.webhooks[q.hook.ID].states[record.DeliveryRetrying]
+	}
+	line := Wait{Why: "turn", N: inLine}
+	if until, _ := q.due(now); until.After(now) {
+		line.Why, line.Until = "rate_limit", until
+	}
+	all := []Wait{
+		{Why: "retry", N: retrying, Until: q.soonest(record.DeliveryRetrying)},
+		{Why: "delay", N: len(q.retries) - retrying, Until: q.soonest(record.DeliveryQueued)},
+		line,
+	}
+	if q.hook.Archived {
+		all = []Wait{{Why: "archived", N: inLine + len(q.retries)}}
+	}
+	all = slices.DeleteFunc(all, func(w Wait) bool { return w.N == 0 })
+	for i := range all {
+		all[i].URL = q.hook.URL
+		if !q.once {
+			all[i].WebhookID = q.hook.Name()
+		}
+	}
+	return all
+}
+
+// soonest returns the next attempt of what waits for a time in a state, unless many
+// of another state come before it.
+func (q *queue) soonest(state record.DeliveryState) time.Time {
+	for _, n := range q.retries[:min(len(q.retries), 100)] {
+		if x := q.history.at(n); x.State == state {
+			return x.NextAttempt
+		}
+	}
+	return time.Time{}
+}

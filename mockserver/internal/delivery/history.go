@@ -1,0 +1,140 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/mockserver/internal/table"
+	"example.com/emailplatform/mockserver/record"
+)
+
+// MaxEvents is how many events the history holds: the latest ones.
+const MaxEvents = 10_000
+
+// delivery is one event on its way to one webhook. Only what edit returns may be
+// changed.
+type delivery struct {
+	record.Delivery
+	progress
+
+	n         int // its number in the history, from 1
+	webhookID int64
+}
+
+// progress is what is left to do for a delivery. A snapshot holds all of it.
+type progress struct {
+	Tries     int       `json:"tries"`              // since the delivery was made or last requested
+	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
+	Manual    bool      `json:"manual,omitzero"`    // the next attempt was requested
+	Started   time.Time `json:"started,omitzero"`   // the attempt in progress
+	Place     int       `json:"place,omitzero"`     // in the webhook's queue: the lowest is next
+	Held      bool      `json:"held,omitzero"`      // to be overtaken by the next delivery to the webhook
+	Forgotten bool      `json:"forgotten,omitzero"` // deleted with its account: only the id is left
+}
+
+// history is all deliveries, and the latest events, with counts of them.
+type history struct {
+	deliveries table.Table[delivery] // in the order in which they were made
+	forgotten  int                   // of the deliveries
+	events     []*record.FiredEvent  // the oldest first; none is changed any more
+	lastEvent  int
+	webhooks   map[int64]*counts    // of the deliveries, by webhook
+	fired      map[int64]*PerMinute // all events, by account
+	version    uint64               // grows with every change
+}
+
+func newHistory() *history {
+	return &history{webhooks: map[int64]*counts{}, fired: map[int64]*PerMinute{}}
+}
+
+const idPrefix = "dlv-"
+
+// ID returns the id of the delivery with a number, from 1.
+func ID(n int) string { return idPrefix + strconv.Itoa(n) }
+
+// add adds a delivery, whose id is the next one.
+func (h *history) add(x *delivery) {
+	h.version++
+	h.deliveries.Add(x)
+	x.n = h.deliveries.Len()
+	x.ID = ID(x.n)
+	if x.Forgotten {
+		h.forgotten++
+		return
+	}
+	h.of(x).states[x.State]++
+}
+
+// at returns the delivery with a number.
+func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
+
+// edit returns the delivery with a number, to be changed while the lock is held.
+func (h *history) edit(n int) *delivery {
+	h.version++
+	return h.deliveries.Edit(n - 1)
+}
+
+// find returns the delivery with an id, or nil.
+func (h *history) find(id string) *delivery {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, idPrefix))
+	if n < 1 || n > h.deliveries.Len() {
+		return nil
+	}
+	if x := h.at(n); x.ID == id && !x.Forgotten {
+		return x
+	}
+	return nil
+}
+
+// setState changes the state of a delivery.
+func (h *history) setState(x *delivery, state record.DeliveryState) {
+	c := h.of(x)
+	c.states[x.State]--
+	c.states[state]++
+	x.State = state
+}
+
+// addEvent adds an event with the ids of its deliveries.
+func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
+	h.version++
+	h.lastEvent++
+	out := &record.FiredEvent{
+		ID:         fmt.Sprintf("evt-%d", h.lastEvent),
+		Time:       e.What.Time,
+		Event:      e.Name,
+		EventID:    e.ID,
+		AccountID:  e.AccountID,
+		MessageID:  e.MessageID,
+		Recipient:  e.Recipient,
+		Subject:    e.Subject,
+		Body:       e.Body,
+		Deliveries: deliveries,
+	}
+	h.countEvent(out)
+	h.events = append(h.events, out)
+	if len(h.events) > MaxEvents {
+		h.events[0] = nil
+		h.events = h.events[1:]
+	}
+	return out
+}
+
+// forget deletes the events and deliveries of an account. A delivery leaves its id,
+// because that is its place.
+func (h *history) forget(account int64) {
+	h.version++
+	for i := range h.deliveries.Len() {
+		x := h.deliveries.At(i)
+		if x.AccountID != account || x.Forgotten {
+			continue
+		}
+		delete(h.webhooks, x.webhookID)
+		h.forgotten++
+		h.deliveries.Set(i, &delivery{Delivery: record.Delivery{ID: x.ID}, progress: progress{Forgotten: true}, n: x.n})
+	}
+	delete(h.fired, account)
+	h.events = slices.DeleteFunc(slices.Clone(h.events), func(e *record.FiredEvent) bool { return e.AccountID == account })
+}

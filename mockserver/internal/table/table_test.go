@@ -1,0 +1,142 @@
+package table
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func values(c Copy[int]) (out []int) {
+	for x := range c.All() {
+		out = append(out, *x)
+	}
+	return out
+}
+
+// A copy has the records of its moment, whatever is added or changed later.
+func TestSnapshotNeverChanges(t *testing.T) {
+	var all Table[int]
+	var want []int
+	for i := range 3*size + 7 {
+		all.Add(&i)
+		want = append(want, i)
+	}
+	first := all.Snapshot()
+	*all.Edit(5) = -1
+	second := all.Snapshot()
+	*all.Edit(5) = -2
+	*all.Edit(3*size + 6) = -3
+	all.Set(0, new(-4))
+	all.Add(new(-5))
+	if got := values(first); !slices.Equal(got, want) || first.Len() != len(want) {
+		t.Errorf("the first copy is %v", got)
+	}
+	want[5] = -1
+	if got := values(second); !slices.Equal(got, want) {
+		t.Errorf("the second copy is %v", got)
+	}
+	want[5], want[3*size+6], want[0] = -2, -3, -4
+	if got := values(all.Copy); !slices.Equal(got, append(want, -5)) || all.Len() != len(want)+1 {
+		t.Errorf("the table is %v", got)
+	}
+	var backward []int
+	for x := range second.Backward() {
+		backward = append(backward, *x)
+	}
+	if slices.Reverse(backward); !slices.Equal(backward, values(second)) {
+		t.Errorf("backward: %v", backward)
+	}
+}
+
+// A record that no copy has is edited where it is: a transaction that asks for it
+// twice has it once.
+func TestEditTwice(t *testing.T) {
+	var all Table[int]
+	all.Add(new(1))
+	all.Snapshot()
+	if first := all.Edit(0); first != all.Edit(0) || first != all.At(0) {
+		t.Error("the record is another one each time")
+	}
+	added := new(2)
+	if all.Add(added); all.Edit(1) != added {
+		t.Error("a record that was just added is copied")
+	}
+}
+
+// What has changed since an earlier copy, and nothing else, is what differs.
+func TestSince(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var all Table[int]
+	last := all.Snapshot()
+	for round := range 200 {
+		changed := map[int]bool{}
+		for range random.IntN(50) {
+			changed[all.Len()] = true
+			all.Add(new(all.Len()))
+		}
+		for range random.IntN(20) {
+			if all.Len() > 0 {
+				i := random.IntN(all.Len())
+				changed[i] = true
+				*all.Edit(i) = i
+			}
+		}
+		next := all.Snapshot()
+		want, got := []int{}, []int{}
+		for i := range next.Len() {
+			if changed[i] {
+				want = append(want, i)
+			}
+		}
+		for x := range next.Since(last) {
+			got = append(got, *x)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d: got %v, want %v", round, got, want)
+		}
+		last = next
+	}
+	for range last.All() {
+		break // a reader may leave early
+	}
+	for range last.Backward() {
+		break
+	}
+}
+
+// Copies are read without a lock while the table changes: the sum of the records stays
+// what it is in each copy.
+func TestReadersAndWriters(t *testing.T) {
+	var mu sync.Mutex
+	var all Table[int]
+	for range 2 * size {
+		all.Add(new(10))
+	}
+	var busy sync.WaitGroup
+	for range 2 {
+		busy.Go(func() {
+			for range 100 {
+				mu.Lock()
+				now := all.Snapshot()
+				mu.Unlock()
+				sum := 0
+				for x := range now.All() {
+					sum += *x
+				}
+				if sum != 20*size {
+					t.Errorf("the sum is %d", sum)
+				}
+			}
+		})
+		busy.Go(func() {
+			for i := range 10_000 {
+				mu.Lock()
+				*all.Edit(i % (2 * size))--
+				*all.Edit((i*7 + 1) % (2 * size))++
+				mu.Unlock()
+			}
+		})
+	}
+	busy.Wait()
+}
