@@ -1,10 +1,10 @@
-// Package table has lists of records that can be copied at any moment: a copy costs
+// Package table provides lists of records with copy on write: a copy of a list costs
 // next to nothing, however long the list is, and never changes.
 //
-// A list is divided into blocks, which its copies share. Who changes a record gets
-// a new one to change, in a new block, unless there has been no copy since the last
-// time: so a copy can be read without a lock, and two copies tell what has changed
-// between them (copy on write).
+// A list consists of blocks, which it shares with its copies. Before a record is
+// changed, the record and its block are copied, unless no copy of the list has them.
+// Therefore a copy is read without a lock, and the difference between two copies is
+// the records and blocks that they do not share.
 package table
 
 import (
@@ -15,8 +15,8 @@ import (
 // size is how many records a full block has.
 const size = 1024
 
-// Copy is the records of a table at one moment. What a record refers to is shared
-// with later ones: it may be replaced in them, but not changed.
+// Copy is the records of a table at one moment. Slices and maps in a record are shared
+// with its later versions, so they may be replaced there, but not changed.
 type Copy[T any] struct {
 	blocks []*block[T] // all but the last are full
 	n      int
@@ -25,7 +25,7 @@ type Copy[T any] struct {
 type block[T any] struct {
 	records []*T
 	edition int               // of the table when the block was made
-	private [size / 64]uint64 // a bit for each record: whether no copy has it
+	private [size / 64]uint64 // a bit for each record that no copy has
 }
 
 // Len returns the number of records.
@@ -88,7 +88,7 @@ func (t *Table[T]) Snapshot() Copy[T] {
 // Add adds a record. It may be changed until the next snapshot.
 func (t *Table[T]) Add(x *T) {
 	if t.n%size == 0 {
-		t.blocks = append(t.blocks, &block[T]{edition: t.edition})
+		t.blocks = append(t.blocks, &block[T]{edition: t.edition, records: make([]*T, 0, min(t.n, size))})
 	}
 	b := t.block(t.n / size)
 	b.records = append(b.records, nil)
@@ -104,8 +104,8 @@ func (t *Table[T]) Set(i int, x *T) {
 	b.private[j/64] |= 1 << (j % 64)
 }
 
-// Edit returns the record at a place, to be changed until the next snapshot. It may
-// be another one than before: a snapshot keeps that.
+// Edit returns the record at a place, which may be changed until the next snapshot. If
+// a snapshot has that record, Edit replaces it by a copy first.
 func (t *Table[T]) Edit(i int) *T {
 	if b, j := t.block(i/size), i%size; b.private[j/64]&(1<<(j%64)) == 0 {
 		t.Set(i, new(*b.records[j]))
