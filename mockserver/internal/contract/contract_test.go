@@ -150,3 +150,14 @@ func TestMaxImport(t *testing.T) {
 		t.Errorf("maxItems is %d, api.MaxImport %d", got, api.MaxImport)
 	}
 }
+
+// A value that matches two schemas of oneOf is invalid. No schema of openapi.yaml
+// has such values.
+func TestOneOfTwo(t *testing.T) {
+	s := &Schema{OneOf: []*Schema{{Kind: String}, {Kind: String, Nullable: true}}}
+	for body, valid := range map[string]bool{`"a"`: false, `null`: true, `1`: false} {
+		if err := s.validate([]byte(body)); (err == nil) != valid {
+			t.Errorf("%s: got %v", body, err)
+		}
+	}
+}
