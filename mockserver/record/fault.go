@@ -6,47 +6,28 @@ import "time"
 // applies to, which of those it matches, and what it does to them. A rule without
 // Nth, Every and Probability matches all.
 type Fault struct {
-	// Operation is an operationId of the OpenAPI document, such as submitEmail.
-	Operation string `json:"operation,omitzero"`
-	// Method is an HTTP method that an operation has; case does not matter.
-	Method string `json:"method,omitzero"`
-	// Path is a path. A segment that is * or in braces matches any one segment:
-	// /lists/*/contacts.
-	Path string `json:"path,omitzero"`
-	// Event is the event name of deliveries; * matches all.
-	Event string `json:"event,omitzero"`
-	// WebhookID is the webhook of deliveries.
-	WebhookID string `json:"webhook_id,omitzero"`
+	Operation string `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
+	Method    string `json:"method,omitzero" doc:"an HTTP method that an operation has; case does not matter"`
+	Path      string `json:"path,omitzero" doc:"a path; a segment that is * or in braces matches any one, as in /lists/{id}/contacts"`
+	Event     string `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
+	WebhookID string `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
 
-	// Nth matches the nth only, counted from 1.
-	Nth int `json:"nth,omitzero"`
-	// Every matches each one whose number is divisible by it.
-	Every int `json:"every,omitzero"`
-	// Probability matches at random, from 0 to 1. The same seed and the same order
-	// of requests give the same matches.
-	Probability float64 `json:"probability,omitzero"`
-	// Times ends the rule after this many matches; 0 is never.
-	Times int `json:"times,omitzero"`
+	Nth   int `json:"nth,omitzero" doc:"matches the nth only, counted from 1"`
+	Every int `json:"every,omitzero" doc:"matches each one whose number is divisible by it"`
+	// The same seed and the same order of requests give the same matches.
+	Probability float64 `json:"probability,omitzero" doc:"matches at random, from 0 to 1"`
+	Times       int     `json:"times,omitzero" doc:"ends the rule after this many matches; 0 is never"`
 
-	// Action is what happens. It is required.
-	Action FaultAction `json:"action"`
-	// AfterActing processes the request first and then loses its response, for
-	// FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterActing bool `json:"after_acting,omitzero"`
-	// Delay is a wait before anything else; at most 24 h.
-	Delay time.Duration `json:"-"`
-	// Status is the HTTP status of the response, 200 to 599.
-	Status int `json:"status,omitzero"`
-	// RetryAfter is the header Retry-After, sent unchanged.
-	RetryAfter string `json:"retry_after,omitzero"`
-	// Body is the body of the response, sent unchanged. If it is empty, FaultStatus
-	// responds in the error format of the API.
-	Body string `json:"body,omitzero"`
-	// Location is the target of FaultRedirect. If it is empty, the target is the same
-	// path at a host that does not exist.
-	Location string `json:"location,omitzero"`
-	// Size is the length of an oversized body in bytes: 64 MiB if 0, at most 1 GiB.
-	Size int64 `json:"size,omitzero"`
+	Action FaultAction `json:"action" doc:"what happens; required"`
+	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
+	AfterActing bool          `json:"after_acting,omitzero" doc:"processes the request first and then loses its response"`
+	Delay       time.Duration `json:"-"` // a wait before anything else, at most 24 h
+	Status      int           `json:"status,omitzero" doc:"HTTP status of the response, 200 to 599"`
+	RetryAfter  string        `json:"retry_after,omitzero" doc:"the header Retry-After, sent unchanged"`
+	// The default is the error format of the API, or an HTML page for FaultNotJSON.
+	Body     string `json:"body,omitzero" doc:"the body of the response, or the end of the error of internal_error; sent unchanged"`
+	Location string `json:"location,omitzero" doc:"the target of a redirect; the default is a host that does not exist"`
+	Size     int64  `json:"size,omitzero" doc:"the length of an oversized body in bytes, up to 1 GiB; 0 is 64 MiB"`
 }
 
 // FaultAction is what a rule does to the request, message or delivery that it
@@ -94,12 +75,9 @@ const FaultDelay FaultAction = "delay"
 
 // FaultRule is a rule of the fault plan, with its counts.
 type FaultRule struct {
-	// ID identifies the rule.
-	ID string `json:"id"`
+	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	// Enabled is false for a rule that is switched off: it neither counts nor matches.
-	Enabled bool `json:"enabled"`
-	// Calls counts what the rule applies to, Hits what it matched.
-	Calls int `json:"calls"`
-	Hits  int `json:"hits"`
+	Enabled bool `json:"enabled" doc:"false for a rule that is switched off: it neither counts nor matches"`
+	Calls   int  `json:"calls" doc:"how many it applied to"`
+	Hits    int  `json:"hits" doc:"how many it matched"`
 }

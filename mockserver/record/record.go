@@ -4,8 +4,8 @@
 // is how tests write them; they are declared here so that all parts of the mock
 // server can share them.
 //
-// The JSON of these types is that of the control routes, which show durations
-// beside it: duration_ms, delay_ms.
+// The tags describe the JSON of the control routes, which has durations as numbers
+// as well: duration_ms and delay_ms, in milliseconds.
 package record
 
 import (
@@ -19,53 +19,49 @@ import (
 
 // Request is a request to the API.
 type Request struct {
-	ID        string        `json:"id"` // the header X-Request-Id of the response
-	Time      time.Time     `json:"time"`
-	Duration  time.Duration `json:"-"` // 0 if the system's clock is too coarse
-	Method    string        `json:"method"`
-	Path      string        `json:"path"`
-	Query     string        `json:"query,omitzero"`
-	Operation string        `json:"operation,omitzero"` // the operationId; empty if no operation matches
-	AccountID int64         `json:"account_id,omitzero"`
-	Status    int           `json:"status"`          // of the response, as the client got it; 0 if the connection was lost
-	Fault     string        `json:"fault,omitzero"`  // the id of the fault rule that was applied
-	Body      Text          `json:"body,omitzero"`   // up to 64 KiB
-	Answer    Text          `json:"answer,omitzero"` // the body of an error response, up to 4 KiB
-	// UnknownMembers and UnknownParameters are what the OpenAPI document does not
-	// define, and the platform would ignore: places in the body such as lits_id or
-	// contacts[].emial, and names in the query. At most 20 are kept.
-	UnknownMembers    []string `json:"unknown_members,omitzero"`
-	UnknownParameters []string `json:"unknown_parameters,omitzero"`
+	ID                string        `json:"id" doc:"the header X-Request-Id of the response"`
+	Time              time.Time     `json:"time" doc:"when it arrived"`
+	Duration          time.Duration `json:"-"` // 0 if the clock of the system is too coarse
+	Method            string        `json:"method" doc:"its method"`
+	Path              string        `json:"path" doc:"its path, as sent"`
+	Query             string        `json:"query,omitzero" doc:"its query, as sent"`
+	Operation         string        `json:"operation,omitzero" doc:"its operationId; omitted if no operation matches"`
+	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token"`
+	Status            int           `json:"status" doc:"HTTP status of the response; 0 if the connection was lost"`
+	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
+	Body              Text          `json:"body,omitzero" doc:"up to 64 KiB"`
+	Answer            Text          `json:"answer,omitzero" doc:"the body of an error response, up to 4 KiB"`
+	UnknownMembers    []string      `json:"unknown_members,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
+	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
 }
 
 // Message is an email that was sent, as its recipient received it.
 type Message struct {
-	ID         string             `json:"id"`
-	SentBy     events.SendingType `json:"sent_by"`
-	AccountID  int64              `json:"account_id"`
-	Time       time.Time          `json:"time"` // to the second
-	FromName   string             `json:"from_name,omitzero"`
-	FromEmail  string             `json:"from_email"`
-	To         string             `json:"to"`
-	Subject    string             `json:"subject"`
-	HTML       string             `json:"html,omitzero"`
-	Text       string             `json:"text,omitzero"`
-	Headers    []Header           `json:"headers"`
-	Type       string             `json:"type,omitzero"` // marketing or transactional, of the Email API
-	TemplateID int64              `json:"template_id,omitzero"`
-	ListID     int64              `json:"list_id,omitzero"`
-	ContactID  int64              `json:"contact_id,omitzero"`
-	CampaignID int64              `json:"campaign_id,omitzero"`
-	WorkflowID int64              `json:"workflow_id,omitzero"`
-	// Confirmation is true for the confirmation email of a double opt-in.
-	Confirmation       bool                  `json:"confirmation,omitzero"`
-	Status             string                `json:"status"` // delivered or bounced
-	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero"`
-	Opens              int64                 `json:"opens"`
-	Clicks             int64                 `json:"clicks"`
-	Unsubscribed       bool                  `json:"unsubscribed"`
-	GlobalUnsubscribed bool                  `json:"global_unsubscribed"`
-	ReportedAsSpam     bool                  `json:"reported_as_spam"`
+	ID                 string                `json:"id" doc:"the id of the message"`
+	SentBy             events.SendingType    `json:"sent_by" doc:"what sent it"`
+	AccountID          int64                 `json:"account_id" doc:"the account that sent it"`
+	Time               time.Time             `json:"time" doc:"when it was sent, to the second"`
+	FromName           string                `json:"from_name,omitzero" doc:"the sender's name"`
+	FromEmail          string                `json:"from_email" doc:"the sender's address"`
+	To                 string                `json:"to" doc:"the recipient's address"`
+	Subject            string                `json:"subject" doc:"its subject"`
+	HTML               string                `json:"html,omitzero" doc:"its HTML, as the recipient receives it"`
+	Text               string                `json:"text,omitzero" doc:"its text, as the recipient receives it"`
+	Headers            []Header              `json:"headers" doc:"further header fields"`
+	Type               string                `json:"type,omitzero" doc:"marketing or transactional, of the Email API"`
+	TemplateID         int64                 `json:"template_id,omitzero" doc:"the template it was made from"`
+	ListID             int64                 `json:"list_id,omitzero" doc:"the recipient's list"`
+	ContactID          int64                 `json:"contact_id,omitzero" doc:"the recipient's contact"`
+	CampaignID         int64                 `json:"campaign_id,omitzero" doc:"the campaign that sent it"`
+	WorkflowID         int64                 `json:"workflow_id,omitzero" doc:"the workflow that sent it"`
+	Confirmation       bool                  `json:"confirmation,omitzero" doc:"true for the confirmation email of a double opt-in"`
+	Status             string                `json:"status" doc:"delivered or bounced; rejected or error if it was not sent"`
+	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero" doc:"how it bounced"`
+	Opens              int64                 `json:"opens" doc:"how often it was opened"`
+	Clicks             int64                 `json:"clicks" doc:"how often a link was followed"`
+	Unsubscribed       bool                  `json:"unsubscribed" doc:"whether the recipient unsubscribed from the list"`
+	GlobalUnsubscribed bool                  `json:"global_unsubscribed" doc:"whether the recipient unsubscribed from all email"`
+	ReportedAsSpam     bool                  `json:"reported_as_spam" doc:"whether the recipient reported it as spam"`
 }
 
 // Links returns the targets of the links in the message's HTML.
@@ -75,8 +71,8 @@ func (m Message) Links() []string {
 
 // Header is a header field of a message.
 type Header struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" doc:"the name of the header field"`
+	Value string `json:"value" doc:"its value"`
 }
 
 // Text is bytes of text. JSON shows them as a string.
@@ -93,38 +89,36 @@ func (t *Text) UnmarshalText(b []byte) error {
 
 // FiredEvent is an event that happened in an account.
 type FiredEvent struct {
-	ID        string    `json:"id"` // in the log of events
-	Time      time.Time `json:"time"`
-	Event     string    `json:"event"`
-	EventID   string    `json:"event_id,omitzero"` // of the event itself; the general envelope has none
-	AccountID int64     `json:"account_id"`
-	MessageID string    `json:"message_id,omitzero"` // the message that the event is about, if any
-	Recipient string    `json:"recipient,omitzero"`  // the address that the event is about, if any
-	Subject   string    `json:"subject,omitzero"`    // of the message
-	Body      Text      `json:"body"`                // as it is delivered
-	// Deliveries are the ids of its deliveries, one for each webhook that
-	// subscribed to it.
-	Deliveries []string `json:"deliveries"`
+	ID         string    `json:"id" doc:"its id in the log of events"`
+	Time       time.Time `json:"time" doc:"when it fired"`
+	Event      string    `json:"event" doc:"its name"`
+	EventID    string    `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
+	AccountID  int64     `json:"account_id" doc:"the account in which it fired"`
+	MessageID  string    `json:"message_id,omitzero" doc:"the message that it is about"`
+	Recipient  string    `json:"recipient,omitzero" doc:"the address that it is about"`
+	Subject    string    `json:"subject,omitzero" doc:"the subject of the message"`
+	Body       Text      `json:"body" doc:"the body, as delivered"`
+	Deliveries []string  `json:"deliveries" doc:"the ids of its deliveries, one for each webhook that subscribed"`
 }
 
 // Delivery is the delivery of an event to a webhook.
 type Delivery struct {
-	ID          string        `json:"id"`
-	EventID     string        `json:"event_id,omitzero"` // empty in the general envelope, which has none
-	Event       string        `json:"event"`
-	MessageID   string        `json:"message_id,omitzero"` // the message that the event is about, if any
-	Recipient   string        `json:"recipient,omitzero"`  // the address that the event is about, if any
-	Subject     string        `json:"subject,omitzero"`    // of the message
-	AccountID   int64         `json:"account_id"`
-	WebhookID   string        `json:"webhook_id"`
-	URL         string        `json:"url"`
-	Body        Text          `json:"body"`      // the same bytes in each attempt
-	Signature   string        `json:"signature"` // the header X-Service-Signature
-	State       DeliveryState `json:"state"`
-	Attempts    []Attempt     `json:"attempts"`
-	CreatedAt   time.Time     `json:"created_at"`
-	NextAttempt time.Time     `json:"next_attempt,omitzero"` // set while the delivery waits for this time
-	Fault       string        `json:"fault,omitzero"`        // the id of the fault rule that was applied
+	ID          string        `json:"id" doc:"the id of the delivery"`
+	EventID     string        `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
+	Event       string        `json:"event" doc:"the name of the event"`
+	MessageID   string        `json:"message_id,omitzero" doc:"the message that the event is about"`
+	Recipient   string        `json:"recipient,omitzero" doc:"the address that the event is about"`
+	Subject     string        `json:"subject,omitzero" doc:"the subject of the message"`
+	AccountID   int64         `json:"account_id" doc:"the account of the webhook"`
+	WebhookID   string        `json:"webhook_id" doc:"the webhook; empty for an event of your own to a URL"`
+	URL         string        `json:"url" doc:"the target"`
+	Body        Text          `json:"body" doc:"the body, the same bytes in each attempt"`
+	Signature   string        `json:"signature" doc:"the header X-Service-Signature"`
+	State       DeliveryState `json:"state" doc:"its state"`
+	Attempts    []Attempt     `json:"attempts" doc:"its attempts, the oldest first"`
+	CreatedAt   time.Time     `json:"created_at" doc:"when the event fired"`
+	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"when it is attempted next; omitted if no time is set"`
+	Fault       string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 }
 
 // DeliveryState is the state of a delivery.
@@ -142,26 +136,21 @@ const (
 
 // Attempt is one attempt to deliver an event.
 type Attempt struct {
-	Time     time.Time     `json:"time"`
-	Duration time.Duration `json:"-"`                 // 0 if the system's clock is too coarse
-	Status   int           `json:"status,omitzero"`   // of the response; 0 if there was none
-	Response string        `json:"response,omitzero"` // the first 4 KiB of the response body
-	Error    string        `json:"error,omitzero"`
-	Manual   bool          `json:"manual,omitzero"` // requested by Redeliver
+	Time     time.Time     `json:"time" doc:"when it was made"`
+	Duration time.Duration `json:"-"` // 0 if the clock of the system is too coarse
+	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was none"`
+	Response string        `json:"response,omitzero" doc:"the first 4 KiB of the response body"`
+	Error    string        `json:"error,omitzero" doc:"why there was no response"`
+	Manual   bool          `json:"manual,omitzero" doc:"whether it was requested by redeliver"`
 }
 
 // Sample is an example of an event, from the OpenAPI document, with a new id and
 // the current time.
 type Sample struct {
-	// Event is the name of the event, such as Email.Bounced.
-	Event string `json:"event"`
-	// Variant distinguishes the samples of one event: campaign, workflow_trigger,
-	// email_api and so on, or default.
-	Variant string `json:"variant"`
-	// Summary is a short description of what happened.
-	Summary string `json:"summary"`
-	// Body is what is delivered, as compact JSON.
-	Body json.RawMessage `json:"body"`
+	Event   string          `json:"event" doc:"the name of the event, such as Email.Bounced"`
+	Variant string          `json:"variant" doc:"distinguishes the samples of one event: campaign, email_api and so on, or default"`
+	Summary string          `json:"summary" doc:"what happened"`
+	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
 }
 
 // Token is an access token with its user and account. Requests with it act for

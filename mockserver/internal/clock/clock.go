@@ -300,16 +300,16 @@ func (c *Clock) Restore(s *State) {
 
 // View is a clock as whoever looks at it sees it.
 type View struct {
-	Now     time.Time `json:"now"`
-	AheadMS int64     `json:"ahead_ms"` // of package time
-	Frozen  bool      `json:"frozen"`
-	Next    *Due      `json:"next"` // nil if nothing is going to happen by itself
+	Now     time.Time `json:"now" doc:"the time of the platform"`
+	AheadMS int64     `json:"ahead_ms" doc:"how far it is ahead of real time"` // package time
+	Frozen  bool      `json:"frozen" doc:"whether it stands still"`
+	Next    *Due      `json:"next" doc:"what happens next by itself"` // nil is nothing
 }
 
 // Due is what happens next by itself.
 type Due struct {
-	At   time.Time `json:"at"`
-	What string    `json:"what"`
+	At   time.Time `json:"at" doc:"when"`
+	What string    `json:"what" doc:"what it is, such as a retry"`
 }
 
 // View returns the clock as it stands, and what happens next.

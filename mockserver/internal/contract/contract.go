@@ -12,9 +12,9 @@ import (
 
 // Known names an operation of openapi.yaml.
 type Known struct {
-	ID     string `json:"operation"`
-	Method string `json:"method"`
-	Path   string `json:"path"`
+	ID     string `json:"operation" doc:"its operationId"`
+	Method string `json:"method" doc:"its method"`
+	Path   string `json:"path" doc:"its path"`
 }
 
 // Operation is an endpoint of openapi.yaml.

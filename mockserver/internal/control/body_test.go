@@ -32,7 +32,7 @@ func TestLimited(t *testing.T) {
 		}
 		status := 0
 		if _, err := io.ReadAll(body); err != nil {
-			status = documentProblem(err, "").Status
+			status = bodyProblem(err, "").Status
 		}
 		if status != want {
 			t.Errorf("%d bytes: %d, want %d", length, status, want)

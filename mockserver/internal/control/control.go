@@ -1,10 +1,10 @@
-// Package control is what tests do and see, over HTTP: the routes under /_mock/.
-// docs/control-api.md is their manual. They share the port of the API.
+// Package control serves the control routes under /_mock/: what tests do and see,
+// over HTTP. docs/control-api.md is the manual. The routes share the port of the API.
 //
-// Each file declares the routes that it answers (route.go says how), and
-// routes.go puts them together: what they refuse, the manual and the document are
-// made of the declarations. What they have in common is below: who may call them
-// (guard.go), parameters (param.go), bodies (body.go, schema.go), lists (list.go).
+// A file refers only to files below it: routes.go (all routes) and openapi.go (their
+// description); a file for each section of the manual, from server.go to stream.go;
+// wait.go; lists (list.go), routes (route.go), parameters (param.go), bodies (body.go),
+// the schemas of Go types (schema.go); who may call (guard.go); and this file.
 package control
 
 import (
@@ -14,18 +14,18 @@ import (
 	"example.com/emailplatform/mockserver/internal/environment"
 )
 
-// Prefix is where the routes are.
+// Prefix is the path of the routes.
 const Prefix = "/_mock/"
 
-// Options say what the routes cannot see themselves.
+// Options are what the routes cannot see themselves.
 type Options struct {
-	Console       http.Handler // answers what is read and no route takes, if set
+	Console       http.Handler // serves reads that match no route, if set
 	RetrySchedule []time.Duration
 	NeedsToken    func(*http.Request) bool
-	DefaultToken  string // known to everybody
+	DefaultToken  string // not a secret
 }
 
-// Control answers the control routes of a world.
+// Control serves the control routes of an environment.
 type Control struct {
 	*environment.Environment
 

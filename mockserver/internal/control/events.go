@@ -13,43 +13,43 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// eventRoutes are what fired, and events of the caller's own.
+// eventRoutes are about events that fired, and events of the caller.
 func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",
 		routes: []route{
 			{
 				pattern: "GET events",
-				does: "Events that fired, with their deliveries' ids; those that no webhook hears only with " +
-					"`Config.RecordEvents`.",
-				query: listed(
+				summary: "Events that fired, with the ids of their deliveries. Events without a subscribed webhook are " +
+					"recorded only with `Config.RecordEvents`.",
+				query: listParams(
 					ofAccount("the account in which they fired"),
-					param{name: "event", means: "the event's name", values: eventNames},
+					eventName("the name of the event"),
 					text("message_id", "the message that they are about"),
 				),
-				handler: answering(c.events),
+				handler: noBody(c.events),
 				example: example{query: "event=Email.Bounced"},
 			},
-			{pattern: "GET events/{id}", does: "An event with its body.", handler: answering(c.event)},
+			{pattern: "GET events/{id}", summary: "An event with its body.", handler: byID(c.event)},
 			{
 				pattern: "POST events",
-				does: "Sends an event of your own, signed, and answers the delivery: to a webhook, or to a `url`, signed " +
+				summary: "Sends an event of your own, signed, and returns the delivery: to a webhook, or to a `url`, signed " +
 					"with a `secret` and attempted once.",
-				handler: taking(c.sendEvent),
+				handler: jsonBody(c.sendEvent),
 				example: example{
 					body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`,
 				},
 			},
 			{
 				pattern: "GET samples",
-				does:    "Every event in every shape, to edit and send.",
-				handler: answering(listSamples),
+				summary: "A sample of every event in every variant, to edit and send.",
+				handler: noBody(listSamples),
 			},
 			{
 				pattern: "POST verify",
-				does: "Judges a signature: `reason` is empty for a right one, or else the mistake that gives this signature, " +
-					"if it is a usual one.",
-				handler: taking(verify),
+				summary: "Verifies a signature: `reason` is empty for a valid one. Otherwise it is the mistake that results " +
+					"in this signature, if it is a common one.",
+				handler: jsonBody(verify),
 				example: example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`},
 			},
 		},
@@ -59,31 +59,26 @@ func (c *Control) eventRoutes() section {
 func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
 	q := listQueryOf(r)
 	n, newest := c.Deliveries.NewestEvents()
-	return list(q, n, func(yield func(row[delivery.EventSummary]) bool) {
-		for _, e := range newest {
-			wanted := q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID)
-			text := func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} }
-			summary := func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} }
-			if !yield(row[delivery.EventSummary]{e.ID, wanted, text, summary}) {
-				return
-			}
+	return list(q, n, rowsOf2(newest, func(_ int, e *record.FiredEvent) row[delivery.EventSummary] {
+		return row[delivery.EventSummary]{
+			id:      e.ID,
+			allowed: q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID),
+			text:    func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} },
+			record:  func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
 		}
-	}), nil
+	})), nil
 }
 
-func (c *Control) event(r *request) (*record.FiredEvent, error) {
-	return c.eventRecord(r.PathValue("id"))
-}
-
-func (c *Control) eventRecord(id string) (*record.FiredEvent, error) {
-	if found := c.Deliveries.Events(func(e *record.FiredEvent) bool { return e.ID == id }); len(found) > 0 {
-		return &found[0], nil
+func (c *Control) event(id string) (*record.FiredEvent, error) {
+	found := c.Deliveries.Events(func(e *record.FiredEvent) bool { return e.ID == id })
+	if len(found) == 0 {
+		return nil, problem.NotFound("event", id, "path", "id")
 	}
-	return nil, problem.NotFound("event", id, "path", "id")
+	return &found[0], nil
 }
 
 type sampleList struct {
-	Data []record.Sample `json:"data" means:"ordered by event and variant"`
+	Data []record.Sample `json:"data" doc:"the samples, ordered by event and variant"`
 }
 
 func listSamples(*request) (sampleList, error) {
@@ -91,16 +86,14 @@ func listSamples(*request) (sampleList, error) {
 	return sampleList{all}, err
 }
 
-// eventBody is an event of the caller's own, and where it goes.
 type eventBody struct {
-	Body         json.RawMessage `json:"body" means:"what is delivered; it need not be an event"`
-	WebhookID    string          `json:"webhook_id,omitzero" means:"the webhook, if it goes to one"`
-	URL          string          `json:"url,omitzero" means:"where it goes otherwise, http or https"`
-	Secret       string          `json:"secret,omitzero" means:"to sign with, for a URL"`
-	HashFunction webhook.Hash    `json:"hash_function,omitzero" means:"to sign with, for a URL; that of the server if left out"`
+	Body         json.RawMessage `json:"body" doc:"what is delivered; it need not be an event"`
+	WebhookID    string          `json:"webhook_id,omitzero" doc:"the webhook, or instead of it:"`
+	URL          string          `json:"url,omitzero" doc:"the target, http or https"`
+	Secret       string          `json:"secret,omitzero" doc:"the key that signs, for a URL"`
+	HashFunction webhook.Hash    `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is that of the server"`
 }
 
-// sendEvent sends an event of the caller's own.
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
 	switch {
 	case (in.WebhookID == "") == (in.URL == ""):
@@ -119,23 +112,22 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 	} else if id, err = c.SendEventTo(in.URL, webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, in.Body); err != nil {
 		return nil, problem.Invalid("want sha256 or sha512", "body", "hash_function")
 	}
-	return c.deliveryRecord(id)
+	return c.delivery(id)
 }
 
 type signatureBody struct {
-	Body         string       `json:"body" means:"the exact bytes that were delivered"`
-	Secret       string       `json:"secret,omitzero" means:"of the webhook"`
-	HashFunction webhook.Hash `json:"hash_function,omitzero" means:"of the webhook; sha256 if left out"`
-	Signature    string       `json:"signature,omitzero" means:"what came in the header X-Service-Signature"`
+	Body         string       `json:"body" doc:"the exact bytes that were delivered"`
+	Secret       string       `json:"secret,omitzero" doc:"the secret of the webhook"`
+	HashFunction webhook.Hash `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
+	Signature    string       `json:"signature,omitzero" doc:"the header X-Service-Signature of the delivery"`
 }
 
 type verdict struct {
-	Valid  bool   `json:"valid" means:"whether it is right"`
-	Reason string `json:"reason" means:"why it is not, in a line"`
+	Valid  bool   `json:"valid" doc:"whether the signature is valid"`
+	Reason string `json:"reason" doc:"why it is not, in a line"`
 }
 
-// verify judges a signature.
 func verify(_ *request, in signatureBody) (verdict, error) {
 	reason := signature.Diagnose(webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, []byte(in.Body), in.Signature)
-	return verdict{Valid: reason == "", Reason: reason}, nil
+	return verdict{reason == "", reason}, nil
 }

@@ -1,9 +1,7 @@
 package control
 
 import (
-	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -13,44 +11,47 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// faultRoutes are about what goes wrong.
+// faultRoutes are about fault injection and the limit of lookups.
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
-		about: "A rule says what it is about (`operation`, `method` and `path` of requests, `event` and `webhook_id` " +
-			"of deliveries), which of those it hits (`nth`, `every`, `probability`, `times`; all if nothing is said), and " +
-			"by its `action` what happens to them. The [documentation of `mockserver.Fault`](../mockserver/record/fault.go) " +
-			"says what each means.",
+		intro: "A rule has what it applies to (`operation`, `method` and `path` of requests, `event` and `webhook_id` of " +
+			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
+			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
 			{
 				pattern: "GET faults",
-				does:    "The rules in the order in which they are tried, and what rules can be about.",
-				handler: answering(c.faults),
+				summary: "The rules in the order in which they are tried, and what rules can apply to.",
+				handler: noBody(c.faults),
 			},
 			{
 				pattern: "POST faults",
-				does:    "Adds a rule and answers it with its id.",
-				handler: taking(c.inject),
+				summary: "Adds a rule and returns it with its id.",
+				handler: jsonBody(c.inject),
 				example: example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`},
 			},
 			{
 				pattern: "PATCH faults/{id}",
-				does:    "Switches a rule on or off: one that is off neither counts nor hits.",
-				handler: taking(c.switchFault),
+				summary: "Switches a rule on or off. While it is off, it neither counts nor matches.",
+				handler: jsonBody(c.switchFault),
 				example: example{body: `{"enabled":false}`},
 			},
-			{pattern: "DELETE faults/{id}", does: "Removes a rule.", handler: answering(c.removeFault)},
-			{pattern: "DELETE faults", does: "Removes all rules.", handler: answering(c.clearFaults)},
+			{pattern: "DELETE faults/{id}", summary: "Removes a rule.", handler: byID(c.removeFault)},
+			{
+				pattern: "DELETE faults",
+				summary: "Removes all rules.",
+				handler: noBody(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
+			},
 			{
 				pattern: "PUT faults/seed",
-				does:    "Counts and probabilities begin anew; seed 0 chooses one. Answers the seed.",
-				handler: taking(c.seedFaults),
+				summary: "Restarts all counts and probabilities with a seed; 0 chooses one. Returns the seed.",
+				handler: jsonBody(func(_ *request, in seedBody) (seedBody, error) { return seedBody{c.Faults.Reseed(in.Seed)}, nil }),
 				example: example{body: `{"seed":7}`},
 			},
 			{
 				pattern: "PUT lookup-limit",
-				does:    "How one lookup a second is counted, until everything is forgotten.",
-				handler: taking(c.lookupLimit),
+				summary: "Sets how the limit of one lookup per second is counted, until the next reset.",
+				handler: jsonBody(func(_ *request, in lookupBody) (lookupBody, error) { c.Platform.SetLookups(in.Mode); return in, nil }),
 				example: example{body: `{"mode":"bucket"}`},
 			},
 		},
@@ -58,10 +59,10 @@ func (c *Control) faultRoutes() section {
 }
 
 type faultPlan struct {
-	Seed       uint64               `json:"seed" means:"of the probabilities"`
-	Data       []fault.RuleWire     `json:"data" means:"the rules, in the order in which they are tried"`
-	Actions    []record.FaultAction `json:"actions" means:"what rules can do"`
-	Operations []contract.Known     `json:"operations" means:"what rules can be about"`
+	Seed       uint64               `json:"seed" doc:"the seed of the probabilities"`
+	Data       []fault.RuleWire     `json:"data" doc:"the rules, in the order in which they are tried"`
+	Actions    []record.FaultAction `json:"actions" doc:"the actions of rules"`
+	Operations []contract.Known     `json:"operations" doc:"the operations that rules can apply to"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -85,19 +86,18 @@ func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 	return fault.WireOf(added[0]), nil
 }
 
-// faultProblem tells each mistake of a rule.
+// faultProblem lists the errors of a rule.
 func faultProblem(err error) error {
 	p := &problem.Error{Status: http.StatusUnprocessableEntity}
 	var collect func(error)
 	collect = func(err error) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, e := range joined.Unwrap() {
+		switch err := err.(type) {
+		case interface{ Unwrap() []error }:
+			for _, e := range err.Unwrap() {
 				collect(e)
 			}
-			return
-		}
-		if mistake, ok := errors.AsType[*fault.FieldError](err); ok {
-			p.Details = append(p.Details, problem.At("value_error", mistake.Rule, "body", mistake.Field))
+		case *fault.FieldError:
+			p.Details = append(p.Details, problem.At("value_error", err.Rule, "body", err.Field))
 		}
 	}
 	collect(err)
@@ -105,28 +105,19 @@ func faultProblem(err error) error {
 }
 
 type switchBody struct {
-	Enabled bool `json:"enabled" means:"whether the rule acts"`
+	Enabled bool `json:"enabled" doc:"whether the rule is on"`
 }
 
 func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error) {
+	var changed record.FaultRule
 	id := r.PathValue("id")
-	if !c.Faults.Change(id, func(r *record.FaultRule) { r.Enabled = in.Enabled }) {
+	if !c.Faults.Change(id, func(r *record.FaultRule) { r.Enabled = in.Enabled; changed = *r }) {
 		return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id")
 	}
-	_, rules := c.Faults.List()
-	if i := slices.IndexFunc(rules, func(rule record.FaultRule) bool { return rule.ID == id }); i >= 0 {
-		return fault.WireOf(rules[i]), nil
-	}
-	return fault.RuleWire{}, problem.NotFound("fault", id, "path", "id") // removed in the meantime
+	return fault.WireOf(changed), nil
 }
 
-func (c *Control) clearFaults(*request) (nothing, error) {
-	c.Faults.Remove("")
-	return nothing{}, nil
-}
-
-func (c *Control) removeFault(r *request) (nothing, error) {
-	id := r.PathValue("id")
+func (c *Control) removeFault(id string) (nothing, error) {
 	if c.Faults.Remove(id) == 0 {
 		return nothing{}, problem.NotFound("fault", id, "path", "id")
 	}
@@ -134,23 +125,13 @@ func (c *Control) removeFault(r *request) (nothing, error) {
 }
 
 type seedBody struct {
-	Seed uint64 `json:"seed" means:"of the probabilities; 0 chooses one"`
-}
-
-func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
-	return seedBody{c.Faults.Reseed(in.Seed)}, nil
+	Seed uint64 `json:"seed" doc:"the seed of the probabilities; 0 chooses one"`
 }
 
 type lookupBody struct {
-	Mode platform.LookupLimit `json:"mode" means:"how lookups are counted"`
+	Mode platform.LookupLimit `json:"mode" doc:"how lookups are counted"`
 }
 
-// lookupLimits are the ways of counting lookups.
 func lookupLimits() []string {
 	return []string{platform.LookupGap.String(), platform.LookupBucket.String(), platform.LookupCalendar.String()}
-}
-
-func (c *Control) lookupLimit(_ *request, in lookupBody) (lookupBody, error) {
-	c.Platform.SetLookups(in.Mode)
-	return in, nil
 }

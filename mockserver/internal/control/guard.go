@@ -9,22 +9,20 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie carries an access token to the control routes of a server that
-// does not listen on loopback.
+// tokenCookie has an access token, for a server that does not listen on loopback.
 const tokenCookie = "mock_token"
 
-// inertPolicy is for what somebody else wrote, should a browser show it as a
-// page: its scripts do not run, and its origin is not that of the control routes,
-// which they could otherwise call.
+// inertPolicy is for untrusted content that a browser may show as a page: its scripts
+// do not run, and it has another origin than the control routes.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded lets those through to the control routes who may call them, by the
-// rules of docs/control-api.md.
+// guarded rejects requests that may not use the control routes: docs/control-api.md
+// has the rules.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if p := c.refuse(r); p != nil {
+		if p := c.forbids(r); p != nil {
 			gateway.WriteProblem(w, p)
 			return
 		}
@@ -36,9 +34,9 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// refuse says why a request may not use the control routes, or nil.
-func (c *Control) refuse(r *http.Request) *problem.Error {
-	if foreign(r) {
+// forbids returns why a request may not use the control routes, or nil.
+func (c *Control) forbids(r *http.Request) *problem.Error {
+	if crossSite(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
 	}
 	if !c.options.NeedsToken(r) {
@@ -74,8 +72,8 @@ func tokenOf(r *http.Request) string {
 	return ""
 }
 
-// keepToken moves a token out of the address, where it would end up in the
-// history, into a cookie that no script and no other site can use.
+// keepToken moves a token from the URL, which a browser keeps in its history, to a
+// cookie that no script and no other site can use.
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server itself speaks TLS
 		Name:     tokenCookie,
@@ -92,9 +90,9 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
-// foreign reports whether a browser sent the request for a page of another
-// site. Following a link to a page here is nothing to worry about.
-func foreign(r *http.Request) bool {
+// crossSite reports whether a browser sent the request for a page of another site,
+// except to follow a link. [http.CrossOriginProtection] allows such reads.
+func crossSite(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		from, err := url.Parse(origin)
 		return err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)

@@ -12,17 +12,17 @@ const (
 	maxLimit     = 1000
 )
 
-// listed adds the parameters of all lists to those of one.
-func listed(own ...param) []param {
-	return append(own,
-		text("search", "words that a record has, all of them, without case"),
-		number("limit", "how many records at the most", 1, maxLimit, defaultLimit),
-		number("offset", "how many records to pass over", 0, 1<<53, 0),
-		text("around", "an id: those before and after it, instead of `offset`; the first ones if it is not among them"),
-		text("before", "an id: only what is older than it"))
+// listParams adds the parameters of all lists to the filters of one.
+func listParams(filters ...param) []param {
+	return append(filters,
+		text("search", "words that a record must contain, all of them; case does not matter"),
+		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
+		number("offset", "the number of records to skip", 0, 1<<53, 0),
+		text("around", "an id: the records before and after it, instead of `offset`; the first ones if the list does not contain it"),
+		text("before", "an id: only older records"))
 }
 
-// listQuery is what a list was asked for.
+// listQuery is the query of a list.
 type listQuery struct {
 	query
 	words []string // of the search, in lower case
@@ -32,80 +32,96 @@ func listQueryOf(r *request) listQuery {
 	return listQuery{r.query, strings.Fields(strings.ToLower(r.query["search"]))}
 }
 
-// allows reports whether a filter is not set, or to this value.
+// allows reports whether a filter is not set, or has this value.
 func (q listQuery) allows(name, value string) bool {
 	want := q.query[name]
 	return want == "" || strings.EqualFold(want, value)
 }
 
-// allowsID is the same of an id of the API.
 func (q listQuery) allowsID(name string, id int64) bool {
-	return q.query[name] == "" || q.allows(name, strconv.FormatInt(id, 10))
+	return q.allows(name, strconv.FormatInt(id, 10))
 }
 
-// allowsAccount lets through what belongs to no account whatever is asked for:
-// a request without a known token, a delivery to a URL that is no webhook's.
-func (q listQuery) allowsAccount(id int64) bool {
-	return id == 0 || q.allows("account_id", strconv.FormatInt(id, 10))
-}
+// allowsAccount allows records of no account too: a request without a known token,
+// a delivery to a URL that is not a webhook.
+func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
-// allowsStatus takes a status, or a class of them such as 4xx.
+// allowsStatus allows a status, or a class such as 4xx.
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
 }
 
-// row is a record that a list may show.
+// unfiltered reports whether the list is of all records.
+func (q listQuery) unfiltered() bool {
+	for name := range q.query {
+		if !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// row is a record that a list may contain.
 type row[T any] struct {
-	id     string
-	wanted bool            // by the filters; a list may go on after one that is not
-	text   func() []string // what a search looks through
-	record func() T
+	id      string
+	allowed bool            // by the filters
+	text    func() []string // for the search
+	record  func() T
 }
 
-// recordList is the answer of a list.
+// matches reports whether the filters and the search allow a row.
+func (r row[T]) matches(q listQuery) bool {
+	if !r.allowed || len(q.words) == 0 {
+		return r.allowed
+	}
+	all := strings.ToLower(strings.Join(r.text(), " "))
+	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
+}
+
+// recordList is the response of a list.
 type recordList[T any] struct {
-	Data  []T  `json:"data" means:"the records, the newest first"`
-	Total int  `json:"total" means:"how many there are by the filters and the search"`
-	First int  `json:"first" means:"how many of these are newer than the first of data; the total if data is empty"`
-	More  bool `json:"more" means:"whether older ones follow"`
+	Data  []T  `json:"data" doc:"the records, the newest first"`
+	Total int  `json:"total" doc:"how many records match"`
+	First int  `json:"first" doc:"how many of these are newer than the first of data; total if data is empty"`
+	More  bool `json:"more" doc:"whether there are older ones"`
+
+	ids []string // of data
 }
 
-// list picks what a list shows of rows, which come newest first. If all of them are
-// asked for, and somebody knows that they are n and not 0, those behind the list are
-// not looked at.
+// list returns the part of the rows that a query selects. The rows come newest first.
+// If the query has no filters and n, the number of rows, is not 0, list does not read
+// the rows after that part.
 func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
-	before, pass := q.query["before"], offset(q, rows)
+	before, skip := q.query["before"], offset(q, rows)
 	older := before == ""
 	for r := range rows {
-		if !r.wanted || !q.finds(r.text) {
-			older = older || r.id == before
-			continue
-		}
-		switch {
-		case !older || pass > 0:
-			out.First++
-			if older {
-				pass--
+		if r.matches(q) {
+			switch {
+			case !older || skip > 0:
+				out.First++
+				if older {
+					skip--
+				}
+			case len(out.Data) < q.number("limit"):
+				out.Data, out.ids = append(out.Data, r.record()), append(out.ids, r.id)
+			default:
+				out.More = true
+				if n > 0 && q.unfiltered() {
+					out.Total = n
+					return out
+				}
 			}
-		case len(out.Data) == q.number("limit"):
-			out.More = true
-			if n > 0 && q.everything() {
-				out.Total = n
-				return out
-			}
-		default:
-			out.Data = append(out.Data, r.record())
+			out.Total++
 		}
-		out.Total++
 		older = older || r.id == before
 	}
 	return out
 }
 
-// offset is how many records a list passes over, of those that are old enough: so
-// many that the one it is to be around stands in its middle.
+// offset returns how many rows a list skips. The record that it is around is in the
+// middle.
 func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {
@@ -113,33 +129,35 @@ func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
 	}
 	older := before == ""
 	for r := range rows {
-		switch {
-		case !older || !r.wanted || !q.finds(r.text):
-			older = older || r.id == before
-		case r.id == around:
-			return max(0, newer-q.number("limit")/2)
-		default:
+		if older && r.matches(q) {
+			if r.id == around {
+				return max(0, newer-q.number("limit")/2)
+			}
 			newer++
 		}
+		older = older || r.id == before
 	}
 	return 0
 }
 
-// everything reports whether no filter is set.
-func (q listQuery) everything() bool {
-	for name, value := range q.query {
-		if value != "" && !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
-			return false
+// rowsOf makes rows.
+func rowsOf[V, T any](all iter.Seq[V], rowOf func(V) row[T]) iter.Seq[row[T]] {
+	return func(yield func(row[T]) bool) {
+		for v := range all {
+			if !yield(rowOf(v)) {
+				return
+			}
 		}
 	}
-	return true
 }
 
-// finds reports whether a text has all words of the search.
-func (q listQuery) finds(text func() []string) bool {
-	if len(q.words) == 0 {
-		return true
+// rowsOf2 makes rows of pairs.
+func rowsOf2[K, V, T any](all iter.Seq2[K, V], rowOf func(K, V) row[T]) iter.Seq[row[T]] {
+	return func(yield func(row[T]) bool) {
+		for k, v := range all {
+			if !yield(rowOf(k, v)) {
+				return
+			}
+		}
 	}
-	all := strings.ToLower(strings.Join(text(), " "))
-	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,9 +22,9 @@ func get(t *testing.T, target string) *http.Request {
 func asked(t *testing.T, query string) listQuery {
 	t.Helper()
 	filters := []param{
-		ofAccount(""), text("to", ""), {name: "event", values: eventNames}, {name: "status", pattern: statusPattern},
+		ofAccount(""), text("to", ""), eventName(""), {name: "status", pattern: regexp.MustCompile(`.`)},
 	}
-	q, err := route{query: listed(filters...)}.queryOf(get(t, "/?"+query))
+	q, err := route{query: listParams(filters...)}.queryOf(get(t, "/?"+query))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestBody(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
 		r.Header.Set("Content-Type", row.media)
-		_, err := bodyOf[in](r, schemaOf(reflect.TypeFor[in]()))
+		_, err := decodeBody[in](r, schemaOf(reflect.TypeFor[in]()))
 		status := 0
 		if p, ok := err.(*problem.Error); ok {
 			status = p.Status
@@ -182,7 +183,7 @@ func TestTokenOfRequest(t *testing.T) {
 }
 
 // Requests of pages of other sites are told from those of people.
-func TestForeign(t *testing.T) {
+func TestCrossSite(t *testing.T) {
 	for name, row := range map[string]struct {
 		method string
 		header map[string]string
@@ -215,7 +216,7 @@ func TestForeign(t *testing.T) {
 		for name, value := range row.header {
 			r.Header.Set(name, value)
 		}
-		if got := foreign(r); got != row.want {
+		if got := crossSite(r); got != row.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -60,19 +60,19 @@ func manual(head string, sections []section) string {
 	answered := map[string]*schema{}
 	for _, s := range sections {
 		fmt.Fprintf(out, "\n## %s\n", s.title)
-		paragraph(out, s.about)
+		paragraph(out, s.intro)
 		for _, rt := range s.routes {
 			rt.describe(out)
 			if answer := rt.answer(); answer != nil {
 				answer.collect(answered)
 			}
 		}
-		paragraph(out, s.after)
+		paragraph(out, s.notes)
 	}
 	out.WriteString("\n## Objects\n")
 	for _, name := range sortedNames(answered) {
 		fmt.Fprintf(out, "\n### %s\n\n", name)
-		membersTable(out, answered[name])
+		fieldsTable(out, answered[name])
 	}
 	return out.String()
 }
@@ -102,25 +102,25 @@ func paragraph(out *bytes.Buffer, text string) {
 // describe writes what the manual says of a route.
 func (rt route) describe(out *bytes.Buffer) {
 	fmt.Fprintf(out, "\n### `%s %s`\n", rt.method(), rt.path())
-	paragraph(out, rt.does)
+	paragraph(out, rt.summary)
 	if len(rt.query) > 0 {
-		out.WriteString("\n| parameter | what it is | values |\n|---|---|---|\n")
+		out.WriteString("\n| parameter | description | values |\n|---|---|---|\n")
 		for _, p := range rt.query {
-			fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.means, p.describe())
+			fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.doc, p.describe())
 		}
 	}
-	if body := rt.body(); body != nil && len(body.members) > 0 {
-		out.WriteString("\nTakes:\n\n")
-		membersTable(out, body)
+	if body := rt.body(); body != nil && len(body.fields) > 0 {
+		out.WriteString("\nRequest:\n\n")
+		fieldsTable(out, body)
 	}
-	if answer := rt.answer(); answer != nil && answer.object == "" && len(answer.members) > 0 && !answer.lists() {
-		out.WriteString("\nAnswers:\n\n")
-		membersTable(out, answer)
+	if answer := rt.answer(); answer != nil && answer.object == "" && len(answer.fields) > 0 && !answer.isList() {
+		out.WriteString("\nResponse:\n\n")
+		fieldsTable(out, answer)
 	} else {
 		paragraph(out, rt.describeAnswer())
 	}
-	if rt.handler.maybe {
-		paragraph(out, "Or answers 204.")
+	if rt.handler.optional {
+		paragraph(out, "Or 204.")
 	}
 	fmt.Fprintf(out, "\n```sh\n%s\n```\n", rt.curl())
 }
@@ -130,44 +130,46 @@ func (p param) describe() string {
 	var words string
 	switch {
 	case p.values != nil:
-		words = "`" + strings.Join(p.values(), "` `") + "`"
+		words = "`" + strings.Join(p.values, "` `") + "`"
 	case p.integer || p.pattern != nil:
-		words = strings.TrimPrefix(p.wanted(), "want ")
+		words = p.wanted()
 	default:
 		words = "text"
 	}
-	if p.usual != "" {
-		words += "; " + p.usual + " if left out"
+	if p.preset != "" {
+		words += "; the default is " + p.preset
 	}
 	return words
 }
 
 func (rt route) describeAnswer() string {
 	switch {
-	case rt.open:
+	case rt.proxy:
 		return ""
 	case rt.handler.media != "":
-		return "Answers `" + rt.handler.media + "`."
+		return "Response: `" + rt.handler.media + "`."
 	case rt.status() == "204":
-		return "Answers 204."
+		return "Response: 204."
 	}
 	answer := rt.answer()
-	if answer.lists() {
-		return "Answers a list of " + answer.members[0].schema.items.describe() + "."
+	if answer.isList() {
+		return "Response: a list of " + answer.fields[0].schema.items.describe() + "."
 	}
-	return "Answers " + answer.describe() + "."
+	return "Response: " + answer.describe() + "."
 }
 
 // answer describes the answer of a route, or is nil if that is no JSON.
 func (rt route) answer() *schema {
-	if rt.handler.answers == nil {
+	if rt.handler.response == nil {
 		return nil
 	}
-	return schemaOf(rt.handler.answers)
+	return schemaOf(rt.handler.response)
 }
 
-// lists reports whether an object is the answer of a list.
-func (s *schema) lists() bool { return slices.Equal(s.names(), []string{"data", "total", "more"}) }
+// isList reports whether an object is the answer of a list.
+func (s *schema) isList() bool {
+	return slices.Equal(s.names(), []string{"data", "total", "first", "more"})
+}
 
 // curl is the example of a route as a command.
 func (rt route) curl() string {
@@ -194,15 +196,15 @@ func (rt route) curl() string {
 	return command
 }
 
-// membersTable writes what an object has.
-func membersTable(out *bytes.Buffer, s *schema) {
-	out.WriteString("| member | kind | what it is |\n|---|---|---|\n")
-	for _, m := range s.members {
+// fieldsTable writes what an object has.
+func fieldsTable(out *bytes.Buffer, s *schema) {
+	out.WriteString("| field | type | description |\n|---|---|---|\n")
+	for _, m := range s.fields {
 		mark := ""
-		if !m.always {
+		if !m.required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", m.name, mark, m.schema.describe(), m.means)
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", m.name, mark, m.schema.describe(), m.doc)
 	}
 }
 
@@ -228,7 +230,7 @@ func (s *schema) describe() string {
 		return "true or false"
 	case s.kind == "object":
 		var members []string
-		for _, m := range s.members {
+		for _, m := range s.fields {
 			members = append(members, "`"+m.name+"`: "+m.schema.describe())
 		}
 		return "{" + strings.Join(members, ", ") + "}"
@@ -244,21 +246,20 @@ func (s *schema) collect(into map[string]*schema) {
 	if s.items != nil {
 		s.items.collect(into)
 	}
-	for _, m := range s.members {
+	for _, m := range s.fields {
 		m.schema.collect(into)
 	}
 }
 
-// Every member of every body and answer says what it means, and nothing is said
-// of a member that there is not.
-func TestEveryMemberHasItsWords(t *testing.T) {
+// Every field of every body has a description.
+func TestFieldsAreDescribed(t *testing.T) {
 	var check func(where string, s *schema)
 	check = func(where string, s *schema) {
-		for _, m := range s.members {
-			if m.means == "" {
-				t.Errorf("%s.%s: what it means is missing: add a tag means, or a line to words.go", where, m.name)
+		for _, f := range s.fields {
+			if f.doc == "" {
+				t.Errorf("%s.%s has no description: add a tag doc", where, f.name)
 			}
-			check(where+"."+m.name, m.schema)
+			check(where+"."+f.name, f.schema)
 		}
 		if s.items != nil {
 			check(where, s.items)
@@ -267,17 +268,10 @@ func TestEveryMemberHasItsWords(t *testing.T) {
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
 			if body := rt.body(); body != nil {
-				check(rt.pattern+" takes", body)
+				check(rt.pattern+" request", body)
 			}
-			if answer := rt.answer(); answer != nil {
-				check(rt.pattern+" answers", answer)
-			}
-		}
-	}
-	for of, members := range words() {
-		for name := range members {
-			if schemaOf(of).memberOf(name) == nil {
-				t.Errorf("words.go has words for %s.%s, which is no member", of, name)
+			if response := rt.answer(); response != nil {
+				check(rt.pattern+" response", response)
 			}
 		}
 	}
@@ -291,7 +285,7 @@ func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
 			t.Errorf("%s and %s are both called %s", of, other, name)
 		}
 		seen[name] = of
-		if s := schemaOf(of); s.kind != "object" || len(s.members) == 0 || slices.Contains(s.names(), "") {
+		if s := schemaOf(of); s.kind != "object" || len(s.fields) == 0 || slices.Contains(s.names(), "") {
 			t.Errorf("%s has the members %q", name, s.names())
 		}
 	}

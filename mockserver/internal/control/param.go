@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -16,138 +17,127 @@ import (
 
 // param is a parameter of a route's query.
 type param struct {
-	name, means string
-	values      func() []string // all that it may be, without case
-	pattern     *regexp.Regexp  // or what it looks like
-	want        string          // in words, of a pattern
-	integer     bool            // or an integer
-	min, max    int64
-	usual       string // what it is if it is left out, if that is not "any"
+	name, doc string
+	values    []string       // the values, without case, if there are few
+	pattern   *regexp.Regexp // or their pattern,
+	shape     string         // in words
+	integer   bool           // or an integer
+	min, max  int64
+	preset    string // the default, if any
 }
 
-// text is a parameter that may be anything but empty.
-func text(name, means string) param { return param{name: name, means: means} }
+// text is a parameter of any value except the empty one.
+func text(name, doc string) param { return param{name: name, doc: doc} }
 
 // choice is one of some values.
-func choice(name, means string, values ...string) param {
-	return param{name: name, means: means, values: func() []string { return values }}
+func choice(name, doc string, values ...string) param {
+	return param{name: name, doc: doc, values: values}
 }
 
-// number is an integer; usual is what it is if it is left out.
-func number(name, means string, least, most, usual int64) param {
-	return param{name: name, means: means, integer: true, min: least, max: most, usual: strconv.FormatInt(usual, 10)}
+// number is an integer with a default.
+func number(name, doc string, least, most, preset int64) param {
+	return param{name: name, doc: doc, integer: true, min: least, max: most, preset: strconv.FormatInt(preset, 10)}
+}
+
+// idOf is an id of the API.
+func idOf(name, doc string) param {
+	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
 }
 
 // ofAccount is the parameter of what belongs to an account.
-func ofAccount(means string) param { return idOf("account_id", means) }
+func ofAccount(doc string) param { return idOf("account_id", doc) }
 
-// idOf is an id of the API.
-func idOf(name, means string) param {
-	return param{name: name, means: means, integer: true, min: 1, max: 1<<63 - 1}
-}
+// eventName is the name of an event of the API.
+func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
 
-// named turns names of any type into those of values.
-func named[T ~string](names []T) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = string(name)
-	}
-	return out
-}
-
-// eventNames are the names of all events of the API.
-func eventNames() []string { return named(api.EventNames()) }
-
-// read returns a value as the handlers have it, or what is wrong with it.
-func (p param) read(given string) (value, mistake string) {
+// parse returns a value as the handlers use it, or what is wrong with it.
+func (p param) parse(given string) (value, wrong string) {
 	switch {
 	case given == "":
 		return "", "want a value: leave the parameter out for any"
 	case p.integer:
 		n, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || n < p.min || n > p.max {
-			return "", p.wanted()
+			return "", "want " + p.wanted()
 		}
 		return strconv.FormatInt(n, 10), ""
 	case p.pattern != nil && !p.pattern.MatchString(given):
-		return "", p.wanted()
+		return "", "want " + p.wanted()
 	case p.values != nil:
-		known := p.values()
-		i := slices.IndexFunc(known, func(v string) bool { return strings.EqualFold(v, given) })
+		i := slices.IndexFunc(p.values, func(v string) bool { return strings.EqualFold(v, given) })
 		if i < 0 {
-			return "", suggest.Unknown("value", given, known)
+			return "", suggest.Unknown("value", given, p.values)
 		}
-		return known[i], ""
+		return p.values[i], ""
 	}
 	return given, ""
 }
 
-// wanted says what a value has to be.
+// wanted describes the values of an integer or a pattern.
 func (p param) wanted() string {
 	switch {
-	case p.integer && p.max == 1<<63-1:
-		return fmt.Sprintf("want an integer, %d or more", p.min)
+	case p.integer && p.max == math.MaxInt64:
+		return fmt.Sprintf("an integer, %d or more", p.min)
 	case p.integer:
-		return fmt.Sprintf("want an integer from %d to %d", p.min, p.max)
-	case p.pattern != nil:
-		return "want " + p.want
-	case p.values != nil:
-		return "want one of " + strings.Join(p.values(), ", ")
+		return fmt.Sprintf("an integer from %d to %d", p.min, p.max)
 	}
-	return "want a text"
+	return p.shape
 }
 
-// query holds the parameters that were given, and the usual values of others.
+// query holds the parameters that were given, and the defaults of others.
 type query map[string]string
 
-// number returns the value of an integer that is given or has a usual value.
-func (q query) number(name string) int {
-	n, _ := strconv.Atoi(q[name]) // it has been read as an integer
+// number returns the value of an integer with a default.
+func (q query) number(name string) int { return int(q.id(name)) }
+
+// id returns the value of an integer, or 0.
+func (q query) id(name string) int64 {
+	n, _ := strconv.ParseInt(q[name], 10, 64) // it was checked
 	return n
 }
 
-// queryOf reads the parameters of a request. What the route does not know is a
-// mistake: whoever misspells a filter would get all there is, or forget it.
+// queryOf checks the query of a request. It rejects unknown parameters, because a
+// misspelled filter would select all records.
 func (rt route) queryOf(r *http.Request) (query, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, problem.Invalid("malformed: "+err.Error(), "query")
 	}
 	if r.Method == http.MethodGet {
-		delete(given, "token") // says who asks, see guard.go
+		delete(given, "token") // see guard.go
 	}
-	return read(rt.query, given, rt.open, "query")
+	return check(rt.query, given, rt.proxy, "query", "parameter")
 }
 
-// read reads values as parameters say; open lets others through. where is what
-// they are in, and a member of a body is read in the same way.
-func read(params []param, given url.Values, open bool, where string) (query, error) {
+// check checks values, which are in the query or are filters in a body. It allows
+// other names if others is set.
+func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
 	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}
-	refuse := func(name, msg string) {
+	reject := func(name, msg string) {
 		wrong.Details = append(wrong.Details, problem.At("value_error", msg, where, name))
 	}
 	var names []string
 	for _, p := range params {
 		names = append(names, p.name)
-		values, there := given[p.name]
+		values, ok := given[p.name]
 		delete(given, p.name)
-		value, mistake := p.usual, ""
+		value, msg := p.preset, ""
 		switch {
 		case len(values) > 1:
-			mistake = "given more than once"
-		case there:
-			value, mistake = p.read(values[0])
+			msg = "given more than once"
+		case ok:
+			value, msg = p.parse(values[0])
 		}
-		if mistake != "" {
-			refuse(p.name, mistake)
+		if msg != "" {
+			reject(p.name, msg)
 		} else if value != "" {
 			q[p.name] = value
 		}
 	}
 	for _, name := range sortedNames(given) {
-		if !open {
-			refuse(name, suggest.Unknown(map[string]string{"query": "parameter", "body": "filter"}[where], name, names))
+		if !others {
+			reject(name, suggest.Unknown(what, name, names))
 		}
 	}
 	if len(wrong.Details) > 0 {

@@ -7,36 +7,34 @@ import (
 	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
 )
 
-// statusPattern is a status, a class of them, or none.
-var statusPattern = regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`)
-
-// requestRoutes are what the API was asked.
+// requestRoutes are about the requests to the API.
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",
-		about: "The latest 10,000 requests to the API, and no more than 32 MiB of them.",
+		intro: "The latest 10,000 requests to the API, at most 32 MiB of them.",
 		routes: []route{
 			{
 				pattern: "GET requests",
-				does:    "What the API was asked, and how it answered.",
-				query: listed(
+				summary: "Requests to the API, with the status of their responses.",
+				query: listParams(
 					ofAccount("the account of the access token"),
-					param{name: "operation", means: "an `operationId` of the API's document", values: contract.IDs},
+					choice("operation", "an `operationId` of the API", contract.IDs()...),
 					choice("method", "the method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
 					param{
-						name: "status", means: "the status of the answer, such as 404 or 4xx; 0 is a lost connection",
-						pattern: statusPattern, want: "a status such as 404, a class such as 4xx, or 0",
+						name: "status", doc: "the status of the response, such as 404 or 4xx; 0 is a lost connection",
+						pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
 					},
 				),
-				handler: answering(c.requests),
+				handler: noBody(c.requests),
 				example: example{query: "operation=submitEmail&status=4xx"},
 			},
 			{
 				pattern: "GET requests/{id}",
-				does:    "A request with its body, the answer of an error, and for a 404 or 405 the closest operation.",
-				handler: answering(c.request),
+				summary: "A request with its body, the body of an error response, and for a 404 or 405 the closest operation.",
+				handler: byID(c.request),
 			},
 		},
 	}
@@ -45,25 +43,20 @@ func (c *Control) requestRoutes() section {
 func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 	q := listQueryOf(r)
 	n, newest := c.API.Log.Newest()
-	return list(q, n, func(yield func(row[gateway.Summary]) bool) {
-		for _, e := range newest {
-			wanted := q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
-				q.allowsStatus(e.Status)
-			text := func() []string {
+	return list(q, n, rowsOf2(newest, func(_ int, e *record.Request) row[gateway.Summary] {
+		return row[gateway.Summary]{
+			id: e.ID,
+			allowed: q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&
+				q.allowsStatus(e.Status),
+			text: func() []string {
 				return []string{e.ID, e.Method, e.Path, e.Query, e.Operation, strconv.Itoa(e.Status), string(e.Body)}
-			}
-			if !yield(row[gateway.Summary]{e.ID, wanted, text, func() gateway.Summary { return gateway.SummaryOf(*e) }}) {
-				return
-			}
+			},
+			record: func() gateway.Summary { return gateway.SummaryOf(*e) },
 		}
-	}), nil
+	})), nil
 }
 
-func (c *Control) request(r *request) (*gateway.Record, error) {
-	return c.requestRecord(r.PathValue("id"))
-}
-
-func (c *Control) requestRecord(id string) (*gateway.Record, error) {
+func (c *Control) request(id string) (*gateway.Record, error) {
 	out := c.API.Log.Record(id)
 	if out == nil {
 		return nil, problem.NotFound("request", id, "path", "id")

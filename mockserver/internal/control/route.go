@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"net/http"
 	"reflect"
 	"strings"
@@ -10,26 +9,25 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
-// section is what belongs together: a chapter of the manual.
+// section is a chapter of the manual.
 type section struct {
 	title  string
-	about  string // Markdown, before the routes
-	after  string // Markdown, behind them
+	intro  string // Markdown, before the routes
+	notes  string // Markdown, after the routes
 	routes []route
 }
 
-// route is a control route, declared once: what answers it, what it refuses,
-// the manual and /_mock/openapi.json all come from this.
+// route declares a control route. Its handler, the checks of requests, the manual
+// and /_mock/openapi.json use the declaration.
 type route struct {
-	pattern string // a method and a path below Prefix, as net/http has them; * is any method
-	does    string // what it does, as Markdown: one sentence or a few
+	pattern string // a method, or *, and a path below Prefix, as net/http has them
+	summary string // Markdown
 	query   []param
-	open    bool // takes parameters of the API beside its own
+	proxy   bool // for the API, which defines the other parameters, the body and the response
 	handler handler
 	example example
 }
 
-// method returns the method of the route, or *.
 func (rt route) method() string {
 	method, _, _ := strings.Cut(rt.pattern, " ")
 	return method
@@ -41,85 +39,93 @@ func (rt route) path() string {
 	return Prefix + path
 }
 
-// example is a request that works: the manual shows it, and a test makes it. The
-// names in braces of the path stand in it too.
+// example is a request that works: the manual shows it, and a test sends it.
 type example struct {
-	path  string // in the place of the route's, if that will not do
+	path  string // instead of the path of the route
 	query string
 	body  string
 }
 
-// request is what a route is asked, once it is found to be as declared.
+// request is a request to a route, with its checked query.
 type request struct {
 	*http.Request
 	query query
 }
 
-// nothing is a body without members, or no answer.
+// nothing is a body without fields, or an empty response.
 type nothing struct{}
 
-// handler answers a route. The types of bodies are those of the functions that
-// it is made of, so that no document can say anything else.
+// handler serves a route. The types of its bodies are those of its function, so the
+// manual cannot differ from it.
 type handler struct {
-	takes   reflect.Type // the body, if its members are known
-	answers reflect.Type // the answer, if it is JSON
-	media   string       // of another answer
-	maybe   bool         // answers 204 when there is nothing to answer
-	serve   func(http.ResponseWriter, *request)
+	request  reflect.Type // of the JSON body; nil is any JSON
+	response reflect.Type // of the JSON response, if it is one
+	media    string       // of another response
+	optional bool         // or 204
+	serve    func(http.ResponseWriter, *request) error
 }
 
-// answering is a route that takes no body and answers with JSON.
-func answering[Out any](answer func(*request) (Out, error)) handler {
-	return taking(func(r *request, _ nothing) (Out, error) { return answer(r) })
+// noBody is a route without a body that responds with JSON.
+func noBody[Out any](f func(*request) (Out, error)) handler {
+	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
 
-// taking is a route that takes a JSON object and answers with JSON.
-func taking[In, Out any](answer func(*request, In) (Out, error)) handler {
-	declared := sync.OnceValue(func() *schema { return schemaOf(reflect.TypeFor[In]()) })
+// byID is [noBody] for a record whose id is in the path.
+func byID[Out any](f func(id string) (Out, error)) handler {
+	return noBody(func(r *request) (Out, error) { return f(r.PathValue("id")) })
+}
+
+// jsonBody is a route with a JSON object as its body that responds with JSON.
+func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
+	body := sync.OnceValue(func() *schema { return schemaOf(reflect.TypeFor[In]()) })
 	return handler{
-		takes:   reflect.TypeFor[In](),
-		answers: reflect.TypeFor[Out](),
-		serve: func(w http.ResponseWriter, r *request) {
-			in, err := bodyOf[In](r.Request, declared())
+		request:  reflect.TypeFor[In](),
+		response: reflect.TypeFor[Out](),
+		serve: func(w http.ResponseWriter, r *request) error {
+			in, err := decodeBody[In](r.Request, body())
 			if err != nil {
-				gateway.WriteError(w, r.Request, err)
-				return
+				return err
 			}
-			out, err := answer(r, in)
-			writeAnswer(w, r.Request, out, err)
+			out, err := f(r, in)
+			if err != nil {
+				return err
+			}
+			return writeJSON(w, out)
 		},
 	}
 }
 
-// orNothing is a route that answers nil with 204.
-func orNothing(h handler) handler {
-	h.maybe = true
+// optional is a route that responds with 204 if there is nothing to return.
+func optional(h handler) handler {
+	h.optional = true
 	return h
 }
 
-// reading is a route that reads its body itself, JSON of whatever length.
-func reading[Out any](answer func(*request) (Out, error)) handler {
+// rawBody is a route that reads its body itself, JSON of up to 1 GiB.
+func rawBody(f func(*request) error) handler {
 	return handler{
-		takes:   reflect.TypeFor[json.RawMessage](),
-		answers: reflect.TypeFor[Out](),
-		serve: func(w http.ResponseWriter, r *request) {
-			out, err := answer(r)
-			writeAnswer(w, r.Request, out, err)
+		response: reflect.TypeFor[nothing](),
+		serve: func(w http.ResponseWriter, r *request) error {
+			if err := f(r); err != nil {
+				return err
+			}
+			return writeJSON(w, nothing{})
 		},
 	}
 }
 
-// serving is a route that writes its answer itself, which is no JSON.
-func serving(media string, serve func(http.ResponseWriter, *request)) handler {
-	return handler{takes: reflect.TypeFor[nothing](), media: media, serve: serve}
+// rawResponse is a route without a body that writes its response itself.
+func rawResponse(media string, serve func(http.ResponseWriter, *request) error) handler {
+	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
 }
 
-// ServeHTTP lets through to the handler what is as the route declares it.
+// ServeHTTP serves requests that the declaration allows.
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := rt.queryOf(r)
+	if err == nil {
+		err = rt.handler.serve(w, &request{r, q})
+	}
 	if err != nil {
 		gateway.WriteError(w, r, err)
-		return
 	}
-	rt.handler.serve(w, &request{r, q})
 }

@@ -1,18 +1,17 @@
 package control
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/inproc"
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// sections are all routes there are, each beside its kin in the file that answers
-// it, in the order of the manual.
+// sections returns all routes, in the order of the manual.
 func (c *Control) sections() []section {
 	return []section{
 		c.serverRoutes(),
@@ -31,7 +30,7 @@ func (c *Control) sections() []section {
 	}
 }
 
-// New returns the handler of the control routes of a world.
+// New returns the handler of the control routes of an environment.
 func New(w *environment.Environment, o Options) http.Handler {
 	c := &Control{w, o}
 	mux := http.NewServeMux()
@@ -44,17 +43,17 @@ func New(w *environment.Environment, o Options) http.Handler {
 	return c.guarded(mux)
 }
 
-// unrouted answers what no route takes: by the console if that has such a file
-// or page, or else by what is wrong with the request. A person who typed an
-// address that is none gets the console.
+// unrouted responds to a request that matches no route: with a file of the console, or
+// an error. A browser gets the console instead of the error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)
 	if c.options.Console != nil && reads(r) && (browser || len(methods) == 0) {
-		page := &unlessMissing{ResponseWriter: w, header: w.Header().Clone()}
+		page := inproc.NewRecording(w.Header())
 		c.options.Console.ServeHTTP(page, r)
 		switch {
-		case !page.missing:
+		case page.Status != http.StatusNotFound:
+			page.Send(w)
 			return
 		case browser:
 			http.Redirect(w, r, Prefix, http.StatusSeeOther)
@@ -68,7 +67,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
-// noRoute says that there is no such route, and which one was probably meant.
+// noRoute suggests the route that was probably meant.
 func (c *Control) noRoute(r *http.Request) string {
 	path := strings.TrimPrefix(r.URL.Path, Prefix)
 	var known []string
@@ -82,39 +81,3 @@ func (c *Control) noRoute(r *http.Request) string {
 	}
 	return "no such route: " + Prefix + "openapi.json lists them"
 }
-
-// unlessMissing is an answer that is sent unless it is 404.
-type unlessMissing struct {
-	http.ResponseWriter
-
-	header  http.Header // until it is known
-	missing bool
-	begun   bool
-}
-
-// Header implements [http.ResponseWriter].
-func (u *unlessMissing) Header() http.Header { return u.header }
-
-// WriteHeader implements [http.ResponseWriter].
-func (u *unlessMissing) WriteHeader(status int) {
-	if u.begun {
-		return
-	}
-	u.begun, u.missing = true, status == http.StatusNotFound
-	if !u.missing {
-		maps.Copy(u.ResponseWriter.Header(), u.header)
-		u.ResponseWriter.WriteHeader(status)
-	}
-}
-
-// Write implements [http.ResponseWriter].
-func (u *unlessMissing) Write(b []byte) (int, error) {
-	u.WriteHeader(http.StatusOK)
-	if u.missing {
-		return len(b), nil
-	}
-	return u.ResponseWriter.Write(b)
-}
-
-// Unwrap serves [http.ResponseController].
-func (u *unlessMissing) Unwrap() http.ResponseWriter { return u.ResponseWriter }

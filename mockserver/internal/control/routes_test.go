@@ -64,8 +64,8 @@ func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...st
 func (p param) wrong() (value string, said []string) {
 	switch {
 	case p.values != nil:
-		known := p.values()
-		return known[0][:len(known[0])-1] + "~", append([]string{"no such value: did you mean " + known[0] + "?"}, known...)
+		first := p.values[0]
+		return first[:len(first)-1] + "~", append([]string{"no such value: did you mean " + first + "?"}, p.values...)
 	case p.integer, p.pattern != nil:
 		return "many", []string{p.wanted()}
 	}
@@ -76,7 +76,7 @@ func (p param) wrong() (value string, said []string) {
 func (p param) good() string {
 	switch {
 	case p.values != nil:
-		return p.values()[0]
+		return p.values[0]
 	case p.integer:
 		return fmt.Sprint(p.max)
 	case p.pattern != nil:
@@ -96,7 +96,7 @@ func TestParameters(t *testing.T) {
 			}
 			for _, p := range rt.query {
 				t.Run(rt.pattern+"?"+p.name, func(t *testing.T) {
-					if !rt.open {
+					if !rt.proxy {
 						misspelt := p.name + "~"
 						rt.refuses(t, url.Values{misspelt: {p.good()}}, misspelt, append(names, "did you mean "+p.name+"?")...)
 					}
@@ -104,12 +104,12 @@ func TestParameters(t *testing.T) {
 					rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
 					rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
 					rt.refuses(t, url.Values{p.name: {""}}, p.name, "want a")
-					if value, mistake := p.read(p.good()); value != p.good() || mistake != "" {
+					if value, mistake := p.parse(p.good()); value != p.good() || mistake != "" {
 						t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
 					}
 				})
 			}
-			if !rt.open {
+			if !rt.proxy {
 				rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
 			}
 		}
@@ -230,18 +230,18 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 		got := op.Parameters.GetByInAndName("query", p.name)
 		if got == nil {
 			t.Errorf("%s lacks the parameter %s", op.OperationID, p.name)
-		} else if p.values != nil && len(got.Schema.Value.Enum) != len(p.values()) {
-			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.values())
+		} else if p.values != nil && len(got.Schema.Value.Enum) != len(p.values) {
+			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.values)
 		}
 	}
-	if body := rt.body(); body != nil && len(body.members) > 0 {
+	if body := rt.body(); body != nil && len(body.fields) > 0 {
 		if op.RequestBody == nil {
 			t.Errorf("%s lacks its body", op.OperationID)
 			return
 		}
 		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
-		for _, m := range body.members {
-			if got.Properties[m.name] == nil || slices.Contains(got.Required, m.name) != m.always {
+		for _, m := range body.fields {
+			if got.Properties[m.name] == nil || slices.Contains(got.Required, m.name) != m.required {
 				t.Errorf("%s: the body's member %s is not described", op.OperationID, m.name)
 			}
 		}

@@ -20,27 +20,26 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// schema is what a type is as JSON. A type of package encoding/json that says
-// it itself has none: it may be anything.
+// schema describes a type as JSON.
 type schema struct {
-	object  string // its name in the documents, if it has one
-	kind    string // object, array, string, integer, number, boolean; "" is anything
-	format  string // such as date-time
-	enum    []string
-	null    bool     // may be null as well
-	members []member // of an object, in their order
-	items   *schema  // of an array
+	object string // its name in the documents, if it has one
+	kind   string // object, array, string, integer, number, boolean; "" is any JSON
+	format string // such as date-time
+	enum   []string
+	null   bool    // null is allowed as well
+	fields []field // of an object, in their order
+	items  *schema // of an array
 }
 
-// member is one of an object.
-type member struct {
-	name   string
-	means  string
-	always bool // there in every answer, or needed in a body
-	schema *schema
+// field is a field of an object.
+type field struct {
+	name     string
+	doc      string
+	required bool // always in a response, required in a request
+	schema   *schema
 }
 
-// objects names the types that several routes answer.
+// objects names the types that several routes return.
 var objects = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",
@@ -66,9 +65,18 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
 		reflect.TypeFor[webhook.Hash]():          {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
-		reflect.TypeFor[waitKind]():              named(waitables()),
+		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
 	}
 })
+
+// named returns values as strings.
+func named[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, value := range values {
+		out[i] = string(value)
+	}
+	return out
+}
 
 // schemaOf describes a type by what encoding/json does with it.
 func schemaOf(t reflect.Type) *schema {
@@ -89,7 +97,7 @@ func schemaOf(t reflect.Type) *schema {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Struct:
-		return &schema{kind: "object", object: objects()[t], members: membersOf(t)}
+		return &schema{kind: "object", object: objects()[t], fields: fieldsOf(t)}
 	case reflect.Slice:
 		return &schema{kind: "array", items: schemaOf(t.Elem())}
 	case reflect.String:
@@ -104,59 +112,38 @@ func schemaOf(t reflect.Type) *schema {
 	return &schema{kind: "integer"}
 }
 
-// membersOf returns the members of a struct in their order. Of two with the same
-// name the one that is less deep is meant; one that is a *struct{} hides another
-// and is never there. One that may be left out says omitzero.
-func membersOf(t reflect.Type) []member {
-	fields := slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
-		return !f.IsExported() || f.Anonymous && f.Tag.Get("json") == "" || f.Tag.Get("json") == "-"
-	})
-	depth := map[string]int{}
-	for _, f := range fields {
-		name := jsonName(f)
-		if d, seen := depth[name]; !seen || len(f.Index) < d {
-			depth[name] = len(f.Index)
+// fieldsOf returns the fields of a struct. A *struct{} hides a field of an embedded
+// struct; a field that may be omitted has omitempty or omitzero.
+func fieldsOf(t reflect.Type) (out []field) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || f.Anonymous || name == "-" || f.Type == reflect.TypeFor[*struct{}]() {
+			continue
 		}
-	}
-	var out []member
-	for _, f := range fields {
-		name := jsonName(f)
-		if len(f.Index) == depth[name] && f.Type != reflect.TypeFor[*struct{}]() {
-			m := member{name, meaning(t, f, name), !strings.Contains(f.Tag.Get("json"), ",omit"), schemaOf(f.Type)}
-			m.schema.null = m.always && f.Type.Kind() == reflect.Pointer
-			out = append(out, m)
+		s := schemaOf(f.Type)
+		if options == "string" {
+			s = &schema{kind: "string"}
 		}
+		required := !strings.Contains(options, "omit")
+		s.null = required && f.Type.Kind() == reflect.Pointer
+		out = append(out, field{cmp.Or(name, f.Name), f.Tag.Get("doc"), required, s})
 	}
 	return out
 }
 
-// meaning is what the documents say of a member: its tag, or else the words of the
-// struct that has the field itself.
-func meaning(t reflect.Type, f reflect.StructField, name string) string {
-	for _, i := range f.Index[:len(f.Index)-1] {
-		t = t.Field(i).Type
-	}
-	return cmp.Or(f.Tag.Get("means"), words()[t][name])
-}
-
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return cmp.Or(name, f.Name)
-}
-
-// memberOf returns the member with a name, or nil.
-func (s *schema) memberOf(name string) *member {
-	if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
-		return &s.members[i]
+// fieldOf returns the field with a name, or nil.
+func (s *schema) fieldOf(name string) *field {
+	if i := slices.IndexFunc(s.fields, func(f field) bool { return f.name == name }); i >= 0 {
+		return &s.fields[i]
 	}
 	return nil
 }
 
-// names returns the names of all members.
+// names returns the names of all fields.
 func (s *schema) names() []string {
-	out := make([]string, len(s.members))
-	for i, m := range s.members {
-		out[i] = m.name
+	out := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		out[i] = f.name
 	}
 	return out
 }

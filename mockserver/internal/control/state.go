@@ -6,15 +6,13 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"strconv"
-	"strings"
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/environment"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// maxState is how many bytes of a snapshot are taken.
+// maxState is the size limit of a snapshot or a seed, in bytes.
 const maxState = 1 << 30
 
 // stateRoutes are about everything at once.
@@ -24,124 +22,99 @@ func (c *Control) stateRoutes() section {
 		routes: []route{
 			{
 				pattern: "GET state",
-				does: "A snapshot: every record, the messages and the journals, with the secrets of webhooks, and the clock. " +
-					"Rules of faults and the log of requests are no part of it. It is the state at one moment, and holds up " +
-					"nobody while it is sent.",
-				handler: handler{takes: reflect.TypeFor[nothing](), answers: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
+				summary: "A snapshot: every record, the messages and the logs, with the secrets of webhooks, and the clock. " +
+					"It does not contain fault rules and the log of requests. It is the state at one moment, and blocks nothing " +
+					"while it is sent.",
+				handler: handler{request: reflect.TypeFor[nothing](), response: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
 			},
 			{
 				pattern: "PUT state",
-				does: "Restores a snapshot, of version 2 or 3, or the file of `-state`, with the changes that follow its " +
-					"first object. One with a mistake changes nothing; one larger than 1 GiB is 413 before it is read. Rules of " +
-					"faults, tokens and the log of requests stay.",
-				handler: reading(c.restore),
+				summary: "Restores a snapshot of version 2 or 3, or the file of `-state`, with the changes that follow its " +
+					"first object. An invalid one changes nothing; one larger than 1 GiB gets 413 before it is read. Fault " +
+					"rules, tokens and the log of requests stay.",
+				handler: rawBody(upload(c.Restore, "mockserver: restore: ")),
 				example: example{body: "@snapshot.json"},
 			},
 			{
 				pattern: "DELETE state",
-				does: "Forgets everything: state, journals, faults, and the tokens of seeds; the clock is as configured. Of " +
-					"one account alone with `account_id`: then what all share stays, which are faults, the clock, and the " +
-					"sequence of ids.",
-				query:   []param{ofAccount("the account; all if left out")},
-				handler: answering(c.clear),
+				summary: "Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With " +
+					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and " +
+					"the sequence of ids.",
+				query:   []param{ofAccount("the account; all by default")},
+				handler: noBody(oneOrAll(c.ClearAccount, c.Clear)),
 				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "POST reset",
-				does: "Goes back to the start, which is the state after `-seed`, or what `PUT /_mock/start` made it, or " +
-					"nothing: the same ids and secrets, no rules of faults, no requests, the clock as it was, and the tokens of " +
-					"the configuration and the start. With one account alone with `account_id`, for tests that run side by " +
-					"side: its journals are empty then, and what all share stays. 409 if another account has an id of the start " +
-					"by now.",
-				query:   []param{ofAccount("the account; all if left out")},
-				handler: answering(c.reset),
+				summary: "Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/start` kept, or " +
+					"nothing: with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the " +
+					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in " +
+					"parallel: the logs of the account are empty then, and what all accounts share stays. 409 if another account " +
+					"now has an id of the baseline.",
+				query:   []param{ofAccount("the account; all by default")},
+				handler: noBody(oneOrAll(c.ResetAccount, c.Reset)),
 				example: example{query: "account_id=1"},
 			},
 			{
 				pattern: "PUT start",
-				does:    "Makes what there is now the start, which a reset goes back to.",
-				handler: answering(c.setStart),
+				summary: "Makes the current state the baseline that a reset restores.",
+				handler: noBody(func(*request) (nothing, error) { return nothing{}, c.SetStart() }),
 			},
 			{
 				pattern: "POST seed",
-				does: "Adds what one or more objects describe, as the [documentation of " +
-					"`Server.Seed`](../mockserver/state.go) has them. The first mistake ends it: what was added before it stays.",
-				handler: reading(c.seed),
+				summary: "Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). " +
+					"It stops at the first error; what was added before that stays.",
+				handler: rawBody(upload(func(body io.Reader) error {
+					if err := c.Seed(body); err != nil {
+						return err
+					}
+					c.Changes.Publish(activity.Records, nil)
+					return nil
+				}, "mockserver: seed: ")),
 				example: example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`},
 			},
 		},
 	}
 }
 
-// serveState sends a snapshot as it is made, however large. One that cannot be
-// finished ends the connection, so that nobody takes it for whole.
-func (c *Control) serveState(w http.ResponseWriter, _ *request) {
+// serveState sends a snapshot while it is made, however large. If it cannot be
+// finished, the connection is lost, so that the client does not take it for whole.
+func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.Snapshot(w); err != nil {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-func (c *Control) restore(r *request) (nothing, error) {
-	body, err := limited(r.Request, maxState)
-	if err != nil {
-		return nothing{}, err
-	}
-	if err := c.Restore(body); err != nil {
-		return nothing{}, documentProblem(err, "mockserver: restore: ")
-	}
-	return nothing{}, nil
-}
-
-func (c *Control) clear(r *request) (nothing, error) {
-	return nothing{}, ofOneOrAll(r, c.ClearAccount, c.Clear)
-}
-
-func (c *Control) reset(r *request) (nothing, error) {
-	return nothing{}, ofOneOrAll(r, c.ResetAccount, c.Reset)
-}
-
-// ofOneOrAll does something to the account that a request names, or to all.
-func ofOneOrAll(r *request, one func(account int64) error, all func()) error {
-	id, named := r.query["account_id"]
-	if !named {
-		all()
-		return nil
-	}
-	account, _ := strconv.ParseInt(id, 10, 64) // it has been read as an integer
-	switch err := one(account); {
-	case errors.Is(err, environment.ErrNoAccount):
-		return problem.NotFound("account", id, "query", "account_id")
-	case err != nil:
-		return refused(err, "query", "account_id")
-	}
 	return nil
 }
 
-func (c *Control) setStart(*request) (nothing, error) { return nothing{}, c.SetStart() }
-
-func (c *Control) seed(r *request) (nothing, error) {
-	body, err := limited(r.Request, maxState)
-	if err != nil {
-		return nothing{}, err
+// upload reads a body of up to 1 GiB. The prefix is that of its errors.
+func upload(read func(io.Reader) error, prefix string) func(*request) error {
+	return func(r *request) error {
+		body, err := limited(r.Request, maxState)
+		if err != nil {
+			return err
+		}
+		if err := read(body); err != nil {
+			return bodyProblem(err, prefix)
+		}
+		return nil
 	}
-	if err := c.Seed(body); err != nil {
-		return nothing{}, documentProblem(err, "mockserver: seed: ")
-	}
-	c.Changes.Publish(activity.Records, nil)
-	return nothing{}, nil
 }
 
-// documentProblem answers a state or a seed with a mistake, one that is no JSON
-// as everywhere else.
-func documentProblem(err error, prefix string) *problem.Error {
-	msg := strings.TrimPrefix(err.Error(), prefix)
-	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return tooLarge(large.Limit)
+// oneOrAll does something to the account that a request names, or to all.
+func oneOrAll(one func(account int64) error, all func()) func(*request) (nothing, error) {
+	return func(r *request) (nothing, error) {
+		account := r.query.id("account_id")
+		if account == 0 {
+			all()
+			return nothing{}, nil
+		}
+		switch err := one(account); {
+		case errors.Is(err, environment.ErrNoAccount):
+			return nothing{}, problem.NotFound("account", account, "query", "account_id")
+		case err != nil:
+			return nothing{}, conflict(err, "query", "account_id")
+		}
+		return nothing{}, nil
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return problem.New(http.StatusBadRequest, "json_invalid", msg, "body")
-	}
-	return problem.Invalid(msg, "body")
 }

@@ -7,29 +7,28 @@ import (
 	"time"
 )
 
-// streamRoutes are what tells of changes.
+// streamRoutes notify of changes.
 func (c *Control) streamRoutes() section {
 	return section{
 		title: "The stream",
 		routes: []route{{
 			pattern: "GET stream",
-			does:    "Changes as server-sent events.",
-			handler: serving("text/event-stream", c.serveStream),
+			summary: "Changes as server-sent events.",
+			handler: rawResponse("text/event-stream", c.serveStream),
 		}},
-		after: "It begins with `event: hello` and then sends `event: change` with " +
-			"`{\"seq\":n,\"kind\":k,\"record\":…}`: kind `message`, `delivery`, `event`, `request` or `fault` with the " +
-			"summary that the list would show, or `clock` with the clock when it was set, stopped or let pass; without " +
-			"one, `fault` when rules came, went or began anew, `records` when lists, contacts, webhooks or the like may " +
-			"have changed, and `state` when everything may have. A reader that is too slow is disconnected and should " +
-			"load anew.",
+		notes: "It begins with `event: hello` and then sends `event: change` with " +
+			"`{\"seq\":n,\"kind\":k,\"record\":…}`. Kind `message`, `delivery`, `event`, `request` or `fault` has the " +
+			"summary that the list shows, and `clock` has the clock after it was set, stopped or advanced. Without a " +
+			"record, `fault` means that rules were added, removed or restarted, `records` that lists, contacts, webhooks or " +
+			"the like may have changed, and `state` that everything may have changed. A reader that is too slow is " +
+			"disconnected and should reload.",
 	}
 }
 
 // heartbeat keeps proxies from closing a quiet stream.
 const heartbeat = 15 * time.Second
 
-// serveStream sends changes as server-sent events.
-func (c *Control) serveStream(w http.ResponseWriter, r *request) {
+func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
 	from, seq := c.Changes.Subscribe()
 	defer c.Changes.Unsubscribe(from)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -42,16 +41,17 @@ func (c *Control) serveStream(w http.ResponseWriter, r *request) {
 		select {
 		case line, more := <-from:
 			if !more {
-				return
+				return nil
 			}
 			_, err = fmt.Fprintf(w, "event: change\ndata: %s\n\n", line)
 		case <-beat.C:
 			_, err = io.WriteString(w, ": still here\n\n")
 		case <-r.Context().Done():
-			return
+			return nil
 		}
 		if err != nil {
-			return
+			return nil //nolint:nilerr // the client has gone
 		}
 	}
+	return nil
 }

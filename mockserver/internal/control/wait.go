@@ -12,58 +12,54 @@ import (
 	"strings"
 	"time"
 
-	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/environment"
-	"example.com/emailplatform/mockserver/internal/gateway"
-	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// waitRoutes are what waits.
-func (c *Control) waitRoutes() []route {
-	return []route{{
-		pattern: "POST wait",
-		does: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
-			"requests or events that pass the filters, which are those of the lists. It answers them, the latest first, " +
-			"with `total`, which may be more. Without `for` it answers 204 when every queue is idle, or with `drain` when " +
-			"all is delivered or given up. 504 when the time is up, and 409 at once when a drain would wait for a clock that " +
-			"is frozen. What the body says goes before the parameters. Whoever wants to wait for more than a minute asks again.",
-		query: []param{
-			choice("drain", "whether retries and rate limits are waited for", "true", "false"),
-			number("timeout_ms", "how long, in milliseconds", 1, maxWait, 10_000),
-		},
-		handler: orNothing(taking(c.wait)),
-		example: example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`},
-	}}
-}
-
-// maxWait is how many milliseconds one may wait at the most.
+// maxWait is the longest timeout, in milliseconds.
 const maxWait = 60_000
 
-// waitBody is what is waited for. A filter that is not of its kind is a mistake.
+func (c *Control) waitRoute() route {
+	return route{
+		pattern: "POST wait",
+		summary: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
+			"requests or events that match the filters, which are those of the lists. It returns them, the latest first, " +
+			"with `total`, which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` " +
+			"when every delivery has succeeded or failed. 504 after the timeout; 409 at once if a drain would wait for a " +
+			"frozen clock. The body overrides the parameters. To wait for more than a minute, send the request again.",
+		query: []param{
+			choice("drain", "whether to wait for retries and rate limits", "true", "false"),
+			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000),
+		},
+		handler: optional(jsonBody(c.wait)),
+		example: example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`},
+	}
+}
+
 type waitBody struct {
-	For       *waitKind `json:"for,omitzero" means:"what is waited for; nothing is every queue"`
-	Count     *int64    `json:"count,omitzero" means:"how many, up to 1000; 1 if left out"` // 1 if left out
-	TimeoutMS *int64    `json:"timeout_ms,omitzero" means:"how long, up to a minute; 10 seconds if left out"`
-	Drain     *bool     `json:"drain,omitzero" means:"whether retries and rate limits are waited for; without for"`
+	For       *waitKind `json:"for,omitzero" doc:"what to wait for; every queue if omitted"`
+	Count     *int64    `json:"count,omitzero" doc:"how many, up to 1000; the default is 1"`
+	TimeoutMS *int64    `json:"timeout_ms,omitzero" doc:"the timeout, up to a minute; the default is 10 seconds"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; without for"`
 	waitFilters
 }
 
+// waitFilters are the filters of all lists. Each must be one of the list that For names.
 type waitFilters struct {
-	AccountID *int64 `json:"account_id,omitzero" means:"the account"`
-	Search    *word  `json:"search,omitzero" means:"words that the record has"`
-	To        *word  `json:"to,omitzero" means:"the recipient, of messages"`
-	Status    *word  `json:"status,omitzero" means:"of messages, or of the answers to requests"`
-	SentBy    *word  `json:"sent_by,omitzero" means:"what sent them, of messages"`
-	State     *word  `json:"state,omitzero" means:"where they stand, of deliveries"`
-	Event     *word  `json:"event,omitzero" means:"the name, of events and deliveries"`
-	WebhookID *word  `json:"webhook_id,omitzero" means:"the webhook, of deliveries"`
-	MessageID *word  `json:"message_id,omitzero" means:"the message that they are about, of events"`
-	Operation *word  `json:"operation,omitzero" means:"the operationId, of requests"`
-	Method    *word  `json:"method,omitzero" means:"the method, of requests"`
+	AccountID *int64 `json:"account_id,omitzero" doc:"the account"`
+	Search    *word  `json:"search,omitzero" doc:"words that the record must contain"`
+	To        *word  `json:"to,omitzero" doc:"the recipient, of messages"`
+	Status    *word  `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
+	SentBy    *word  `json:"sent_by,omitzero" doc:"what sent them, of messages"`
+	State     *word  `json:"state,omitzero" doc:"the state of deliveries"`
+	Event     *word  `json:"event,omitzero" doc:"the name, of events and deliveries"`
+	WebhookID *word  `json:"webhook_id,omitzero" doc:"the webhook, of deliveries"`
+	MessageID *word  `json:"message_id,omitzero" doc:"the message, of events"`
+	Operation *word  `json:"operation,omitzero" doc:"the operationId, of requests"`
+	Method    *word  `json:"method,omitzero" doc:"the method, of requests"`
 }
 
-// word is a text, which may be written as a number: the status 404.
+// word is a string. A number is accepted too: the status 404.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -75,9 +71,9 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(w))
 }
 
-// values are the filters as a list takes them.
+// values returns the filters as the parameters of a list.
 func (f waitFilters) values() url.Values {
-	text, _ := json.Marshal(f) // numbers and texts
+	text, _ := json.Marshal(f) // strings and an integer
 	given := map[string]any{}
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.UseNumber()
@@ -89,18 +85,21 @@ func (f waitFilters) values() url.Values {
 	return out
 }
 
-// waitAnswer is what was waited for.
-type waitAnswer struct {
-	Data  []any `json:"data" means:"the records, the latest first: as many as were waited for"` // as the route by its id answers each
-	Total int   `json:"total" means:"how many there are"`
+// waited is what was waited for.
+type waited struct {
+	Data  []any `json:"data" doc:"the records, the latest first: as many as were waited for"`
+	Total int   `json:"total" doc:"how many records match"`
 }
 
-func (c *Control) wait(r *request, in waitBody) (*waitAnswer, error) {
-	limit, err := in.limit(r.query)
-	if err != nil {
-		return nil, err
+func (c *Control) wait(r *request, in waitBody) (*waited, error) {
+	timeout := int64(r.query.number("timeout_ms"))
+	if in.TimeoutMS != nil {
+		timeout = *in.TimeoutMS
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	if timeout < 1 || timeout > maxWait {
+		return nil, problem.Invalid(fmt.Sprintf("want an integer from 1 to %d", maxWait), "body", "timeout_ms")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(timeout)*time.Millisecond)
 	defer cancel()
 	if in.For != nil {
 		return c.waitFor(ctx, r, in)
@@ -112,63 +111,51 @@ func (c *Control) wait(r *request, in waitBody) (*waitAnswer, error) {
 	if in.Drain != nil && *in.Drain || in.Drain == nil && r.query["drain"] == "true" {
 		wait = c.Drain
 	}
-	return nil, late(wait(ctx))
+	return nil, waitProblem(wait(ctx))
 }
 
-// limit is how long one waits.
-func (in waitBody) limit(q query) (time.Duration, error) {
-	ms := int64(q.number("timeout_ms"))
-	if in.TimeoutMS != nil {
-		ms = *in.TimeoutMS
-	}
-	if ms < 1 || ms > maxWait {
-		return 0, problem.Invalid(fmt.Sprintf("want an integer from 1 to %d", maxWait), "body", "timeout_ms")
-	}
-	return time.Duration(ms) * time.Millisecond, nil
-}
-
-// late answers who has waited in vain.
-func late(err error) error {
-	switch {
-	case err == nil:
+// waitProblem is the response to a wait that failed.
+func waitProblem(err error) error {
+	if err == nil {
 		return nil
-	case errors.Is(err, environment.ErrFrozen): // asking again would be in vain
-		return problem.Conflict("invalid_state", strings.TrimPrefix(err.Error(), "mockserver: "), "body", "drain")
 	}
-	return problem.New(http.StatusGatewayTimeout, "timeout", strings.TrimPrefix(err.Error(), "mockserver: "))
+	msg := strings.TrimPrefix(err.Error(), "mockserver: ")
+	if errors.Is(err, environment.ErrFrozen) { // a retry could not succeed
+		return problem.Conflict("invalid_state", msg, "body", "drain")
+	}
+	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
 // waitFor waits for records.
-func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waitAnswer, error) {
+func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
 	kind, known := c.waitKinds()[*in.For]
-	if !known { // "", which is not left out
+	if !known { // "", which is not omitted
 		return nil, problem.Invalid("want a value: leave the member out for every queue", "body", "for")
 	}
-	asked, err := c.asked(kind.pattern, r, in)
+	list, err := c.listRequest(kind.pattern, r, in)
 	if err != nil {
 		return nil, err
 	}
-	want := asked.query.number("limit")
+	want := list.query.number("limit")
 	var ids []string
-	out := &waitAnswer{Data: []any{}}
+	out := &waited{Data: []any{}}
 	err = c.WaitFor(ctx, func() bool {
-		ids, out.Total = kind.list(asked)
+		ids, out.Total = kind.list(list)
 		return out.Total >= want
 	})
 	if err != nil {
-		return nil, late(fmt.Errorf("%w: there are %d of %d", err, out.Total, want))
+		return nil, waitProblem(fmt.Errorf("%w: there are %d of %d", err, out.Total, want))
 	}
 	for _, id := range ids {
-		if record, err := kind.record(id); err == nil { // it may just have been forgotten
+		if record, err := kind.record(id); err == nil { // it may have been deleted since
 			out.Data = append(out.Data, record)
 		}
 	}
 	return out, nil
 }
 
-// asked is what the list with a pattern would be asked: for as many of the latest
-// records as are waited for.
-func (c *Control) asked(pattern string, r *request, in waitBody) (*request, error) {
+// listRequest returns the request to a list that finds what is waited for.
+func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request, error) {
 	count := int64(1)
 	if in.Count != nil {
 		count = *in.Count
@@ -179,7 +166,15 @@ func (c *Control) asked(pattern string, r *request, in waitBody) (*request, erro
 	if in.Drain != nil {
 		return nil, problem.Invalid("it is for waiting without `for`", "body", "drain")
 	}
-	q, err := read(c.filtersOf(pattern), in.values(), false, "body")
+	var filters []param
+	for _, s := range c.sections() {
+		for _, rt := range s.routes {
+			if rt.pattern == pattern {
+				filters = slices.DeleteFunc(rt.query, func(p param) bool { return p.name == "limit" || p.name == "before" })
+			}
+		}
+	}
+	q, err := check(filters, in.values(), false, "body", "filter")
 	if err != nil {
 		return nil, err
 	}
@@ -187,31 +182,10 @@ func (c *Control) asked(pattern string, r *request, in waitBody) (*request, erro
 	return &request{r.Request, q}, nil
 }
 
-// filtersOf returns the filters of a list.
-func (c *Control) filtersOf(pattern string) []param {
-	for _, s := range c.sections() {
-		for _, rt := range s.routes {
-			if rt.pattern == pattern {
-				return slices.DeleteFunc(rt.query, func(p param) bool { return p.name == "limit" || p.name == "before" })
-			}
-		}
-	}
-	return nil
-}
-
-// waitKind is what can be waited for.
+// waitKind names a kind of records.
 type waitKind string
 
-const (
-	waitMessage  waitKind = "message"
-	waitDelivery waitKind = "delivery"
-	waitRequest  waitKind = "request"
-	waitEvent    waitKind = "event"
-)
-
-func waitables() []waitKind { return []waitKind{waitMessage, waitDelivery, waitRequest, waitEvent} }
-
-// waitable is a kind of records.
+// waitable is a kind of records that can be waited for.
 type waitable struct {
 	pattern string // of the route that lists them
 	list    func(*request) (ids []string, total int)
@@ -220,36 +194,20 @@ type waitable struct {
 
 func (c *Control) waitKinds() map[waitKind]waitable {
 	return map[waitKind]waitable{
-		waitMessage: {
-			"GET outbox",
-			idsOf(c.outbox, func(m platform.Summary) string { return m.ID }),
-			func(id string) (any, error) { return c.messageRecord(id) },
-		},
-		waitDelivery: {
-			"GET deliveries",
-			idsOf(c.deliveries, func(d delivery.Summary) string { return d.ID }),
-			func(id string) (any, error) { return c.deliveryRecord(id) },
-		},
-		waitRequest: {
-			"GET requests",
-			idsOf(c.requests, func(r gateway.Summary) string { return r.ID }),
-			func(id string) (any, error) { return c.requestRecord(id) },
-		},
-		waitEvent: {
-			"GET events",
-			idsOf(c.events, func(e delivery.EventSummary) string { return e.ID }),
-			func(id string) (any, error) { return c.eventRecord(id) },
-		},
+		"message":  waitableOf("GET outbox", c.outbox, c.message),
+		"delivery": waitableOf("GET deliveries", c.deliveries, c.delivery),
+		"request":  waitableOf("GET requests", c.requests, c.request),
+		"event":    waitableOf("GET events", c.events, c.event),
 	}
 }
 
-// idsOf lists records by their ids alone.
-func idsOf[T any](list func(*request) (recordList[T], error), id func(T) string) func(*request) ([]string, int) {
-	return func(r *request) (ids []string, total int) {
-		found, _ := list(r) // what is wrong with the request was found before
-		for _, record := range found.Data {
-			ids = append(ids, id(record))
-		}
-		return ids, found.Total
+func waitableOf[S, R any](pattern string, list func(*request) (recordList[S], error), record func(string) (R, error)) waitable {
+	return waitable{
+		pattern: pattern,
+		list: func(r *request) ([]string, int) {
+			found, _ := list(r) // the request was checked
+			return found.ids, found.Total
+		},
+		record: func(id string) (any, error) { return record(id) },
 	}
 }

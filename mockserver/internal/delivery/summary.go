@@ -17,26 +17,24 @@ type EventSummary struct {
 type Summary struct {
 	record.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides the delivery's
-	Attempts []AttemptWire `json:"attempts"`       // the same with their durations
-	// Waiting says what keeps a delivery that is not being attempted: retry,
-	// rate_limit, archived or delay; Until when, if that is known.
-	Waiting string    `json:"waiting,omitzero"`
-	Until   time.Time `json:"waiting_until,omitzero"`
+	Attempts []AttemptWire `json:"attempts" doc:"the oldest first"`
+	Waiting  string        `json:"waiting,omitzero" doc:"what it waits for: retry, rate_limit, archived or delay"`
+	Until    time.Time     `json:"waiting_until,omitzero" doc:"until when, if that is known"`
 }
 
 // Record is everything about a delivery.
 type Record struct {
 	Summary
-	Body         record.Text `json:"body"`
-	Secret       string      `json:"secret,omitzero"`
-	HashFunction string      `json:"hash_function,omitzero"`
-	MaxAttempts  int         `json:"max_attempts"`
+	Body         record.Text `json:"body" doc:"the same bytes in each attempt"`
+	Secret       string      `json:"secret,omitzero" doc:"of the webhook, which signs"`
+	HashFunction string      `json:"hash_function,omitzero" doc:"of the webhook"`
+	MaxAttempts  int         `json:"max_attempts" doc:"how many attempts there can be"`
 }
 
 // AttemptWire is an attempt as JSON has it: its duration in milliseconds.
 type AttemptWire struct {
 	record.Attempt
-	DurationMS clock.Milliseconds `json:"duration_ms"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
 }
 
 // onWire returns attempts as JSON has them; none is an empty array.

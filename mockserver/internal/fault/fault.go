@@ -28,7 +28,7 @@ const (
 // Wire is a fault as JSON has it: its delay in milliseconds.
 type Wire struct {
 	record.Fault
-	DelayMS int64 `json:"delay_ms,omitzero"`
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a wait before anything else, up to 24 hours"`
 }
 
 // subject is what a rule is about.

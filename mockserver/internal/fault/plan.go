@@ -40,7 +40,7 @@ func (r *rule) hit() bool {
 // RuleWire is a rule as JSON has it: its delay in milliseconds.
 type RuleWire struct {
 	record.FaultRule
-	DelayMS int64 `json:"delay_ms,omitzero"`
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a wait before anything else"`
 }
 
 // WireOf returns a rule as JSON has it.

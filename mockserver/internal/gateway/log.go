@@ -103,7 +103,7 @@ type Summary struct {
 	record.Request
 	Body       *struct{}          `json:"body,omitempty"`   // hides the request's
 	Answer     *struct{}          `json:"answer,omitempty"` // hides the request's
-	DurationMS clock.Milliseconds `json:"duration_ms"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
 }
 
 // SummaryOf returns the summary of a request.
@@ -114,8 +114,8 @@ func SummaryOf(r record.Request) Summary {
 // Record is everything about a request, as JSON has it.
 type Record struct {
 	record.Request
-	DurationMS clock.Milliseconds `json:"duration_ms"`
-	Closest    *contract.Known    `json:"closest,omitzero"` // what was probably meant, if no operation takes it
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
+	Closest    *contract.Known    `json:"closest,omitzero" doc:"the operation that was probably meant, if none matches"`
 }
 
 // Record returns everything about a request, or nil if there is none with the id.

@@ -2,11 +2,12 @@ package inproc
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 )
 
-// Recording is an answer that has not been sent: a [http.ResponseWriter] that
-// keeps what is written.
+// Recording is a response that is not sent yet: a [http.ResponseWriter] that keeps
+// what is written.
 type Recording struct {
 	Status int
 	Body   bytes.Buffer
@@ -15,8 +16,7 @@ type Recording struct {
 	wrote  bool
 }
 
-// NewRecording returns an answer that nothing has been written to, with a copy
-// of the header.
+// NewRecording returns an empty response with a copy of the header.
 func NewRecording(header http.Header) *Recording {
 	return &Recording{Status: http.StatusOK, header: header.Clone()}
 }
@@ -35,4 +35,11 @@ func (a *Recording) WriteHeader(status int) {
 func (a *Recording) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.Body.Write(b)
+}
+
+// Send sends the response.
+func (a *Recording) Send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body.Bytes())
 }

@@ -19,8 +19,8 @@ const clipped = 102_000
 
 // Finding is what is probably wrong with a message.
 type Finding struct {
-	Check string `json:"check" means:"which one: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
-	Text  string `json:"text" means:"what it found, in a sentence"`
+	Check string `json:"check" doc:"which one: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
+	Text  string `json:"text" doc:"what it found, in a sentence"`
 }
 
 // Check returns what is probably wrong with a message: links that lead nowhere, no

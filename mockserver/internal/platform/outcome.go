@@ -7,14 +7,13 @@ import (
 
 // Outcome counts messages, and what came of them.
 type Outcome struct {
-	Sent    int64
-	Bounced int64
-	Opened  int64 // once or more
-	Clicked int64 // once or more
-	// What its recipient did by it.
-	Unsubscribed       int64
-	GlobalUnsubscribed int64
-	ReportedAsSpam     int64
+	Sent               int64 `json:"sent" doc:"how many were sent"`
+	Bounced            int64 `json:"bounced" doc:"how many bounced"`
+	Opened             int64 `json:"opened" doc:"how many were opened, once or more"`
+	Clicked            int64 `json:"clicked" doc:"in how many a link was followed, once or more"`
+	Unsubscribed       int64 `json:"unsubscribed" doc:"how many made the recipient unsubscribe from the list"`
+	GlobalUnsubscribed int64 `json:"global_unsubscribed" doc:"how many made the recipient unsubscribe from all email"`
+	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"how many were reported as spam"`
 }
 
 // count counts a message, by 1, or takes it out, by -1.

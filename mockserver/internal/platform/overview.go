@@ -11,7 +11,12 @@ import (
 
 // Contacts counts the contacts of lists by their status.
 type Contacts struct {
-	Active, Pending, Unsubscribed, Deleted, Spam, Bounced int
+	Active       int `json:"active" doc:"who receive messages"`
+	Pending      int `json:"pending" doc:"who have not confirmed yet"`
+	Unsubscribed int `json:"unsubscribed" doc:"who unsubscribed"`
+	Deleted      int `json:"deleted" doc:"who were deleted"`
+	Spam         int `json:"spam" doc:"who reported a message as spam"`
+	Bounced      int `json:"bounced" doc:"who bounced hard"`
 }
 
 func (c *Contacts) add(t *contactTable) {
@@ -33,17 +38,22 @@ func (t *contactTable) standingAs(status string) int {
 
 // Overview is what there is in an account.
 type Overview struct {
-	Messages   Outcome
-	Contacts   Contacts
-	Lists      int
-	Templates  int
-	Campaigns  int
-	Workflows  int
-	Webhooks   int
-	Suppressed int
-	Minutes    map[int64]int64 // how many messages were sent in them
-	Scheduled  []Due
-	Pending    []Pending
+	Messages  Outcome
+	Contacts  Contacts
+	Resources Resources
+	Minutes   map[int64]int64 // how many messages were sent in them
+	Scheduled []Due
+	Pending   []Pending
+}
+
+// Resources counts the resources of accounts.
+type Resources struct {
+	Lists      int `json:"lists" doc:"lists of contacts"`
+	Templates  int `json:"templates" doc:"templates of messages"`
+	Campaigns  int `json:"campaigns" doc:"campaigns in any state"`
+	Workflows  int `json:"workflows" doc:"workflows, active or not"`
+	Webhooks   int `json:"webhooks" doc:"webhooks, archived or not"`
+	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
 // Due is a campaign that waits for its time.
@@ -77,12 +87,12 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 
 func (o *Overview) add(a *account) {
 	o.Messages.add(a.outcomes.all)
-	o.Lists += len(a.Lists.all)
-	o.Templates += len(a.Templates.byID)
-	o.Campaigns += len(a.Campaigns.all)
-	o.Workflows += len(a.Workflows.all)
-	o.Webhooks += len(a.Webhooks.all)
-	o.Suppressed += a.Suppression.inOrder.Len()
+	o.Resources.Lists += len(a.Lists.all)
+	o.Resources.Templates += len(a.Templates.byID)
+	o.Resources.Campaigns += len(a.Campaigns.all)
+	o.Resources.Workflows += len(a.Workflows.all)
+	o.Resources.Webhooks += len(a.Webhooks.all)
+	o.Resources.Suppressed += a.Suppression.inOrder.Len()
 	for _, l := range a.Lists.all {
 		o.Contacts.add(l.contacts)
 		if n := l.contacts.standingAs(statusPending); n > 0 {
@@ -108,12 +118,12 @@ func (o *Outcome) add(other Outcome) {
 
 // ListStanding is a list, and how its contacts stand.
 type ListStanding struct {
-	ID             int64
-	AccountID      int64
-	Name           string
-	PolicyAccepted bool
-	CreatedOn      time.Time
-	Contacts       Contacts
+	ID             int64     `json:"id,string" doc:"the id of the list"`
+	AccountID      int64     `json:"account_id" doc:"its account"`
+	Name           string    `json:"name" doc:"its name"`
+	PolicyAccepted bool      `json:"policy_accepted" doc:"whether it can receive messages"`
+	CreatedOn      time.Time `json:"created_on" doc:"when it was created"`
+	Contacts       Contacts  `json:"contacts" doc:"the number of its contacts by status"`
 }
 
 // Lists returns the lists of all accounts, the latest first.
@@ -127,18 +137,18 @@ func (p *Platform) Lists() []ListStanding {
 
 // Sending is a campaign or a workflow, and what came of what it sent.
 type Sending struct {
-	ID           int64
-	AccountID    int64
-	Name         string
-	ListID       int64
-	ListName     string
-	FromEmail    string
-	Subject      string
-	TemplateID   int64
-	Status       string
-	CreatedOn    time.Time
-	ScheduledFor time.Time // of a campaign, once that is known
-	Outcome      Outcome
+	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
+	AccountID    int64     `json:"account_id" doc:"its account"`
+	Name         string    `json:"name" doc:"its name"`
+	ListID       int64     `json:"list_id,omitzero" doc:"the list that it is sent to"`
+	ListName     string    `json:"list_name,omitzero" doc:"the name of the list"`
+	FromEmail    string    `json:"from_email,omitzero" doc:"the sender's address"`
+	Subject      string    `json:"subject,omitzero" doc:"the subject, with its merge tags"`
+	TemplateID   int64     `json:"template_id,omitzero" doc:"the template that it uses"`
+	Status       string    `json:"status" doc:"its status"`
+	CreatedOn    time.Time `json:"created_on" doc:"when it was created"`
+	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"when a campaign is sent, or was"`
+	Outcome      Outcome   `json:"outcome" doc:"the results of its messages"`
 }
 
 // Campaigns returns the campaigns of all accounts, the latest first.

@@ -76,7 +76,7 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 // Summary is a message without its parts, and how it begins.
 type Summary struct {
 	record.Message
-	Snippet string    `json:"snippet,omitzero" means:"how its text begins, or what its HTML shows: one line, up to 140 characters"`
+	Snippet string    `json:"snippet,omitzero" doc:"how its text begins, or what its HTML shows: one line, up to 140 characters"`
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's
 }
 

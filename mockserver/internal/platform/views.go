@@ -13,10 +13,10 @@ import (
 // Record is everything about a message.
 type Record struct {
 	record.Message
-	Reason string              `json:"reason,omitzero"` // why it was refused
-	Error  string              `json:"error,omitzero"`
-	Links  []string            `json:"links"`
-	Events []record.FiredEvent `json:"events"` // about it, the oldest first
+	Reason string              `json:"reason,omitzero" doc:"why it was rejected"`
+	Error  string              `json:"error,omitzero" doc:"why it failed"`
+	Links  []string            `json:"links" doc:"the targets of the links in its HTML"`
+	Events []record.FiredEvent `json:"events" doc:"the events about it, the oldest first"`
 }
 
 // Message returns everything about a message, or nil if there is none with the id.
@@ -113,11 +113,11 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 
 // Member is a contact of a list, as one sees it who looks for somebody.
 type Member struct {
-	ID           int64
-	Email        string
-	Status       string
-	SubscribedOn time.Time
-	Tags         []string
+	ID           int64     `json:"id,string" doc:"the id of the contact"`
+	Email        string    `json:"email" doc:"its address"`
+	Status       string    `json:"status" doc:"its status"`
+	SubscribedOn time.Time `json:"subscribed_on" doc:"when it was added to the list"`
+	Tags         []string  `json:"tags" doc:"its tags"`
 }
 
 // NewestMembers returns how many contacts a list of any account has, and iterates

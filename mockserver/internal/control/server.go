@@ -1,0 +1,166 @@
+package control
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/mockserver/internal/platform"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/record"
+)
+
+// serverRoutes are about the server and its users.
+func (c *Control) serverRoutes() section {
+	return section{
+		title: "The server",
+		routes: []route{
+			{pattern: "GET health", summary: "Whether the server responds. It requires no token.", handler: noBody(health)},
+			{
+				pattern: "GET info",
+				summary: "The accounts, the configuration of the server, and the names that it uses.",
+				handler: noBody(c.info),
+			},
+			c.waitRoute(),
+			{
+				pattern: "POST tokens/revoke",
+				summary: "Revokes an access token: requests with it get 401. A reset restores the tokens of the configuration and " +
+					"the baseline. Seeds add tokens.",
+				handler: jsonBody(c.revokeToken),
+				example: example{body: `{"token":"dev-token"}`},
+			},
+			{
+				pattern: "* accounts/{account_id}/api/{path...}",
+				summary: "The API as a user of the account, without a token, faults, the limit of lookups and the log of " +
+					"requests: lists, contacts, suppressed addresses, webhooks, templates … Requests and responses are those of " +
+					"the same path of the API, after `/api`.",
+				query:   []param{idOf("user_id", "the user; by default the first one that may write")},
+				proxy:   true,
+				handler: handler{media: "application/json", serve: c.serveAsAccount},
+				example: example{path: "accounts/1/api/lists"},
+			},
+		},
+	}
+}
+
+type healthStatus struct {
+	Status string `json:"status" doc:"always ok"`
+}
+
+func health(*request) (healthStatus, error) { return healthStatus{"ok"}, nil }
+
+type serverInfo struct {
+	Accounts         []account            `json:"accounts" doc:"the accounts that have access tokens"`
+	TokenNeeded      bool                 `json:"token_needed" doc:"whether the control routes require a token"`
+	ExampleToken     string               `json:"example_token,omitzero" doc:"the default access token, to try the API; omitted if it is not valid here, or if the control routes require a token. No other token is ever shown"`
+	FaultSeed        uint64               `json:"fault_seed" doc:"the seed of the probabilities of faults"`
+	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"how lookups are counted"`
+	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
+	Events           []api.EventName      `json:"events" doc:"the names of all events"`
+	EventsKept       int                  `json:"events_kept" doc:"how many events are kept: the latest"`
+	BounceCategories []category           `json:"bounce_categories" doc:"the categories of bounces"`
+	MagicDomain      string               `json:"magic_domain" doc:"the domain of recipients that act automatically"`
+}
+
+type account struct {
+	AccountID int64  `json:"account_id" doc:"the account"`
+	Users     []user `json:"users" doc:"its users, one for each token"`
+}
+
+type user struct {
+	UserID   int64  `json:"user_id" doc:"the user"`
+	Email    string `json:"email" doc:"the user's address"`
+	ReadOnly bool   `json:"read_only" doc:"whether the token may only read"`
+}
+
+type category struct {
+	Category    events.BounceCategory `json:"category" doc:"its name"`
+	Description string                `json:"description" doc:"its meaning"`
+}
+
+func (c *Control) info(r *request) (serverInfo, error) {
+	out := serverInfo{
+		Accounts:        c.accounts(),
+		TokenNeeded:     c.options.NeedsToken(r.Request),
+		LookupLimit:     c.Platform.Lookups(),
+		RetryScheduleMS: []int64{},
+		Events:          api.EventNames(),
+		EventsKept:      delivery.MaxEvents,
+		MagicDomain:     platform.MagicDomain,
+	}
+	isDefault := func(t record.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
+	if !out.TokenNeeded && slices.ContainsFunc(c.Access.All(), isDefault) {
+		out.ExampleToken = c.options.DefaultToken
+	}
+	out.FaultSeed, _ = c.Faults.List()
+	for _, wait := range c.options.RetrySchedule {
+		out.RetryScheduleMS = append(out.RetryScheduleMS, wait.Milliseconds())
+	}
+	for _, c := range bounceCategories() {
+		out.BounceCategories = append(out.BounceCategories, category{c, c.Description()})
+	}
+	return out, nil
+}
+
+// accounts returns the accounts that have access tokens.
+func (c *Control) accounts() []account {
+	accounts := []account{}
+	for _, t := range c.Access.All() {
+		i := slices.IndexFunc(accounts, func(a account) bool { return a.AccountID == t.AccountID })
+		if i < 0 {
+			i = len(accounts)
+			accounts = append(accounts, account{AccountID: t.AccountID})
+		}
+		accounts[i].Users = append(accounts[i].Users, user{t.UserID, t.UserEmail, t.ReadOnly})
+	}
+	return accounts
+}
+
+// bounceCategories returns all categories, in the order in which the console shows them.
+func bounceCategories() []events.BounceCategory {
+	return []events.BounceCategory{
+		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
+		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
+		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
+	}
+}
+
+type tokenBody struct {
+	Token string `json:"token" doc:"the access token to revoke"`
+}
+
+func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
+	if !c.Access.Revoke(in.Token) {
+		return nothing{}, problem.New(http.StatusNotFound, "not_found", "there is no such token", "body", "token")
+	}
+	return nothing{}, nil
+}
+
+// serveAsAccount responds as the API does to a user of the account. A template is
+// rendered as HTML, which is not trusted.
+func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) error {
+	id := r.PathValue("account_id")
+	number, _ := strconv.ParseInt(id, 10, 64) // no account is 0
+	caller, ok := c.Access.Of(number, r.query.id("user_id"))
+	if !ok {
+		return problem.NotFound("user of account", id, "path", "account_id")
+	}
+	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/api/")
+	inner := r.Clone(r.Context())
+	inner.URL.Path, inner.URL.RawPath = "/"+r.PathValue("path"), "/"+path
+	if query := inner.URL.Query(); query.Has("user_id") {
+		query.Del("user_id")
+		inner.URL.RawQuery = query.Encode()
+	}
+	w.Header().Set("Content-Security-Policy", inertPolicy)
+	c.API.ServeAs(w, inner, caller)
+	if !reads(r.Request) {
+		c.Changes.Publish(activity.Records, nil)
+	}
+	return nil
+}
