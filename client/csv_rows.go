@@ -107,7 +107,7 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.r.Read(p)
 	r.row += n
-	if err != io.EOF { //nolint:errorlint // an error that wraps io.EOF is a failure, not the end
+	if err != io.EOF { // an error that wraps io.EOF is a failure
 		r.err = err
 	}
 	return n, err

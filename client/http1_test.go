@@ -150,7 +150,7 @@ func (c *memoryConn) Write(b []byte) (n int, err error) {
 		n, _ = c.Conn.Write(b[:c.room])
 	}
 	c.room, c.cut = 0, true
-	_ = c.Conn.Close()
+	_ = c.Close()
 	return n, errReset
 }
 

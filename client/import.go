@@ -179,11 +179,11 @@ func (im *importer) configure() error {
 	o.Concurrency = orDefault(o.Concurrency, 1)
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxImportBatch:
-		return fmt.Errorf("BatchSize must be from 1 to %d, got %d", maxImportBatch, o.BatchSize)
+		return fmt.Errorf("batch size must be from 1 to %d, got %d", maxImportBatch, o.BatchSize)
 	case o.Concurrency < 1 || o.Concurrency > maxConcurrency:
-		return fmt.Errorf("Concurrency must be from 1 to %d, got %d", maxConcurrency, o.Concurrency)
+		return fmt.Errorf("concurrency must be from 1 to %d, got %d", maxConcurrency, o.Concurrency)
 	case o.Skip < 0:
-		return fmt.Errorf("Skip must not be negative, got %d", o.Skip)
+		return fmt.Errorf("skip must not be negative, got %d", o.Skip)
 	}
 	if o.OnBatchError == nil {
 		o.OnBatchError = func(f ImportFailure) error { return f.Err }

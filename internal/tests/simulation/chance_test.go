@@ -37,6 +37,3 @@ func (c chance) brief(name string) time.Duration {
 
 // numbered names the nth of a kind.
 func numbered(kind string, n int) string { return kind + " " + strconv.Itoa(n) }
-
-// numberedName names the process with an index.
-func numberedName(kind string, i int) string { return kind + strconv.Itoa(i+1) }

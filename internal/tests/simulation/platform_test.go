@@ -53,7 +53,7 @@ func (p *platform) run(l *life) {
 	}
 	p.mu.Lock()
 	p.srv = srv
-	p.http = p.w.serve(p.proc, &edge{p: p, life: l, srv: srv})
+	p.http = serve(p.proc, &edge{p: p, life: l, srv: srv})
 	p.mu.Unlock()
 }
 
@@ -91,7 +91,7 @@ func (p *platform) setClock(ahead time.Duration) {
 }
 
 // serve serves HTTP/1.1 and HTTP/2 for a process until its life ends.
-func (w *world) serve(p *process, h http.Handler) *http.Server {
+func serve(p *process, h http.Handler) *http.Server {
 	s := &http.Server{
 		Handler:           h,
 		Protocols:         new(http.Protocols),

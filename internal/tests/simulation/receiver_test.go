@@ -124,7 +124,7 @@ func (r *replica) run(l *life) {
 	r.mu.Unlock()
 	handle := func(ctx context.Context, e *events.Event) error { return r.handle(ctx, l, e) }
 	h := webhook.NewHandler(r.w.verifier, handle, webhook.Options{Once: r.w.store.of(r.proc, l), Logger: slog.New(slog.DiscardHandler)})
-	server := r.w.serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+	server := serve(r.proc, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		r.proc.ready("hook " + req.RemoteAddr)
 		watched := &watch{ResponseWriter: rw}
 		defer func() { r.w.trace.add(r.proc.name, "answers %s", watched) }()

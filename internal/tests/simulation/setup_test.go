@@ -109,7 +109,7 @@ func (p *platform) request(method, path string, body []byte, into any) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
+	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("%s %s: status %d", method, path, resp.StatusCode)
 	}

@@ -11,7 +11,7 @@ func Shrink(t *testing.T, run Run) Run {
 	t.Helper()
 	for shorter := true; shorter; {
 		shorter = false
-		for i := len(run.Plan.Steps) - 1; i >= 0; i-- {
+		for i := range slices.Backward(run.Plan.Steps) {
 			plan := run.Plan
 			plan.Steps = slices.Delete(slices.Clone(plan.Steps), i, i+1)
 			next := Simulate(t, plan)

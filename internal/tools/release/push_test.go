@@ -24,16 +24,20 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 	}
 	t.Setenv("GOWORK", "off")
 	for _, args := range [][]string{
-		{"init", "--quiet"}, {"config", "user.name", "Release"}, {"config", "user.email", "release@example.com"},
-		{"add", "--all"}, {"commit", "--quiet", "--message", "Release"},
-		{"init", "--quiet", "--bare", filepath.Join(dir, "origin")}, {"remote", "add", "origin", filepath.Join(dir, "origin")},
+		{"init", "--quiet"},
+		{"config", "user.name", "Release"},
+		{"config", "user.email", "release@example.com"},
+		{"add", "--all"},
+		{"commit", "--quiet", "--message", "Release"},
+		{"init", "--quiet", "--bare", filepath.Join(dir, "origin")},
+		{"remote", "add", "origin", filepath.Join(dir, "origin")},
 	} {
 		if _, err := command(t.Context(), repo, nil, "git", args...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hook := "#!/bin/sh\nwhile read -r _ _ ref; do echo \"$ref\"; done >>'" + filepath.ToSlash(pushes) + "'\necho end >>'" + filepath.ToSlash(pushes) + "'\n"
-	if err := os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "origin", "hooks", "post-receive"), []byte(hook), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return repo, pushes

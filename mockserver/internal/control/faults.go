@@ -91,7 +91,7 @@ func faultProblem(err error) error {
 	p := &problem.Error{Status: http.StatusUnprocessableEntity}
 	var collect func(error)
 	collect = func(err error) {
-		switch err := err.(type) {
+		switch err := err.(type) { //nolint:errorlint // it walks the tree itself
 		case interface{ Unwrap() []error }:
 			for _, e := range err.Unwrap() {
 				collect(e)

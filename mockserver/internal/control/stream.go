@@ -50,7 +50,7 @@ func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
 			return nil
 		}
 		if err != nil {
-			return nil //nolint:nilerr // the client has gone
+			return nil
 		}
 	}
 	return nil

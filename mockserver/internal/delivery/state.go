@@ -113,7 +113,7 @@ func (s State) Check(hooks map[string]bool) error {
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
 		case d.Tries < 0:
 			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)
-		case !d.Forgotten && !slices.Contains(states, d.State):
+		case !d.Forgotten && !slices.Contains(states(), d.State):
 			problem = fmt.Sprintf("state %q does not exist", d.State)
 		}
 		if problem != "" {
@@ -126,10 +126,13 @@ func (s State) Check(hooks map[string]bool) error {
 	return nil
 }
 
-var (
-	states     = append(unfinished, record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
-	unfinished = []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
-)
+func states() []record.DeliveryState {
+	return append(unfinished(), record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryDropped)
+}
+
+func unfinished() []record.DeliveryState {
+	return []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
+}
 
 // Forget drops what is to be delivered. What is being attempted ends by itself.
 func (d *Engine) Forget() {
@@ -162,7 +165,7 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	for _, saved := range from.Deliveries {
 		x := saved.delivery()
 		d.history.add(x)
-		if slices.Contains(unfinished, x.State) && !x.Forgotten {
+		if slices.Contains(unfinished(), x.State) && !x.Forgotten {
 			waiting = append(waiting, x)
 		}
 	}

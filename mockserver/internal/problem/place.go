@@ -3,6 +3,7 @@ package problem
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // placeAt returns the place of the value that body[:offset] ends with, or begins
@@ -27,7 +28,7 @@ func find(dec *json.Decoder, offset int64, at []any) []any {
 		if opening == json.Delim('{') {
 			step, _ = dec.Token()
 		}
-		if found := find(dec, offset, append(at[:len(at):len(at)], step)); found != nil {
+		if found := find(dec, offset, append(slices.Clip(at), step)); found != nil {
 			return found
 		}
 	}
