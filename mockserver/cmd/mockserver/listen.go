@@ -9,42 +9,41 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// held is a listener that accepts nobody until it is released. Who comes before
-// that waits, as for a server that is busy, and loses nothing.
-type held struct {
+// heldListener accepts no connection until it is released. Clients that connect before
+// that wait.
+type heldListener struct {
 	net.Listener
 	released <-chan struct{}
 	release  func()
 }
 
-// hold listens, so that an address that is taken is known at once. From another
-// machine a token is all that protects the state and its secrets: the default
-// one, which everybody knows, is for loopback alone.
-func hold(ctx context.Context, address string, defaultToken bool) (held, error) {
+// listenHeld listens at once, so that an address in use is an error early. It accepts
+// the default token, which is not a secret, on loopback only.
+func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return held{}, err
+		return l, err
 	}
 	if defaultToken && !to.IP.IsLoopback() {
-		return held{}, fmt.Errorf("%s can be reached from other machines: give a -token of your own, because everybody knows %s",
+		return l, fmt.Errorf("-token is required because other machines can reach %s: everybody knows %s",
 			address, mockserver.DefaultToken)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())
 	if err != nil {
-		return held{}, err
+		return l, err
 	}
 	released := make(chan struct{})
-	return held{listener, released, sync.OnceFunc(func() { close(released) })}, nil
+	return heldListener{listener, released, sync.OnceFunc(func() { close(released) })}, nil
 }
 
 // Accept implements [net.Listener].
-func (h held) Accept() (net.Conn, error) {
-	<-h.released
-	return h.Listener.Accept()
+func (l heldListener) Accept() (net.Conn, error) {
+	<-l.released
+	return l.Listener.Accept()
 }
 
 // Close implements [net.Listener].
-func (h held) Close() error {
-	defer h.release() // only now: there is nobody left to accept
-	return h.Listener.Close()
+func (l heldListener) Close() error {
+	defer l.release() // only now, when there is nothing to accept any more
+	return l.Listener.Close()
 }

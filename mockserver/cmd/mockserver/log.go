@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,43 +15,58 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// requestLog is what the command says while it runs: where it is, then a line
-// for each request to the API.
+// requestLog is the output of the server: its base URL, then a line for each request to
+// the API.
 type requestLog interface {
 	welcome(ready)
 	request(mockserver.Request)
 }
 
-// newLog returns a log, and what else the platform has to say in the same form.
+// newLog returns a log, and a logger in the same format.
 func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
+	w := &logWriter{out: out, hold: asJSON}
 	if asJSON {
-		held := &heldBack{out: out}
-		records := slog.New(slog.NewJSONHandler(held, nil))
-		return jsonLog{records, held}, records
+		records := slog.New(slog.NewJSONHandler(w, nil))
+		return jsonLog{records, w}, records
 	}
-	text := &textLog{out: out}
-	return text, slog.New(slog.NewTextHandler(text, nil))
+	return textLog{w}, slog.New(slog.NewTextHandler(w, nil))
 }
 
-// logForm is the flag -log.
-func (o *options) logForm(text string) error {
-	o.json = text == "json"
-	if !o.json && text != "text" {
-		return errors.New("want text or json")
-	}
-	return nil
+// logWriter writes a line at a time. It can hold lines back until the first one is
+// written.
+type logWriter struct {
+	mu   sync.Mutex
+	out  io.Writer
+	hold bool
+	held bytes.Buffer
 }
 
-// jsonLog writes what programs read. Its first record says "ready" and has the
-// members of [ready].
+func (w *logWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hold {
+		return w.held.Write(b)
+	}
+	return w.out.Write(b)
+}
+
+// release writes what was held back.
+func (w *logWriter) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hold = false
+	_, _ = w.held.WriteTo(w.out)
+}
+
+// jsonLog is for programs. Its first record is "ready", with the fields of [ready].
 type jsonLog struct {
 	*slog.Logger
-	held *heldBack
+	w *logWriter
 }
 
 func (l jsonLog) welcome(r ready) {
-	defer l.held.release()
-	slog.New(slog.NewJSONHandler(l.held.out, nil)).Info("ready",
+	defer l.w.release()
+	slog.New(slog.NewJSONHandler(l.w.out, nil)).Info("ready",
 		"base_url", r.BaseURL, "console_url", r.ConsoleURL, "token", r.Token, "fault_seed", r.FaultSeed, "pid", r.PID)
 }
 
@@ -60,47 +76,11 @@ func (l jsonLog) request(r mockserver.Request) {
 		"duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault, "answer", string(r.Answer))
 }
 
-// heldBack keeps what is said before it is released, such as of a state that is
-// loaded, for then.
-type heldBack struct {
-	mu    sync.Mutex
-	out   io.Writer
-	early bytes.Buffer
-	free  bool
-}
+// textLog is for people.
+type textLog struct{ out io.Writer }
 
-func (h *heldBack) Write(b []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.free {
-		return h.out.Write(b)
-	}
-	return h.early.Write(b)
-}
-
-func (h *heldBack) release() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.free = true
-	_, _ = h.early.WriteTo(h.out)
-}
-
-// textLog writes what people read, a line at a time.
-type textLog struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-// Write implements [io.Writer] for the log of what goes wrong.
-func (l *textLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(b)
-}
-
-// welcome says where the platform is and how to ask it something.
-func (l *textLog) welcome(r ready) {
-	_, _ = fmt.Fprintf(l, `The platform is at  %s
+func (l textLog) welcome(r ready) {
+	_, _ = fmt.Fprintf(l.out, `The platform is at  %s
 access token        %s
 console             %s
 seed of faults      %d
@@ -110,34 +90,28 @@ Try:  curl -H 'Authorization: Bearer %s' %s/lists
 `, r.BaseURL, r.Token, r.ConsoleURL, r.FaultSeed, r.Token, r.BaseURL)
 }
 
-// request writes a line for a request to the API:
+// request writes a line:
 //
 //	15:04:05.000  201  POST   /v2/emails                submitEmail  1.2ms
-func (l *textLog) request(r mockserver.Request) {
-	operation := r.Operation
-	if operation == "" {
-		operation = "-"
-	}
-	target := r.Path
+func (l textLog) request(r mockserver.Request) {
+	target, status, notes := r.Path, strconv.Itoa(r.Status), ""
 	if r.Query != "" {
 		target += "?" + r.Query
 	}
-	status := fmt.Sprint(r.Status)
 	if r.Status == 0 {
 		status = "lost"
 	}
-	notes := ""
 	if r.Fault != "" {
 		notes += "  by " + r.Fault
 	}
 	if r.Status >= 400 {
 		notes += "  " + strings.TrimSpace(string(r.Answer))
 	}
-	_, _ = fmt.Fprintf(l, "%s  %-4s %-6s %-40s %s  %v%s\n", r.Time.Format("15:04:05.000"), status, r.Method,
-		printable(target), operation, r.Duration.Round(10*time.Microsecond), printable(notes))
+	_, _ = fmt.Fprintf(l.out, "%s  %-4s %-6s %-40s %s  %v%s\n", r.Time.Format("15:04:05.000"), status, r.Method,
+		printable(target), cmp.Or(r.Operation, "-"), r.Duration.Round(10*time.Microsecond), printable(notes))
 }
 
-// printable keeps what clients send from steering the terminal.
+// printable replaces characters of clients that could control the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

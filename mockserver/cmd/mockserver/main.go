@@ -1,9 +1,9 @@
-// Command mockserver runs the platform in memory, with a web console at /_mock/.
+// Command mockserver runs the in-memory mock server, with a web console at /_mock/.
 //
 //	mockserver [serve] [flags]                  runs it
 //	mockserver trigger EVENT [flags]            sends an event, signed, to a receiver; needs no server
-//	mockserver verify --secret S --signature X  says whether the signature of the body on standard input is right, or why not
-//	mockserver health                           says whether one is running here, for containers
+//	mockserver verify --secret S --signature X  verifies the signature of the body on standard input
+//	mockserver health                           checks whether a server runs here, for containers
 //	mockserver help [trigger|verify|health]     lists the flags
 package main
 

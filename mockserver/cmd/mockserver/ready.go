@@ -14,24 +14,36 @@ import (
 // ready is what a program must know to use a server that it has started.
 type ready struct {
 	BaseURL    string `json:"base_url"`    // of the API
-	ConsoleURL string `json:"console_url"` // and of the control routes; lets a browser in
-	Token      string `json:"token"`       // the first one that is known
+	ConsoleURL string `json:"console_url"` // also of the control routes; with a token, if they require one
+	Token      string `json:"token"`       // the first access token
 	FaultSeed  uint64 `json:"fault_seed"`
 	PID        int    `json:"pid"`
 }
 
 func readyNow(srv *mockserver.Server, addr net.Addr) ready {
-	base := "http://" + reachable(addr.String())
-	return ready{
-		BaseURL:    base,
-		ConsoleURL: consoleURL(base, srv.Token(), addr),
-		Token:      srv.Token(),
-		FaultSeed:  srv.FaultSeed(),
-		PID:        os.Getpid(),
+	base := "http://" + reachable(addr.String(), "localhost", "localhost")
+	r := ready{BaseURL: base, ConsoleURL: base + "/_mock/", Token: srv.Token(), FaultSeed: srv.FaultSeed(), PID: os.Getpid()}
+	if tcp, ok := addr.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		r.ConsoleURL += "?token=" + url.QueryEscape(r.Token)
 	}
+	return r
 }
 
-// write makes the file appear whole, for its owner alone: it holds a token. No
+// reachable returns an address with a host of this machine instead of all addresses.
+func reachable(address, ip4, ip6 string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip.Equal(net.IPv4zero) {
+		host = ip4
+	} else if ip.Equal(net.IPv6zero) {
+		host = ip6
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// write creates the file in one step, for its owner only, because it has a token. No
 // name is no file.
 func (r ready) write(name string) error {
 	if name == "" {
@@ -55,9 +67,8 @@ func (r ready) write(name string) error {
 	return err
 }
 
-// forget removes the file that an earlier server has left: nobody may take its
-// word for this one's.
-func forget(name string) error {
+// removeReadyFile removes the file of an earlier server.
+func removeReadyFile(name string) error {
 	info, err := os.Lstat(name)
 	switch {
 	case name == "" || errors.Is(err, os.ErrNotExist):
@@ -65,25 +76,7 @@ func forget(name string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errors.New("-ready-file: " + name + " is there, and is no file")
+		return errors.New("-ready-file: " + name + " exists and is not a file")
 	}
 	return os.Remove(name)
-}
-
-// consoleURL is where the console is, and the control routes below it. Off
-// loopback they want a token: following the link keeps it in a cookie.
-func consoleURL(base, token string, addr net.Addr) string {
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
-		return base + "/_mock/"
-	}
-	return base + "/_mock/?token=" + url.QueryEscape(token)
-}
-
-// reachable names an address that can be asked, also for one that means all.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort("localhost", port)
-	}
-	return address
 }

@@ -58,7 +58,7 @@ func TestReadyOffLoopback(t *testing.T) {
 	}
 }
 
-func TestReadyFileMistakes(t *testing.T) {
+func TestReadyFileInvalid(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)

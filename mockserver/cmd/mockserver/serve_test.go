@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -33,150 +31,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
-}
-
-func TestParse(t *testing.T) {
-	tests := []struct {
-		name string
-		args []string
-		want string // of describe
-	}{
-		{name: "nothing", want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap"},
-		{name: "an address", args: []string{"-addr", ":9000"}, want: "addr=:9000 tokens=[dev-token//1/0] schedule=[] lookups=gap"},
-		{
-			name: "a token",
-			args: []string{"-token", "a"}, want: "addr=127.0.0.1:8026 tokens=[a//1/0] schedule=[] lookups=gap",
-		},
-		{
-			name: "tokens of users and accounts",
-			args: []string{"-token", "a:a@example.com", "-token=b:b@example.com:7"},
-			want: "addr=127.0.0.1:8026 tokens=[a/a@example.com/1/0 b/b@example.com/2/7] schedule=[] lookups=gap",
-		},
-		{
-			name: "a schedule",
-			args: []string{"-retry-schedule", "1s, 2m,0"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[1s 2m0s 0s] lookups=gap",
-		},
-		{
-			name: "no second attempt",
-			args: []string{"-retry-schedule", "none"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=none lookups=gap",
-		},
-		{
-			name: "a lookup limit",
-			args: []string{"-lookup-limit", "bucket"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=bucket",
-		},
-		{
-			name: "a token that may only read",
-			args: []string{"-token", "a", "-read-only-token", "b:b@example.com:7"},
-			want: "addr=127.0.0.1:8026 tokens=[a//1/0 b/b@example.com/2/7 only reads] schedule=[] lookups=gap",
-		},
-		{
-			name: "only one that may read, beside the usual one",
-			args: []string{"-read-only-token", "b"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//2/0 b//1/0 only reads] schedule=[] lookups=gap",
-		},
-		{
-			name: "a hash function",
-			args: []string{"-hash-function", "sha512"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap hash=sha512",
-		},
-		{
-			name: "strict",
-			args: []string{"-strict"},
-			want: "addr=127.0.0.1:8026 tokens=[dev-token//1/0] schedule=[] lookups=gap strict",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			o, err := parse(tt.args, io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := describe(o); got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
-			}
-		})
-	}
-}
-
-func describe(o options) string {
-	tokens := []string{}
-	for _, token := range o.config.Tokens {
-		text := fmt.Sprintf("%s/%s/%d/%d", token.Token, token.UserEmail, token.UserID, token.AccountID)
-		if token.ReadOnly {
-			text += " only reads"
-		}
-		tokens = append(tokens, text)
-	}
-	schedule := fmt.Sprint(o.config.RetrySchedule)
-	if o.config.RetrySchedule != nil && len(o.config.RetrySchedule) == 0 {
-		schedule = "none"
-	}
-	out := fmt.Sprintf("addr=%s tokens=%v schedule=%s lookups=%v", o.addr, tokens, schedule, o.config.Lookups)
-	if o.config.HashFunction != "" {
-		out += " hash=" + string(o.config.HashFunction)
-	}
-	if o.config.RefuseUnknownMembers {
-		out += " strict"
-	}
-	return out
-}
-
-func TestParseMistakes(t *testing.T) {
-	for _, args := range [][]string{
-		{"-token", ""},
-		{"-read-only-token", ""},
-		{"-read-only-token", "a:b:c"},
-		{"-hash-function", "md5"},
-		{"-hash-function", ""},
-		{"-token", ":a@example.com"},
-		{"-token", "a:b:c"},
-		{"-token", "a:b:0"},
-		{"-token", "a:b:1:c"},
-		{"-retry-schedule", "soon"},
-		{"-retry-schedule", "-1s"},
-		{"-retry-schedule", "1s,"},
-		{"-lookup-limit", "never"},
-		{"-fault-seed", "-1"},
-		{"-nothing"},
-		{"-log", "xml"},
-		{"-log", ""},
-		{"something"},
-	} {
-		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			if _, err := parse(args, io.Discard); err == nil {
-				t.Error("it was accepted")
-			}
-		})
-	}
-}
-
-func TestHelp(t *testing.T) {
-	for args, want := range map[string][]string{
-		"-h": {
-			"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit how\n",
-			"gap, bucket or calendar (default gap)",
-		},
-		"help":          {"mockserver trigger", "mockserver verify", "-seed file"},
-		"serve --help":  {"mockserver trigger", "-seed file"},
-		"help serve":    {"mockserver trigger", "-seed file"},
-		"help trigger":  {"Sends an event", "-variant shape"},
-		"help verify":   {"the signature of a delivery", "-signature value"},
-		"help health":   {"for the health checks", "-timeout time", "-addr address"},
-		"trigger -help": {"Sends an event", "-variant shape"},
-	} {
-		var out strings.Builder
-		if err := run(t.Context(), strings.Fields(args), &out); !errors.Is(err, flag.ErrHelp) {
-			t.Errorf("%s: %v", args, err)
-		}
-		for _, part := range want {
-			if !strings.Contains(out.String(), part) {
-				t.Errorf("%s: no %q in\n%s", args, part, &out)
-			}
-		}
-	}
 }
 
 // output is what the command writes, readable while it does.
@@ -464,20 +318,9 @@ func TestServeOffLoopback(t *testing.T) {
 	}
 }
 
-func TestReachable(t *testing.T) {
-	for address, want := range map[string]string{
-		"127.0.0.1:80": "127.0.0.1:80", "[::]:80": "localhost:80", "0.0.0.0:80": "localhost:80",
-		"192.0.2.1:80": "192.0.2.1:80", "": "",
-	} {
-		if got := reachable(address); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
-	}
-}
-
 func TestLogIsPrintable(t *testing.T) {
 	var out bytes.Buffer
-	log := &textLog{out: &out}
+	log := textLog{&out}
 	log.request(
 		mockserver.Request{
 			Method: "GET",

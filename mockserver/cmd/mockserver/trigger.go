@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,11 +16,8 @@ import (
 )
 
 const (
-	// secretVariable holds the secret for those who keep it out of the process list.
-	secretVariable = "WEBHOOK_SECRET"
-	// triggerTimeout is how long a receiver may take, as the platform allows.
-	triggerTimeout = 10 * time.Second
-	maxAnswer      = 4 << 10 // bytes of an answer that are shown
+	triggerTimeout = 10 * time.Second // as for a delivery of the platform
+	maxResponse    = 4 << 10          // bytes of a response that are printed
 )
 
 const triggerUsage = `Sends an event, signed, to a receiver of webhooks. It needs no server.
@@ -34,7 +29,7 @@ Without --url it prints what it would send.
 
 `
 
-// triggering is what the flags of trigger say.
+// triggering are the flags of trigger.
 type triggering struct {
 	event, variant, url string
 	secret              webhook.Secret
@@ -42,7 +37,7 @@ type triggering struct {
 	list                bool
 }
 
-// trigger sends an event of the document, perhaps changed, to a receiver.
+// trigger sends a sample of an event, perhaps changed, to a receiver.
 func trigger(ctx context.Context, args []string, out io.Writer) error {
 	t, err := parseTrigger(args, out)
 	if err != nil {
@@ -65,57 +60,31 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 	return t.send(ctx, out, body)
 }
 
-func parseTrigger(args []string, out io.Writer) (triggering, error) {
-	var t triggering
-	flags := flag.NewFlagSet("mockserver trigger", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.Usage = func() { _, _ = io.WriteString(out, triggerUsage); flags.PrintDefaults() }
-	flags.StringVar(&t.variant, "variant", "", "`shape` of the event, or how its name begins; see --list")
-	const set = "`path=value` to change, such as data.bounce.category=bounce_mb; JSON, or else a string; may be repeated"
-	flags.Func("set", set, func(text string) error {
-		a, err := parseAssignment(text)
-		t.set = append(t.set, a)
-		return err
-	})
+func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
+	flags := newFlags("mockserver trigger", triggerUsage, out)
+	flags.StringVar(&t.variant, "variant", "", "`variant` of the event, or the beginning of its name; see --list")
+	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; JSON, or else a string; may be repeated",
+		func(text string) error {
+			a, err := parseAssignment(text)
+			t.set = append(t.set, a)
+			return err
+		})
 	flags.StringVar(&t.url, "url", "", "`URL` of the receiver")
 	secretFlags(flags, &t.secret)
 	flags.BoolVar(&t.list, "list", false, "list all events and their variants")
-	err := flags.Parse(args)
-	rest := flags.Args()
-	if err == nil && len(rest) > 0 { // the event; flag stops there
-		t.event = rest[0]
-		err = flags.Parse(rest[1:])
-		rest = flags.Args()
-	}
-	if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return t, err
 	}
-	switch {
-	case len(rest) > 0:
-		return t, fmt.Errorf("unexpected argument %q", rest[0])
+	t.event = flags.Arg(0) // parsing stopped there
+	switch err := parseFlags(flags, flags.Args()[min(1, flags.NArg()):]); {
+	case err != nil:
+		return t, err
 	case t.event == "" && !t.list:
-		return t, errors.New("which event? See mockserver trigger --list")
+		return t, errors.New("an event is required: see mockserver trigger --list")
 	case t.url != "" && t.secret.Key == "":
-		return t, errors.New("--secret: want the webhook's secret, here or in " + secretVariable)
+		return t, errors.New("--secret or " + secretVariable + " is required with --url")
 	}
 	return t, nil
-}
-
-// secretFlags are the flags of a webhook's secret.
-func secretFlags(flags *flag.FlagSet, secret *webhook.Secret) {
-	secret.Key = os.Getenv(secretVariable)
-	flags.Func("secret", "the webhook's `secret`; "+secretVariable+" if not given", func(text string) error {
-		secret.Key = text
-		return nil
-	})
-	secret.Hash = webhook.SHA256
-	flags.Func("hash", "the webhook's `hash_function`, sha256 or sha512 (default sha256)", func(text string) error {
-		secret.Hash = webhook.Hash(text)
-		if secret.Hash != webhook.SHA256 && secret.Hash != webhook.SHA512 {
-			return errors.New("want sha256 or sha512")
-		}
-		return nil
-	})
 }
 
 func listSamples(out io.Writer, samples []mockserver.Sample) error {
@@ -135,7 +104,7 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	}
 	body := []byte(sample.Body)
 	for _, a := range t.set {
-		if body, err = setMember(body, a.path, a.value); err != nil {
+		if body, err = setField(body, a.path, a.value); err != nil {
 			return nil, fmt.Errorf("--set %s: %w", strings.Join(a.path, "."), err)
 		}
 	}
@@ -160,7 +129,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	case known == nil:
 		return mockserver.Sample{}, fmt.Errorf("no event %q: see mockserver trigger --list", event)
 	case found == nil:
-		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q: want %s", event, variant, strings.Join(known, ", "))
+		return mockserver.Sample{}, fmt.Errorf("%s has no variant %q: must be one of %s", event, variant, strings.Join(known, ", "))
 	}
 	return *found, nil
 }
@@ -182,7 +151,7 @@ func (t triggering) print(out io.Writer, body []byte) error {
 func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error {
 	target, err := url.Parse(t.url)
 	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "" {
-		return errors.New("--url: want an absolute http or https URL")
+		return errors.New("--url must be an absolute http or https URL")
 	}
 	ctx, cancel := context.WithTimeout(ctx, triggerTimeout)
 	defer cancel()
@@ -194,15 +163,15 @@ func (t triggering) send(ctx context.Context, out io.Writer, body []byte) error 
 		webhook.DefaultSignatureHeader, req.Header.Get(webhook.DefaultSignatureHeader), body)
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	start := time.Now()
-	res, err := once.Do(req) //nolint:gosec // where to is for the caller to say
+	res, err := once.Do(req) //nolint:gosec // the caller chooses the target
 	if err != nil {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	_, _ = fmt.Fprintf(out, "%s in %v\n%s\n", res.Status, time.Since(start).Round(time.Millisecond), answer)
+	response, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
+	_, _ = fmt.Fprintf(out, "%s in %v\n%s\n", res.Status, time.Since(start).Round(time.Millisecond), response)
 	if err == nil && res.StatusCode/100 != 2 {
-		err = fmt.Errorf("the receiver answered %s: the platform would deliver it again", res.Status)
+		err = fmt.Errorf("the receiver responded with %s: the platform would retry", res.Status)
 	}
 	return err
 }

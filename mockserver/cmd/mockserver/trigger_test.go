@@ -63,7 +63,7 @@ func TestTriggerSends(t *testing.T) {
 	}
 }
 
-func TestTriggerFailsLikeADelivery(t *testing.T) {
+func TestTriggerFailed(t *testing.T) {
 	for _, status := range []int{http.StatusFound, http.StatusInternalServerError} {
 		got := &receiver{status: status}
 		server := httptest.NewServer(got)
@@ -90,15 +90,15 @@ func TestTriggerLists(t *testing.T) {
 	}
 }
 
-func TestTriggerRefuses(t *testing.T) {
+func TestTriggerInvalid(t *testing.T) {
 	tests := []struct {
 		name string
 		args []string
 		want string // part of the error
 	}{
-		{"nothing", nil, "which event"},
+		{"nothing", nil, "an event is required"},
 		{"no such event", []string{"Email.Lost"}, "no event"},
-		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "want campaign, "},
+		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "must be one of campaign, "},
 		{"no secret", []string{"Email.Bounced", "--url", "http://127.0.0.1:1"}, "--secret"},
 		{"no URL", []string{"Email.Bounced", "--url", "127.0.0.1", "--secret", "S"}, "--url"},
 		{"weak hash", []string{"Email.Bounced", "--hash", "md5"}, "sha256 or sha512"},
@@ -139,12 +139,12 @@ func TestTriggerFIPS(t *testing.T) {
 	}
 }
 
-func TestSetMember(t *testing.T) {
+func TestSetField(t *testing.T) {
 	const value = `{"b":{"x":[1,{"y":"é"}]},"a":null}`
 	tests := []struct{ name, set, want string }{
 		{"replace", "a=1", `{"b":{"x":[1,{"y":"é"}]},"a":1}`},
 		{"deep", "b.x.1.y=z", `{"b":{"x":[1,{"y":"z"}]},"a":null}`},
-		{"add a member", "b.n=true", `{"b":{"x":[1,{"y":"é"}],"n":true},"a":null}`},
+		{"add a field", "b.n=true", `{"b":{"x":[1,{"y":"é"}],"n":true},"a":null}`},
 		{"add an element", "b.x.2=[]", `{"b":{"x":[1,{"y":"é"},[]]},"a":null}`},
 		{"string that looks like JSON", `a="1"`, `{"b":{"x":[1,{"y":"é"}]},"a":"1"}`},
 		{"value with an equals sign", "a=x=y", `{"b":{"x":[1,{"y":"é"}]},"a":"x=y"}`},
@@ -158,7 +158,7 @@ func TestSetMember(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := setMember([]byte(value), a.path, a.value)
+			got, err := setField([]byte(value), a.path, a.value)
 			if string(got) != tt.want || (err == nil) != (tt.want != "") {
 				t.Errorf("%s, %v; want %s", got, err, tt.want)
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 
@@ -10,30 +9,25 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-const verifyUsage = `Says whether the signature of a delivery is right, and if not, what was probably done wrong.
+const verifyUsage = `Verifies the signature of a delivery, and explains why it is wrong.
 
   mockserver verify --secret SECRET --signature X < body
 
-The body must be the bytes as they came.
+The body must be the exact bytes that were delivered.
 
 `
 
-// maxDelivery is how much of a body is read.
+// maxDelivery is the size limit of a body, in bytes.
 const maxDelivery = 64 << 20
 
-// verify judges a signature; one that is wrong is an error.
+// verify verifies a signature. A wrong one is an error.
 func verify(args []string, in io.Reader, out io.Writer) error {
 	var secret webhook.Secret
-	flags := flag.NewFlagSet("mockserver verify", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.Usage = func() { _, _ = io.WriteString(out, verifyUsage); flags.PrintDefaults() }
+	flags := newFlags("mockserver verify", verifyUsage, out)
 	secretFlags(flags, &secret)
 	signature := flags.String("signature", "", "the `value` of the header "+webhook.DefaultSignatureHeader)
-	if err := flags.Parse(args); err != nil {
+	if err := parseFlags(flags, args); err != nil {
 		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: the body comes from the standard input", flags.Arg(0))
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxDelivery+1))
 	if err != nil {

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/delivery"
+	"example.com/emailplatform/webhook"
+)
+
+// Environment variables replace flags in a container, whose image fixes the flags, and
+// for secrets, which the process list should not show.
+const (
+	addrVariable   = "MOCKSERVER_ADDR"
+	tokenVariable  = "MOCKSERVER_TOKEN"
+	secretVariable = "WEBHOOK_SECRET"
+)
+
+const defaultAddr = "127.0.0.1:8026"
+
+// newFlags returns the flags of a subcommand.
+func newFlags(name, usage string, out io.Writer) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.Usage = func() { _, _ = io.WriteString(out, usage); flags.PrintDefaults() }
+	return flags
+}
+
+// parseFlags parses a command line without arguments after the flags.
+func parseFlags(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return nil
+}
+
+// oneOf sets a flag to one of some values.
+func oneOf[T ~string](to *T, values ...T) func(string) error {
+	return func(text string) error {
+		if !slices.Contains(values, T(text)) {
+			return fmt.Errorf("must be %s or %s", values[0], values[1])
+		}
+		*to = T(text)
+		return nil
+	}
+}
+
+func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
+	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
+}
+
+// secretFlags are the flags of the secret of a webhook.
+func secretFlags(flags *flag.FlagSet, secret *webhook.Secret) {
+	*secret = webhook.Secret{Key: os.Getenv(secretVariable), Hash: webhook.SHA256}
+	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(text string) error {
+		secret.Key = text
+		return nil
+	})
+	flags.Func("hash", "the `hash_function` of the webhook, sha256 or sha512 (default sha256)",
+		oneOf(&secret.Hash, webhook.SHA256, webhook.SHA512))
+}
+
+// options are the flags of the server.
+type options struct {
+	addr, seed, state  string
+	readyFile          string
+	clock, log         string
+	quiet, showVersion bool
+	config             mockserver.Config
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := newFlags("mockserver", serveUsage, out)
+	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback requires a -token")
+	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")",
+		func(text string) error { return o.addToken(text, false) })
+	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated",
+		func(text string) error { return o.addToken(text, true) })
+	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; the file of -state overrides it")
+	flags.StringVar(&o.state, "state", "",
+		"`file` of the state: loaded at the start, saved within a second of each change; for one process at a time")
+	flags.Func("retry-schedule", "`durations` before the retries of a delivery, such as 1s,5s,2m; none is no retry", o.setSchedule)
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback only")
+	flags.Func("allow-target",
+		"`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
+	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap,
+		"`mode` of counting one lookup per second: gap, bucket or calendar")
+	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
+		"maximum `number` of concurrent attempts to one webhook; 1 delivers in order")
+	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of an attempt to deliver")
+	flags.Func("clock", "`mode` of the clock at the start: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
+	flags.Func("now", "`timestamp` that the clock shows at the start, such as 2026-01-02T15:04:05Z", o.setNow)
+	flags.Func("hash-function", "hash `function` that signs deliveries, sha256 or sha512 (default sha256)",
+		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
+	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "reject requests with unknown fields or parameters")
+	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the probabilities of faults; 0 chooses one")
+	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
+	flags.Func("log", "`format` of the log, text or json; the first line of json has the base URL (default text)",
+		oneOf(&o.log, "text", "json"))
+	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write the base URL and a token to, as JSON, once the server is ready")
+	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
+	if err := parseFlags(flags, args); err != nil {
+		return o, err
+	}
+	o.config.FreezeClock = o.clock == "frozen"
+	switch {
+	case o.config.DeliveryConcurrency < 1:
+		return o, fmt.Errorf("-delivery-concurrency must be 1 or more, got %d", o.config.DeliveryConcurrency)
+	case o.config.AttemptTimeout <= 0:
+		return o, fmt.Errorf("-attempt-timeout must be more than 0, got %v", o.config.AttemptTimeout)
+	}
+	return o, o.defaultToken()
+}
+
+// addToken parses token[:user-email[:account-id]]. The ids of users are the positions of
+// their tokens.
+func (o *options) addToken(text string, readOnly bool) error {
+	parts := strings.Split(text, ":")
+	if parts[0] == "" || len(parts) > 3 {
+		return errors.New("must be token[:user-email[:account-id]]")
+	}
+	token := mockserver.Token{Token: parts[0], UserID: int64(len(o.config.Tokens)) + 1, ReadOnly: readOnly}
+	if len(parts) > 1 {
+		token.UserEmail = parts[1]
+	}
+	if len(parts) > 2 {
+		id, err := strconv.ParseInt(parts[2], 10, 64)
+		if err != nil || id < 1 {
+			return errors.New("account-id must be an integer, 1 or more")
+		}
+		token.AccountID = id
+	}
+	o.config.Tokens = append(o.config.Tokens, token)
+	return nil
+}
+
+// defaultToken adds the token of the environment, or the default one, before the
+// others, unless a flag gave one that may write.
+func (o *options) defaultToken() error {
+	tokens := o.config.Tokens
+	if slices.ContainsFunc(tokens, func(t mockserver.Token) bool { return !t.ReadOnly }) {
+		return nil
+	}
+	if err := o.addToken(cmp.Or(os.Getenv(tokenVariable), mockserver.DefaultToken), false); err != nil {
+		return fmt.Errorf("%s: %w", tokenVariable, err)
+	}
+	o.config.Tokens = slices.Insert(tokens, 0, o.config.Tokens[len(tokens)])
+	return nil
+}
+
+func (o *options) setSchedule(text string) error {
+	o.config.RetrySchedule = []time.Duration{}
+	if text == "" || text == "none" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		wait, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil || wait < 0 {
+			return fmt.Errorf("must be durations such as 1s,5s,2m, got %q", part)
+		}
+		o.config.RetrySchedule = append(o.config.RetrySchedule, wait)
+	}
+	return nil
+}
+
+func (o *options) setNow(text string) (err error) {
+	o.config.Now, err = time.Parse(time.RFC3339, text)
+	if year := o.config.Now.UTC().Year(); err != nil || year < 1970 || year > 2199 {
+		return errors.New("must be a time such as 2026-01-02T15:04:05Z, in the years 1970 to 2199")
+	}
+	return nil
+}
+
+// hostName matches the name of a host, or of a service of docker-compose, which may
+// have underscores. Its last label is not a number (RFC 3696, section 2).
+var hostName = regexp.MustCompile(`(?i)^([a-z0-9_-]{1,63}\.)*([a-z0-9_-]*[a-z_-][a-z0-9_-]*)\.?$`)
+
+// allowTarget allows a network, an address or a host. Addresses to which allowing
+// them would not deliver are an error.
+func (o *options) allowTarget(text string) error {
+	network, err := netip.ParsePrefix(text)
+	if addr, wrong := netip.ParseAddr(text); wrong == nil && addr.Zone() == "" {
+		network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	if err != nil {
+		last := hostName.FindStringSubmatch(text)
+		if last == nil || len(last[2]) > 63 || len(text) > 254 {
+			return errors.New("must be the name of a host without a port, an IP address, or a network such as 172.16.0.0/12")
+		}
+		o.config.AllowTargetHosts = append(o.config.AllowTargetHosts, text)
+		return nil
+	}
+	if network.IsSingleIP() && delivery.Metadata(network.Addr().Unmap()) {
+		return errors.New("nothing is ever delivered to addresses where clouds keep credentials of their machines")
+	}
+	o.config.AllowTargetNetworks = append(o.config.AllowTargetNetworks, network)
+	return nil
+}
