@@ -19,8 +19,9 @@ const maxCSVRow = 1 << 20
 // csvRows reads the rows of a CSV file with encoding/csv.
 type csvRows struct {
 	in    *rowReader
+	text  *bufio.Reader // csv reads from it, without a buffer of its own
 	csv   *csv.Reader
-	above int // lines before the first row: 1 if there is a separator line
+	above int // lines that csv did not read: a separator line and blank lines
 	line  int // first line of the current row, from 1
 	next  int // line after the current row
 }
@@ -42,7 +43,7 @@ func newCSVRows(r io.Reader, comma rune) (*csvRows, error) {
 			comma, rows.above = orDefault(comma, named), 1
 		}
 	}
-	rows.csv = csv.NewReader(in)
+	rows.text, rows.csv = in, csv.NewReader(in)
 	rows.csv.Comma = orDefault(comma, ',')
 	rows.csv.FieldsPerRecord, rows.csv.ReuseRecord = -1, true
 	return rows, nil
@@ -61,6 +62,7 @@ func separator(line string) rune {
 // read returns the fields of the next row, valid until the next call, or io.EOF.
 // After another error the position in the file is unknown.
 func (r *csvRows) read() ([]string, error) {
+	r.skipBlankLines()
 	r.line, r.in.row = r.next, 0
 	before := r.csv.InputOffset()
 	fields, err := r.csv.Read()
@@ -84,6 +86,24 @@ func (r *csvRows) read() ([]string, error) {
 		return nil, errLongRow
 	}
 	return fields, nil
+}
+
+// skipBlankLines skips blank lines. encoding/csv skips them too, as a part of the
+// next row, which would then be too long after many of them.
+func (r *csvRows) skipBlankLines() {
+	for {
+		end, _ := r.text.Peek(1)
+		if string(end) == "\r" {
+			end, _ = r.text.Peek(2)
+		}
+		if string(end) != "\n" && string(end) != "\r\n" {
+			return
+		}
+		_, _ = r.text.Discard(len(end))
+		r.above++
+		r.next++
+		r.in.row = 0
+	}
 }
 
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; is a quote not closed?", maxCSVRow)

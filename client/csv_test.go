@@ -60,14 +60,16 @@ func TestImportCSVSkipsWholeRows(t *testing.T) {
 func TestImportCSVLines(t *testing.T) {
 	const lone = "contains a CR without LF; lines must end in LF or CR LF"
 	testCSV(t, map[string]csvTest{
-		"CR alone":            {"email,n\ra@x,1\rb@x,2\r", CSVOptions{}, "line 1: " + lone},
-		"CR in an LF file":    {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{}, "line 2: wrong number of fields"},
-		"CR in a field":       {"email,n\na@x,1\r2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
-		"2 MiB of empty rows": {"email,n\n" + strings.Repeat(",\r\n", 1<<19) + "a@x,\n", CSVOptions{}, "524290:a@x{}[] "},
-		"tail of empty rows":  {"email,n,m\na@x,1,2\n,,\n , ,\n\"\",,\n,\n", CSVOptions{}, "2:a@x{n=1m=2}[] "},
-		"row of 1 MiB":        {"email,n\na@x," + strings.Repeat("n", 1<<20-5) + "\n", CSVOptions{}, "2:a@x{n=" + strings.Repeat("n", 1<<20-5) + "}[] "},
-		"longer row":          {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
-		"longer first row":    {"email," + strings.Repeat("n", 1<<20), CSVOptions{BadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"CR alone":             {"email,n\ra@x,1\rb@x,2\r", CSVOptions{}, "line 1: " + lone},
+		"CR in an LF file":     {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{}, "line 2: wrong number of fields"},
+		"CR in a field":        {"email,n\na@x,1\r2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
+		"2 MiB of empty rows":  {"email,n\n" + strings.Repeat(",\r\n", 1<<19) + "a@x,\n", CSVOptions{}, "524290:a@x{}[] "},
+		"2 MiB of blank lines": {"email,n\na@x,\n" + strings.Repeat("\r\n", 1<<20) + "b@x,\"1\n2\"\n\nc@x,\xff\n", CSVOptions{}, "2:a@x{}[] 1048579:b@x{n=1\n2}[] line 1048582: n: is not UTF-8"},
+		"tail of blank lines":  {"email\n\na@x\n" + strings.Repeat("\n", 2<<20) + "\r", CSVOptions{}, "3:a@x{}[] "},
+		"tail of empty rows":   {"email,n,m\na@x,1,2\n,,\n , ,\n\"\",,\n,\n", CSVOptions{}, "2:a@x{n=1m=2}[] "},
+		"row of 1 MiB":         {"email,n\na@x," + strings.Repeat("n", 1<<20-5) + "\n", CSVOptions{}, "2:a@x{n=" + strings.Repeat("n", 1<<20-5) + "}[] "},
+		"longer row":           {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"longer first row":     {"email," + strings.Repeat("n", 1<<20), CSVOptions{BadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; is a quote not closed?"},
 	})
 }
 
