@@ -38,12 +38,14 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 }
 
 // Schedule schedules a campaign for a time, with the precision of a second. The
-// zero time is [ErrValidation]; use [Campaigns.Send] to send now. If the policy of
-// the list is not accepted, the error is [ErrPolicyNotAccepted].
+// platform sends a campaign with a past time at once. If at is the zero time, or is
+// not after the start of Unix time, the error is [ErrValidation]; use
+// [Campaigns.Send] to send now. If the policy of the list is not accepted, the error
+// is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
 	r := scheduleCampaignRequest(campaignID, campaignSchedule{ScheduledFor: at.Unix()})
-	if at.IsZero() && r.err == nil {
-		r.err = errors.New("at must not be the zero time")
+	if at.Unix() < 1 && r.err == nil { // 0 would be omitted, which means now
+		r.err = errors.New("at must be after 1970-01-01T00:00:00Z; is it set?")
 	}
 	return do(ctx, s.x, r, readCampaign)
 }

@@ -83,13 +83,16 @@ func TestHardBounces(t *testing.T) {
 	}
 }
 
-// A forgotten time must not send the campaign at once.
+// A time that was never set must not send the campaign at once: the request has no
+// scheduled_for if the Unix time is 0.
 func TestScheduleAtZeroTime(t *testing.T) {
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		t.Error("a request was sent")
 		return respond(200, `{"campaign_id":7}`), nil
 	})
-	if _, err := c.Campaigns.Schedule(t.Context(), 7, time.Time{}); !errors.Is(err, ErrValidation) {
-		t.Errorf("got %v, want ErrValidation", err)
+	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(999), time.Unix(-1, 0)} {
+		if _, err := c.Campaigns.Schedule(t.Context(), 7, at); !errors.Is(err, ErrValidation) {
+			t.Errorf("at %v: got %v, want ErrValidation", at, err)
+		}
 	}
 }
