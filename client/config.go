@@ -66,10 +66,10 @@ type Config struct {
 
 	// Logger gets a record "platform request" at debug level for each request,
 	// and a record "retrying platform request" at info level for each retry.
-	// Both have the keys op, method, path, attempt, status (0 without a
-	// response), request_id and error, a group; the first one also has
-	// duration, the second one delay. Paths and errors can contain the address
-	// of a recipient. By default nothing is logged.
+	// Both have the keys op, method, path, attempt and status (0 without a
+	// response), and request_id and error if there are any. The first record
+	// also has the key duration, the second one delay. Paths and errors can
+	// contain the address of a recipient. By default nothing is logged.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called when a call begins, with its operation,

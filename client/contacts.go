@@ -21,11 +21,12 @@ const (
 // (Specification: Lists and contacts.)
 type Contacts struct{ x exchange }
 
-// Create adds a contact to a list. An address that is already on the list is
-// [ErrContactExists], and so is one that has unsubscribed, unless
-// contact.Resubscribe is set. An address that was deleted, or that is
-// resubscribed, becomes active again and keeps its id. With contact.DoubleOptIn
-// the contact is pending until its recipient confirms.
+// Create adds a contact to a list. A deleted contact becomes active again and keeps
+// its id. A contact that has unsubscribed, perhaps before it was deleted, becomes
+// active again only if contact.Resubscribe is set. Any other address that is on the
+// list is [ErrContactExists], including contacts that complained or bounced. With
+// contact.DoubleOptIn the contact is pending until its recipient confirms. If the
+// policy of the list is not accepted, DoubleOptIn is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
 	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)

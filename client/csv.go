@@ -11,34 +11,34 @@ import (
 	"unicode/utf8"
 )
 
-// CSVOptions says how [ContactsFromCSV] reads a file. The zero value is a good
-// default.
+// CSVOptions configures [ContactsFromCSV]. The zero value is a good default.
 type CSVOptions struct {
-	// Comma separates fields. Default ',', or what a first line "sep=;" names.
+	// Comma separates fields. The default is ',', or the character that a first
+	// line such as "sep=;" names.
 	Comma rune
 
-	// Email, Tags and Interests are the headers of the columns that hold the
-	// address, the tags and the interests. Defaults "email", "tags" and
-	// "interests". Letter case and space around a header do not matter.
+	// Email, Tags and Interests are the headers of the columns with the address,
+	// the tags and the interests. The defaults are "email", "tags" and
+	// "interests". Letter case and space around a header are ignored.
 	Email, Tags, Interests string
 
-	// Separator stands between the tags and the interests in one field.
-	// Default ";".
+	// Separator separates the tags and the interests in one field. The default
+	// is ";".
 	Separator string
 
 	// BadRow, if not nil, is called for each row with an invalid value or a
 	// wrong number of fields. If it returns nil, the row is skipped; otherwise
 	// its error ends the source. By default, the first such row ends the
-	// source. A row with a misplaced quote always ends the source, because it
-	// is unknown where that row ends: the lines of a quoted field could be
+	// source. A row with a misplaced quote, or with more than 1 MiB, always ends
+	// the source. Its end is unknown, so the lines of a quoted field could be
 	// imported as contacts.
 	BadRow func(*CSVError) error
 }
 
-// CSVError says what is wrong with a row.
+// CSVError describes an invalid row.
 type CSVError struct {
-	Line   int    // where the row begins, from 1
-	Column string // the header of the column, if it is about one
+	Line   int    // first line of the row, from 1
+	Column string // header of the column; empty if the whole row is invalid
 	Err    error
 }
 
@@ -50,17 +50,17 @@ func (e *CSVError) Error() string {
 	return visible(fmt.Sprintf("line %d: %v", e.Line, e.Err))
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *CSVError) Unwrap() error { return e.Err }
 
 // ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
-// [Contacts.Import]. The first row holds the headers: one column is the address,
-// others may hold tags and interests, and each further one is a custom attribute
-// of that name. An empty field is an attribute left out, and a column without a
-// header is ignored. Rows in which all fields are empty are skipped. Contacts
-// have their line number in Line. Every error of the source is a [*CSVError],
-// except an error of BadRow. The source reads the file while it is consumed, so
-// it can be used once.
+// [Contacts.Import]. The first row contains the headers. One column is the address,
+// others may contain tags and interests, and each further column is a custom
+// attribute of that name. An empty field omits the attribute, and a column without a
+// header is ignored. Blank lines and rows whose fields are all empty are skipped.
+// Line of each contact is the first line of its row. Every error of the source is a
+// [*CSVError], except an error of BadRow. The source reads the file while it is
+// consumed, so use it only once.
 //
 // Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
 // row longer than 1 MiB are errors.

@@ -49,9 +49,9 @@
 // Every request carries an access token: [Config.Token], or the token that
 // [Config.TokenSource] returns. The client caches the token of a source. It calls
 // the source before the first request, shortly before the token expires, and once
-// after a 401 response, and then sends the request again. The client sends the
-// token only to the host of [Config.BaseURL]. It does not follow redirects, and it
-// rejects http URLs except on loopback hosts.
+// after a 401 response; see Retries. The client sends the token only to the host of
+// [Config.BaseURL]. It does not follow redirects. It rejects http URLs except on
+// loopback hosts, unless [Config.AllowPlainHTTP] is set.
 //
 // No value of this package prints or logs a token or a webhook's secret, with one
 // exception: package fmt does not call methods of unexported fields. If a type of
@@ -60,10 +60,10 @@
 //
 // # Errors
 //
-// Every returned error is an [*Error], which contains the operation, the response
-// and the number of attempts. [Contacts.Import] is the exception: its error can
+// The error of a method of a service is an [*Error], which contains the operation,
+// the response and the number of attempts. Only the error of [Contacts.Import] can
 // combine errors of several requests, of its source and of its callbacks. Use
-// [errors.Is] to find out what an error means:
+// [errors.Is] to find out the meaning of an error:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
@@ -80,9 +80,9 @@
 // many items as the platform counts. Fields that the specification does not
 // require may be zero.
 //
-// An [ErrInvalidResponse] is a response that the client cannot use: a redirect, HTML, a
-// truncated body, a body larger than [Config.MaxResponseBytes], other JSON than
-// expected, or a 2xx response that contains an error or lacks a required field.
+// An [ErrInvalidResponse] is a response that the client cannot use: a redirect,
+// HTML, a truncated body, a body larger than [Config.MaxResponseBytes], other JSON
+// than expected, or a 2xx response that contains an error or lacks a required field.
 // The error names the field, as in "data[3].list_id". The client returns what it
 // could read together with the error, so that the id of a new resource is not
 // lost:
@@ -94,9 +94,10 @@
 //
 // The client is a tolerant reader. Every 2xx status is a success. The client
 // ignores unknown fields; [WithResponseHook] gives access to them. An integer may
-// be a string, and an optional field of the wrong type counts as omitted. The client accepts two response formats, because the
-// specification leaves most response bodies undefined: a resource can be the
-// whole body or be in a field "data", and its id can have its own name or "id".
+// be a string, and an optional field of the wrong type counts as omitted. The
+// client accepts two response formats, because the specification leaves most
+// response bodies undefined. A resource can be the whole body or be in a field
+// "data", and its id can have its own name or "id".
 //
 // # Retries
 //
@@ -117,6 +118,9 @@
 //	another 5xx                       fail, maybe done    fail, maybe done
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
+//
+// If HTTP/2 rejects a request without a body unprocessed, the client treats it like
+// a lost connection. All requests that are not repeatable have a body.
 //
 // "Maybe done" means that the platform may have processed the request. If a call
 // fails after such an attempt, its error is an [ErrOutcomeUnknown], unless the
@@ -167,11 +171,11 @@
 //
 // The client checks that the list is complete. Responses contain a total count
 // only if WithCount is set. Without it, the client also requests the page after a
-// short page. That page must be empty, be rejected ([ErrNotFound] or
-// [ErrValidation]) or repeat the short page. A list with fewer items than counted
+// short page, which has fewer items than fit on a page. That page must be empty, be
+// rejected ([ErrNotFound] or [ErrValidation]) or repeat the short page. A list with fewer items than counted
 // is an [ErrInvalidResponse], and so is a response with another page number or with the
 // items of an earlier page. Pages are numbered, so if a list changes during an
-// iteration, items can be missing or appear twice.
+// iteration, items can be missing or duplicated.
 //
 // # Import
 //
@@ -192,9 +196,9 @@
 //
 // # Logs, metrics and traces
 //
-// [Config.Logger] gets a record of each request and each retry. [Config.Observe]
-// is called when a call begins, retries and ends. [WithResponseHook] gives access to
-// each response.
+// [Config.Logger] gets a record of each request and each retry. [Config.Observe] is
+// called when a call begins, and returns an [Observer] for its retries and its end.
+// [WithResponseHook] gives access to each response.
 //
 // # Concurrency
 //

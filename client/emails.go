@@ -22,12 +22,13 @@ type Emails struct{ x exchange }
 // Send submits an email to one recipient. If the platform does not accept the
 // email, Send returns no error, and the Status of the result is [EmailRejected].
 //
-// The client never repeats a submission. If the outcome is unknown, the error is
-// an [ErrOutcomeUnknown]. The platform has no idempotency keys and no search for
+// The client never repeats a submission that the platform may have processed. If
+// the outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no idempotency keys and no search for
 // emails, so no call resolves this. Later events of the email contain its id, and
 // [Emails.Get] returns the recipient and the subject for an id. So store each
 // submission before you send it, with a key that is part of the subject, and look
-// up unknown ids of events. If no event arrives, a person must decide.
+// up unknown ids of events. If the recipient does nothing, no event arrives, and a
+// person must decide.
 // examples/unknown-outcome implements this. Custom attributes fill merge tags; no
 // event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {

@@ -90,9 +90,10 @@ type ImportFailure struct {
 // consecutive contacts with the same status. Importing a contact again does not
 // create a duplicate. [Contacts.ImportBatch] describes the effect on a contact.
 //
-// The report is never nil. The error is nil if Import read the whole source and
+// The report is never nil. Invalid options are [ErrValidation], and Import then does
+// not read the source. The error is nil if Import read the whole source and
 // the platform responded for all contacts, even if it rejected some of them.
-// Otherwise the error, which is not an [*Error] itself, wraps each of these: the
+// Otherwise the error wraps each of these, and is not an [*Error] itself: the
 // error of the source, which ends the import after the contacts before it were
 // sent; the error of the first batch that failed; the context's error.
 //

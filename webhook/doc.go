@@ -22,7 +22,8 @@
 //		log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
 //	}
 //
-//	// handle is called once for each event. An error makes the platform retry.
+//	// handle is called for each event until it returns nil. An error makes the
+//	// platform retry.
 //	func handle(ctx context.Context, event *events.Event) error {
 //		if bounce, ok := event.Bounce(); ok {
 //			log.Println(event.Recipient(), "bounced:", bounce.Category)
@@ -53,7 +54,7 @@
 // retries"), so the handler does not depend on it.
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
-//	400  the body is signed but not an event, or is truncated, or is older than Options.MaxAge
+//	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
 //	401  the signature is missing, duplicated or invalid
 //	405  the method is not POST
 //	413  the body exceeds Options.MaxBodyBytes, 1 MiB by default
@@ -79,11 +80,12 @@
 //
 // The handler never calls the function concurrently for the same event. It calls
 // the function again until it succeeds, and not after that. The default store,
-// [MemoryOnce], works within one process and keeps an event for 7 days. Several
-// processes, or a process that restarts, need a shared store such as a database;
-// package webhooktest tests such a store. If a process crashes after the function
-// has acted and before the store has recorded it, the event is handled again,
-// unless the store commits both in one transaction: see [Once].
+// [MemoryOnce], works within one process. It keeps an event for 7 days, and at most
+// 1,000,000 events. Several processes, or a process that restarts, need a shared
+// store such as a database; package webhooktest tests such a store. If a process
+// crashes after the function has acted and before the store has recorded it, the
+// event is handled again, unless the store commits both in one transaction. See
+// [Once].
 //
 // The platform waits 10 seconds for a response and then closes the connection. The
 // context of the function is then canceled, and a retry gets a 503 until the
@@ -105,6 +107,6 @@
 //
 // # Concurrency
 //
-// All types are safe for concurrent use and immutable after construction. The
-// package starts no goroutine that outlives a request.
+// A [Verifier], a [MemoryOnce], and the handlers of [NewHandler] and [Middleware] are
+// safe for concurrent use. The package does not start goroutines.
 package webhook
