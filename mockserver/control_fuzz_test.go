@@ -22,7 +22,7 @@ func FuzzControl(f *testing.F) {
 		{"POST", "faults", `{"action":"status","probability":0.5,"delay_ms":1}`},
 		{"PATCH", "faults/fault-1", `{"enabled":true}`},
 		{"POST", "events", `{"url":"http://app.test","secret":"s","body":{"event":"x"}}`},
-		{"PUT", "state", `{"version":2}`},
+		{"PUT", "state", `{"version":4}`},
 		{"POST", "seed", `{"lists":[{"name":"x"}]}`},
 		{"GET", "accounts/1/api/lists/1/contacts?page=2", ""},
 		{"POST", "accounts/1/api/lists", `{"name":"x"}`},

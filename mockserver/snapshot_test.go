@@ -380,8 +380,8 @@ func TestReset(t *testing.T) {
 
 var restoreMistakes = []struct{ name, old, new, want string }{
 	{name: "not JSON", old: `{`, new: `[`, want: "invalid character"},
-	{name: "another version", old: `"version": 3`, new: `"version": 4`, want: "version"},
-	{name: "an id used twice", old: `"id": 2,`, new: `"id": 3,`, want: "one of its own"},
+	{name: "another version", old: `"version": 4`, new: `"version": 5`, want: "version"},
+	{name: "an id used twice", old: `"template_id": 2,`, new: `"template_id": 3,`, want: "id 3"},
 	{name: "an id yet to come", old: `"last_id": `, new: `"last_id": 1, "was": `, want: "last_id"},
 	{name: "a last id below nothing", old: `"last_id": `, new: `"last_id": -5, "was": `, want: "last_id"},
 	{
@@ -395,7 +395,12 @@ var restoreMistakes = []struct{ name, old, new, want string }{
 	{name: "a campaign past its list", old: `"scheduled_for": `, new: `"next": 99999, "scheduled_for": `, want: "next"},
 	{name: "a campaign before its list", old: `"scheduled_for": `, new: `"next": -1, "scheduled_for": `, want: "next"},
 	{name: "an account twice", old: `"account_id": 2,`, new: `"account_id": 1,`, want: "accounts[1]"},
-	{name: "a campaign without its list", old: `"list_id": 3`, new: `"list_id": 4`, want: "there is none such"},
+	{
+		name: "a campaign without its list",
+		old: `"list_id": 3,
+     "name": "May"`,
+		new: `"list_id": 4, "name": "May"`, want: "list_id 4 does not exist",
+	},
 	{name: "a webhook without a secret", old: `"secret": "whsec`, new: `"secret": "", "was": "whsec`, want: "secret"},
 	{name: "a webhook without an address", old: `"url": "http://app.test/hook"`, new: `"url": "app.test"`, want: "url"},
 	{
@@ -404,7 +409,7 @@ var restoreMistakes = []struct{ name, old, new, want string }{
      "account_id": 1`,
 		new: `"id": 1, "account_id": 2`, want: "account_id",
 	},
-	{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "on the list already"},
+	{name: "an address twice", old: `"bob@example.org"`, new: `"ADA@example.org"`, want: "unique on the list"},
 	{name: "no id", old: `"id": "dlv-1"`, new: `"id": ""`, want: "dlv-1"},
 	{name: "tries below nothing", old: `"tries": 1`, new: `"tries": -1`, want: "tries"},
 	{
@@ -509,7 +514,7 @@ func TestRestoreTooLarge(t *testing.T) {
 func TestRestoreWithoutAState(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.must("POST", "/lists", `{"name":"Stays"}`)
-	for text, want := range map[string]string{"": "EOF", `{"change":1}`: "version: want 2 to 3, not 0"} {
+	for text, want := range map[string]string{"": "EOF", `{"change":1}`: "version must be 4, got 0"} {
 		if err := p.Restore(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q in it", text, err, want)
 		}
@@ -519,30 +524,9 @@ func TestRestoreWithoutAState(t *testing.T) {
 	}
 }
 
-// Snapshots of version 2, whose lists have their contacts in them, are read.
-func TestRestoreVersion2(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	if err := p.Restore(strings.NewReader(`{"version":2,"last_id":9,"accounts":[{"account_id":1,
-		"lists":[{"id":1,"name":"Old","contacts":[{"id":2,"email":"ada@example.org","status":"active"}]}]}],
-		"contents":[{"subject":"Hello"}],
-		"messages":[{"id":"m","account_id":1,"sent_by":"email_api","to":"ada@example.org","content":0,"status":"delivered"}],
-		"deliveries":null,"events":null,"last_event":0}`)); err != nil {
-		t.Fatal(err)
-	}
-	if text := p.must("GET", "/lists/1/contacts", nil).text; !strings.Contains(text, "ada@example.org") {
-		t.Errorf("the contacts are %s", text)
-	}
-	if out := p.Outbox(); len(out) != 1 || out[0].Subject != "Hello" {
-		t.Errorf("the outbox is %+v", out)
-	}
-	if saved := snapshotOf(t, p.Server); !strings.Contains(saved, `"version": 3`) {
-		t.Errorf("it is saved as %s", saved)
-	}
-}
-
 var changeMistakes = []struct{ name, change, want string }{
-	{"a gap", `{"change":2,"last_id":9}`, "want change 1"},
-	{"no number", `{"last_id":9}`, "want change 1"},
+	{"a gap", `{"change":2,"last_id":9}`, "it must be change 1"},
+	{"no number", `{"last_id":9}`, "it must be change 1"},
 	{"another version", `{"version":9}`, "version"},
 	{"no JSON", `{"change":1,`, "unexpected EOF"},
 	{"no content", `{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`, "content"},
@@ -557,7 +541,7 @@ func TestRestoreMistakesOfChanges(t *testing.T) {
 	p.must("POST", "/lists", `{"name":"Before"}`)
 	before := snapshotOf(t, p.Server)
 	for _, tt := range changeMistakes {
-		err := p.Restore(strings.NewReader(`{"version":3}` + "\n" + tt.change))
+		err := p.Restore(strings.NewReader(`{"version":4}` + "\n" + tt.change))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want an error about %s", tt.name, err, tt.want)
 		}
@@ -570,13 +554,14 @@ func TestRestoreMistakesOfChanges(t *testing.T) {
 // FuzzRestore restores what is hardly a snapshot, and lets everything happen to
 // what comes of it.
 func FuzzRestore(f *testing.F) {
-	f.Add(`{"version":2}`)
+	f.Add(`{"version":4}`)
 	f.Add(
-		`{"version":2,"last_id":9,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x",
-		"contacts":[{"id":2,"email":"a@b.example","status":"active"}]}],
-		"campaigns":[{"id":3,"list_id":1,"status":"scheduled"}],"workflows":[{"id":4,"list_id":1,"active":true}],
+		`{"version":4,"last_id":9,"accounts":[{"account_id":1,"lists":[{"list_id":1,"name":"x"}],
+		"campaigns":[{"campaign_id":3,"list_id":1,"status":"scheduled"}],
+		"workflows":[{"workflow_id":4,"list_id":1,"status":"active"}],
 		"webhooks":[{"id":5,"account_id":1,"url":"http://app.test/","events":["Email.Bounced"],
 			"secret":"s","hash_function":"sha256"}]}],
+		"contacts":[{"list_id":1,"id":2,"email":"a@b.example","status":"active"}],
 		"contents":[{"subject":"x","html":"<p>{{a}}"}],
 		"messages":[{"id":"m","account_id":1,"sent_by":"campaign","campaign_id":3,
 			"list_id":1,"contact_id":2,"content":0,"status":"bounced","bounce":{}},
@@ -584,7 +569,7 @@ func FuzzRestore(f *testing.F) {
 		"deliveries":[{"id":"dlv-1","webhook_id":"5","state":"retrying","tries":3,"body":"{}"}],"events":[{"id":"evt-1"}]}`,
 	)
 	f.Add(
-		`{"version":3,"last_id":2,"accounts":[{"account_id":1,"lists":[{"id":1,"name":"x"}]}],
+		`{"version":4,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":1,"name":"x"}]}],
 		"contacts":[{"list_id":1,"id":2,"email":"a@b.example","status":"active"}]}
 		{"change":1,"last_id":3,"contacts":[{"list_id":1,"id":3,"email":"c@b.example","status":"active"}],
 		"messages":[{"id":"n","account_id":1,"sent_by":"email_api","content":0,"status":"delivered"}],"contents":[{}],

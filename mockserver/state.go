@@ -52,8 +52,8 @@ func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.en
 // memory of the records that change meanwhile.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
-// Restore replaces the whole state by that of a snapshot, of this version of
-// snapshots (3) or the one before, or by what a [Follower] wrote. What was to be
+// Restore replaces the whole state by that of a snapshot of this version of
+// snapshots (4), or by what a [Follower] wrote. What was to be
 // delivered before is forgotten; what the snapshot has left to deliver begins
 // to be delivered, and its campaigns go on. A clock that ran is as far ahead of
 // package time as it was, one that was frozen shows the time that it showed; a

@@ -29,7 +29,7 @@ func (c *Control) stateRoutes() section {
 			},
 			{
 				pattern: "PUT state",
-				summary: "Restores a snapshot of version 2 or 3, or the file of `-state`, with the changes that follow its " +
+				summary: "Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its " +
 					"first object. An invalid one changes nothing; one larger than 1 GiB gets 413 before it is read. Fault " +
 					"rules, tokens and the log of requests stay.",
 				handler: rawBody(upload(c.Restore, "mockserver: restore: ")),

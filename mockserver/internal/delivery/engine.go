@@ -143,6 +143,13 @@ func (d *Engine) unsubscribe(q *queue) {
 
 func byID(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 
+// Wants reports whether a webhook receives an event of an account.
+func (d *Engine) Wants(account int64, event string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.subscribers[topic{account, event}]) > 0
+}
+
 // Archive stops or resumes deliveries to a webhook. What is queued is kept.
 func (d *Engine) Archive(id int64, archived bool) {
 	d.mu.Lock()

@@ -230,7 +230,7 @@ func TestCheckOfStates(t *testing.T) {
 		"events must be objects":                         {Events: []*record.FiredEvent{nil}},
 	} {
 		got := ""
-		if err := state.Check(map[string]bool{"7": true}); err != nil {
+		if err := state.Check([]Webhook{hook}); err != nil {
 			got = err.Error()
 		}
 		if got != want {

@@ -102,14 +102,18 @@ func (s *State) Apply(later State) error {
 	return nil
 }
 
-// Check returns the first error in a state of webhooks with these names.
-func (s State) Check(hooks map[string]bool) error {
+// Check returns the first error in a state of these webhooks.
+func (s State) Check(hooks []Webhook) error {
+	names := map[string]bool{"": true}
+	for _, h := range hooks {
+		names[h.Name()] = true
+	}
 	for i, d := range s.Deliveries {
 		problem := ""
 		switch {
 		case d.Delivery == nil || d.ID != ID(i+1):
 			problem = "id must be " + ID(i+1)
-		case d.WebhookID != "" && !hooks[d.WebhookID]:
+		case !names[d.WebhookID]:
 			problem = fmt.Sprintf("webhook_id %s does not exist", d.WebhookID)
 		case d.Tries < 0:
 			problem = fmt.Sprintf("tries must be 0 or more, got %d", d.Tries)

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
@@ -39,7 +39,7 @@ func (r *records) message(id string) *message {
 // webhooks are those of all accounts.
 func (r *records) webhooks() (all []delivery.Webhook) {
 	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
-		all = append(all, r.accounts[id].webhooks()...)
+		all = append(all, r.accounts[id].Webhooks.copies()...)
 	}
 	return all
 }
@@ -48,6 +48,12 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
 		a.stopCampaigns()
+	}
+}
+
+func (a *account) stopCampaigns() {
+	for c := range a.Campaigns.all() {
+		c.alarm.Stop()
 	}
 }
 
@@ -65,77 +71,39 @@ func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 // account is what the tokens of one account see.
 type account struct {
 	ID          int64
-	Templates   catalogue
-	Lists       collection[list]
-	Campaigns   collection[campaign]
-	Workflows   collection[workflow]
-	Webhooks    collection[hook]
+	Templates   templates
+	Lists       collection[int64, list]
+	Campaigns   collection[int64, campaign]
+	Workflows   collection[int64, api.Workflow]
+	Webhooks    collection[int64, delivery.Webhook]
 	Suppression suppressionList
 	Tags        map[string]bool
 	addressees  addressees
-	heard       map[string]int         // how many webhooks that are not archived want an event
-	greetings   map[int64][]*workflow  // those that are active, by list, in the order of their ids
-	lookups     map[int64]*lookupState // by user
+	greetings   map[int64][]*api.Workflow // the active ones, by list, in the order of their ids
+	lookups     map[int64]*lookupState    // by user
 	outcomes    outcomes
 }
 
 func newAccount(id int64) *account {
 	return &account{
-		ID:          id,
-		Templates:   newCatalogue(),
-		Suppression: newSuppressionList(),
-		Tags:        map[string]bool{},
-		addressees:  addressees{},
-		heard:       map[string]int{},
-		greetings:   map[int64][]*workflow{},
-		lookups:     map[int64]*lookupState{},
-		outcomes:    newOutcomes(),
+		ID:         id,
+		Templates:  templates{users: map[int64]map[*api.MessageContent]bool{}},
+		Tags:       map[string]bool{},
+		addressees: addressees{},
+		greetings:  map[int64][]*api.Workflow{},
+		lookups:    map[int64]*lookupState{},
+		outcomes:   newOutcomes(),
 	}
 }
 
-// wants reports whether any webhook of the account would be sent an event: one
-// that nobody hears need not be made.
-func (a *account) wants(event string) bool { return a.heard[event] > 0 }
-
-// listen counts a webhook among those that hear its events, by 1, or no more, by -1.
-func (a *account) listen(h *hook, by int) {
-	for _, event := range h.Events {
-		a.heard[event] += by
-	}
-}
-
-// greet has an active workflow greet the contacts of its list, and no other.
-func (a *account) greet(w *workflow) {
-	all := a.greetings[w.ListID]
-	i, found := slices.BinarySearchFunc(all, w.ID, func(w *workflow, id int64) int { return cmp.Compare(w.ID, id) })
-	switch {
-	case w.Active && !found:
+// greet makes an active workflow greet the contacts of its list, and no other.
+func (a *account) greet(w *api.Workflow) {
+	all, active := a.greetings[w.ListID], w.Status == statusActive
+	byID := func(w *api.Workflow, id int64) int { return cmp.Compare(w.WorkflowID, id) }
+	switch i, found := slices.BinarySearchFunc(all, w.WorkflowID, byID); {
+	case active && !found:
 		a.greetings[w.ListID] = slices.Insert(all, i, w)
-	case !w.Active && found:
+	case !active && found:
 		a.greetings[w.ListID] = slices.Delete(all, i, i+1)
 	}
-}
-
-// collection holds the resources of one kind in an account, the oldest first. None
-// is ever removed.
-type collection[T any] struct {
-	byID map[int64]*T
-	all  []*T
-}
-
-func (c *collection[T]) add(id int64, item *T) {
-	if c.byID == nil {
-		c.byID = map[int64]*T{}
-	}
-	c.byID[id] = item
-	c.all = append(c.all, item)
-}
-
-// find returns the resource with the id, or the error that answers for it.
-func (c *collection[T]) find(id int64, what string, loc ...any) (*T, error) {
-	item := c.byID[id]
-	if item == nil {
-		return nil, problem.NotFound(what, id, loc...)
-	}
-	return item, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 )
 
@@ -16,7 +17,7 @@ func (t *tx) arm(c *campaign) {
 	}
 	run := t.p.campaignRun(t.account.ID, c)
 	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
-		c.alarm = t.p.clock.At(at, dueCampaign(c.ID), run)
+		c.alarm = t.p.clock.At(at, dueCampaign(c.CampaignID), run)
 		return
 	}
 	t.p.work.Start()
@@ -48,12 +49,12 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		p.work.Start()
 		defer p.work.Done()
-		parts, from := content{}, -1
+		parts, from := api.MessageContent{}, -1
 		for {
 			next := -1
 			_ = p.transact(accountID, nil, func(t *tx) error {
 				switch {
-				case t.p.closed || t.account.Campaigns.byID[c.ID] != c:
+				case t.p.closed || t.account.Campaigns.get(c.CampaignID) != c:
 				case from >= 0:
 					next = t.sendBatch(c, parts, from)
 				case c.Status == campaignScheduled:
@@ -73,8 +74,8 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 
 // sendBatch sends a campaign to contacts from a slot on and returns the slot to
 // go on with, or -1 at the end.
-func (t *tx) sendBatch(c *campaign, parts content, from int) int {
-	l := t.account.Lists.byID[c.ListID]
+func (t *tx) sendBatch(c *campaign, parts api.MessageContent, from int) int {
+	l := t.account.Lists.get(c.ListID)
 	n := l.contacts.all.Len()
 	to := min(from+campaignBatch, n)
 	for i := range to - from {
@@ -83,10 +84,10 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 			continue
 		}
 		m := &message{
-			ID: UUID(), SentBy: events.SendingTypeCampaign, From: c.From, Content: parts,
-			CampaignID: c.ID, SubmittedOn: t.unix(),
+			ID: UUID(), SentBy: events.SendingTypeCampaign, From: c.Sender, Content: parts,
+			CampaignID: c.CampaignID, SubmittedOn: t.unix(),
 		}
-		m.to(l.ID, member)
+		m.address(member.Email, l, member)
 		t.send(m)
 	}
 	if to < n {
@@ -98,18 +99,10 @@ func (t *tx) sendBatch(c *campaign, parts content, from int) int {
 	return -1
 }
 
-// resumeCampaignsLocked starts what is scheduled, and what was under way.
-func (p *Platform) resumeCampaignsLocked() []func() {
-	t := &tx{p: p, now: p.clock.Now()}
-	for _, a := range p.accounts {
-		t.resume(a)
-	}
-	return t.after
-}
-
+// resume starts the campaigns of an account that are scheduled, or were being sent.
 func (t *tx) resume(a *account) {
 	t.account = a
-	for _, c := range a.Campaigns.all {
+	for c := range a.Campaigns.all() {
 		if c.Status == campaignDelivering {
 			c.Status = campaignScheduled // and it goes on where it was
 		}

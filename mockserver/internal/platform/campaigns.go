@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -20,33 +21,25 @@ func (p *Platform) CreateCampaign(
 	ctx context.Context, r api.CreateCampaignRequestObject,
 ) (api.CreateCampaignResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateCampaignResponseObject, error) {
-		if err := requireName(r.Body.Name); err != nil {
-			return nil, err
-		}
 		if r.Body.ListID != 0 {
 			if _, err := t.listNamed(r.Body.ListID); err != nil {
 				return nil, err
 			}
 		}
-		from, err := senderOf(r.Body.Sender, false)
-		if err != nil {
+		if err := cmp.Or(checkSender(r.Body.Sender, false), t.checkContent(r.Body.Content, false)); err != nil {
 			return nil, err
 		}
-		parts, err := t.contentOf(r.Body.Content)
-		if err != nil {
-			return nil, err
-		}
-		c := &campaign{
-			ID:        t.newID(),
-			Name:      r.Body.Name,
-			ListID:    r.Body.ListID,
-			From:      from,
-			Content:   parts,
-			Status:    campaignIncomplete,
-			CreatedOn: t.unix(),
-			UpdatedOn: t.unix(),
-		}
-		t.account.Campaigns.add(c.ID, c)
+		c := &campaign{Campaign: api.Campaign{
+			CampaignID: t.newID(),
+			Name:       r.Body.Name,
+			ListID:     r.Body.ListID,
+			Sender:     r.Body.Sender,
+			Content:    r.Body.Content,
+			Status:     campaignIncomplete,
+			CreatedOn:  t.unix(),
+			UpdatedOn:  t.unix(),
+		}}
+		t.account.Campaigns.add(c.CampaignID, c)
 		t.account.Templates.use(&c.Content, 0)
 		return api.CreateCampaign201JSONResponse(c.wire()), nil
 	})
@@ -61,7 +54,7 @@ func (p *Platform) ListCampaigns(
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListCampaignsResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Campaigns.all, (*campaign).wire)
+		data, pagination := pageOf(page, t.account.Campaigns.len(), t.account.Campaigns.from, (*campaign).wire)
 		return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -110,13 +103,8 @@ func (p *Platform) UpdateCampaign(
 
 // changeCampaign applies an update to c, which is a copy: a mistake anywhere
 // leaves the campaign as it was.
-func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) (err error) {
-	if in.Name != nil {
-		if err := requireName(*in.Name); err != nil {
-			return err
-		}
-		c.Name = *in.Name
-	}
+func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
+	set(&c.Name, in.Name)
 	if in.ListID != nil {
 		if _, err := t.listNamed(*in.ListID); err != nil {
 			return err
@@ -126,14 +114,15 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) (err error) {
 		}
 	}
 	if in.Sender != nil {
-		if c.From, err = senderOf(*in.Sender, true); err != nil {
+		if err := checkSender(*in.Sender, true); err != nil {
 			return err
 		}
+		c.Sender = *in.Sender
 	}
 	if in.Content != nil {
-		c.Content, err = t.changeContent(c.Content, *in.Content)
+		return t.changeContent(&c.Content, *in.Content)
 	}
-	return err
+	return nil
 }
 
 // ScheduleCampaign implements POST /campaigns/{campaign_id}/schedule.
@@ -145,7 +134,10 @@ func (p *Platform) ScheduleCampaign(
 		if err != nil {
 			return nil, err
 		}
-		l, err := t.readyToSend(c)
+		if c.Status != campaignIncomplete {
+			return nil, c.invalidState("is " + c.Status)
+		}
+		l, err := t.complete(c)
 		if err != nil {
 			return nil, err
 		}
@@ -163,26 +155,17 @@ func (p *Platform) ScheduleCampaign(
 	})
 }
 
-// readyToSend returns the list that a campaign goes to, or what keeps it from
-// being scheduled.
-func (t *tx) readyToSend(c *campaign) (*list, error) {
-	if c.Status != campaignIncomplete {
-		return nil, c.invalidState("is " + c.Status)
-	}
-	return t.complete(c)
-}
-
 // complete returns the list that a campaign goes to, or what the campaign lacks.
 func (t *tx) complete(c *campaign) (*list, error) {
-	l := t.account.Lists.byID[c.ListID]
+	l := t.account.Lists.get(c.ListID)
 	switch {
 	case l == nil:
 		return nil, c.invalidState("has no list")
-	case c.From.Email == "":
+	case c.Sender.Email == "":
 		return nil, c.invalidState("has no sender")
 	case c.Content.Subject == "":
 		return nil, c.invalidState("has no subject")
-	case t.sendable(c.Content).empty():
+	case !hasParts(t.sendable(c.Content)):
 		return nil, c.invalidState("has no HTML and no text")
 	}
 	return l, l.mayBeSentTo("path", "campaign_id")

@@ -124,15 +124,15 @@ func (p *Platform) UpdateContact(
 		if err != nil {
 			return nil, err
 		}
-		set := c.Attributes
+		set := c.CustomAttributes
 		for _, a := range r.Body.CustomAttributes {
 			if a.Value != nil {
 				set = setAttribute(set, a.Name, *a.Value)
 				continue
 			}
-			set = slices.DeleteFunc(slices.Clone(set), func(b attribute) bool { return b.Name == a.Name })
+			set = slices.DeleteFunc(slices.Clone(set), func(b api.CustomAttribute) bool { return b.Name == a.Name })
 		}
-		c.Attributes = set
+		c.CustomAttributes = set
 		return api.UpdateContact200JSONResponse(c.wire()), nil
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/emailplatform/mockserver/internal/api"
 )
 
 // TestContactTable compares the table with a slice that is filtered and sorted
@@ -18,12 +20,12 @@ func TestContactTable(t *testing.T) {
 	for range 5000 {
 		switch n := table.all.Len(); {
 		case n == 0 || random.IntN(2) == 0:
-			table.add(&contact{
+			table.add(&contact{Contact: api.Contact{
 				ID:           int64(3*n + 1),
 				Email:        fmt.Sprintf("U%d@example.org", random.IntN(1<<30)),
 				Status:       statuses[random.IntN(len(statuses))],
 				SubscribedOn: int64(random.IntN(50)),
-			})
+			}})
 		default:
 			c := table.all.At(random.IntN(n))
 			table.setStatus(c, statuses[random.IntN(len(statuses))])
@@ -98,7 +100,7 @@ func naive(all []*contact, q query) []*contact {
 func TestContactTableFinds(t *testing.T) {
 	table := newContactTable()
 	for i := range 100 {
-		table.add(&contact{ID: int64(2 * i), Email: fmt.Sprintf("User%d@Example.org", i), Status: statusActive})
+		table.add(&contact{Contact: api.Contact{ID: int64(2 * i), Email: fmt.Sprintf("User%d@Example.org", i), Status: statusActive}})
 	}
 	if c := table.find(42); c == nil || c.ID != 42 {
 		t.Errorf("find(42) is %v", c)

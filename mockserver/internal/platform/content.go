@@ -1,86 +1,71 @@
 package platform
 
-// What several requests have in common: names, senders and contents.
-
 import (
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// senderOf checks and takes a sender; one that is left out is left out.
-func senderOf(in api.Sender, required bool) (sender, error) {
-	if in == (api.Sender{}) && !required {
-		return sender{}, nil
-	}
-	if !isEmail(in.Email) {
-		return sender{}, problem.Invalid("not an email address", "body", "sender", "email")
-	}
-	return sender{in.Name, in.Email}, nil
-}
-
-// requireName refuses a resource without a name.
-func requireName(name string) error {
-	if name == "" {
-		return problem.Invalid("a name must not be empty", "body", "name")
+// checkSender wants the address of a sender, which a campaign may lack for now.
+func checkSender(in api.Sender, required bool) error {
+	if !isEmail(in.Email) && (required || in != api.Sender{}) {
+		return problem.Invalid("not an email address", "body", "sender", "email")
 	}
 	return nil
 }
 
-// contentOf checks and takes the content of a request.
-func (t *tx) contentOf(in api.MessageContent) (content, error) {
-	c := content{Subject: in.Subject, TemplateID: in.TemplateID, HTML: in.HTML, Text: in.Text}
-	if c.TemplateID == 0 {
-		return c, nil
-	}
-	if c.HTML != "" || c.Text != "" {
-		return c, problem.Invalid("either a template or inline parts", "body", "content", "template_id")
-	}
-	_, err := t.account.Templates.find(c.TemplateID, "body", "content", "template_id")
-	return c, err
+// template returns the template that a content names.
+func (t *tx) templateNamed(id int64) error {
+	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
+	return err
 }
 
-// bodyOf is contentOf for an email that is sent now: it must say something.
-func (t *tx) bodyOf(in api.MessageContent) (content, error) {
-	c, err := t.contentOf(in)
-	if err != nil {
-		return c, err
+// checkContent wants a template that exists or inline parts, which a campaign may lack
+// for now.
+func (t *tx) checkContent(c api.MessageContent, required bool) error {
+	switch {
+	case c.TemplateID != 0 && hasParts(c):
+		return problem.Invalid("either a template or inline parts", "body", "content", "template_id")
+	case c.TemplateID != 0:
+		return t.templateNamed(c.TemplateID)
+	case required && !hasParts(c):
+		return problem.Invalid("want template_id, html or text", "body", "content")
 	}
-	if c.TemplateID == 0 && c.empty() {
-		return c, problem.Invalid("want template_id, html or text", "body", "content")
-	}
-	return t.sendable(c), nil
+	return nil
 }
 
-// changeContent applies a partial update. A template takes the place of inline
-// parts, and the other way round.
-func (t *tx) changeContent(c content, in api.MessageContentUpdate) (content, error) {
+// changeContent applies a partial update. A template replaces inline parts, and the
+// other way round.
+func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) error {
 	inline := in.HTML != nil || in.Text.Set
 	if in.TemplateID != nil && inline {
-		return c, problem.Invalid("either a template or inline parts", "body", "content", "template_id")
+		return problem.Invalid("either a template or inline parts", "body", "content", "template_id")
 	}
-	if in.Subject != nil {
-		c.Subject = *in.Subject
-	}
+	set(&c.Subject, in.Subject)
 	if in.TemplateID != nil {
-		_, err := t.account.Templates.find(*in.TemplateID, "body", "content", "template_id")
-		return content{Subject: c.Subject, TemplateID: *in.TemplateID}, err
+		*c = api.MessageContent{Subject: c.Subject, TemplateID: *in.TemplateID}
+		return t.templateNamed(*in.TemplateID)
 	}
 	if inline && c.TemplateID != 0 {
-		c = content{Subject: c.Subject}
+		*c = api.MessageContent{Subject: c.Subject}
 	}
-	if in.HTML != nil {
-		c.HTML = *in.HTML
-	}
+	set(&c.HTML, in.HTML)
 	if in.Text.Set {
 		c.Text = in.Text.Value
 	}
-	return c, nil
+	return nil
+}
+
+// set sets what an update names.
+func set[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
 }
 
 // sendable returns the content with the parts of its template.
-func (t *tx) sendable(c content) content {
-	if tpl := t.account.Templates.byID[c.TemplateID]; tpl != nil {
-		c.HTML, c.Text = tpl.HTML, tpl.Text
+func (t *tx) sendable(c api.MessageContent) api.MessageContent {
+	if tpl := t.account.Templates.get(c.TemplateID); tpl != nil {
+		c.HTML, c.Text = tpl.Content.HTML, tpl.Content.Text
 	}
 	return c
 }

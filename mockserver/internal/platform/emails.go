@@ -28,9 +28,7 @@ func (p *Platform) SubmitEmail(
 			return nil, err
 		}
 		if c != nil {
-			to := m.To // as it was written
-			m.to(l.ID, c)
-			m.To = to
+			m.address(m.To, l, c)
 		}
 		t.queue(m, l, c)
 		return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
@@ -47,34 +45,25 @@ func answerStatus(m *message) string {
 
 // submission makes a message of a request to the Email API.
 func (t *tx) submission(in api.EmailSubmission) (*message, error) {
-	from, err := senderOf(in.Sender, true)
-	if err != nil {
-		return nil, err
-	}
-	kind := string(in.Content.Type)
-	switch kind {
-	case "":
-		kind = string(api.EmailTypeMarketing)
-	case string(api.EmailTypeMarketing), string(api.EmailTypeTransactional):
-	default:
-		return nil, problem.Invalid("want marketing or transactional", "body", "content", "type")
-	}
-	parts, err := t.bodyOf(api.MessageContent{
+	parts := api.MessageContent{
 		Subject:    in.Content.Subject,
 		TemplateID: in.Content.TemplateID,
 		HTML:       in.Content.HTML,
 		Text:       in.Content.Text,
-	})
+	}
+	if err := cmp.Or(checkSender(in.Sender, true), t.checkContent(parts, true)); err != nil {
+		return nil, err
+	}
 	return &message{
 		ID:          UUID(),
 		SentBy:      events.SendingTypeEmailAPI,
-		From:        from,
+		From:        in.Sender,
 		To:          in.Email,
-		Content:     parts,
+		Content:     t.sendable(parts),
 		Values:      in.CustomAttributes,
-		Type:        kind,
+		Type:        string(cmp.Or(in.Content.Type, api.EmailTypeMarketing)),
 		SubmittedOn: t.unix(),
-	}, err
+	}, nil
 }
 
 // addressee finds the list contact that an address means: the one on the given
@@ -178,29 +167,24 @@ func (p *Platform) SendTransactionalEmail(
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.SendTransactionalEmailResponseObject, error) {
-		from, err := senderOf(r.Body.Sender, true)
-		if err != nil {
-			return nil, err
-		}
-		parts, err := t.bodyOf(r.Body.Content)
-		if err != nil {
+		if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
 			return nil, err
 		}
 		m := &message{
 			ID:          UUID(),
 			SentBy:      events.SendingTypeTransactional,
-			From:        from,
-			Content:     parts,
+			From:        r.Body.Sender,
+			To:          r.Body.Email,
+			Content:     t.sendable(r.Body.Content),
 			Values:      r.Body.CustomAttributes,
 			SubmittedOn: t.unix(),
 		}
 		for _, h := range r.Body.AdditionalHeaders {
-			m.Headers = append(m.Headers, attribute(h))
+			m.Headers = append(m.Headers, api.CustomAttribute(h))
 		}
-		if l, c, _ := t.addressee(0, r.Body.Email); c != nil {
-			m.to(l.ID, c)
+		if l, c, _ := t.addressee(0, m.To); c != nil {
+			m.address(m.To, l, c)
 		}
-		m.To = r.Body.Email
 		t.send(m)
 		return api.SendTransactionalEmail201JSONResponse{ID: m.ID}, nil
 	})

@@ -25,7 +25,7 @@ const (
 // fire collects an event, if anybody listens; a seed fires none. Which of the two
 // envelopes it comes in goes by its name.
 func (t *tx) fire(name string, user events.User, data events.Data) {
-	if t.seeds || !t.account.wants(name) && !t.p.options.RecordEvents {
+	if t.seeds || !t.p.deliveries.Wants(t.account.ID, name) && !t.p.options.RecordEvents {
 		return
 	}
 	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}
@@ -64,10 +64,10 @@ func stringID(id int64) events.ID {
 }
 
 func listRef(l *list) events.ListRef {
-	return events.ListRef{ID: events.IntID(l.ID), Name: events.Value(l.Name)}
+	return events.ListRef{ID: events.IntID(l.ListID), Name: events.Value(l.Name)}
 }
 
-func attributesOf(in []attribute) []events.CustomAttribute {
+func attributesOf(in []api.CustomAttribute) []events.CustomAttribute {
 	out := make([]events.CustomAttribute, len(in))
 	for i, a := range in {
 		out[i] = events.CustomAttribute(a)
@@ -82,7 +82,7 @@ func eventContact(c *contact) events.Contact {
 		Email:            c.Email,
 		Status:           c.Status,
 		SubscribedOn:     c.SubscribedOn,
-		CustomAttributes: attributesOf(c.Attributes),
+		CustomAttributes: attributesOf(c.CustomAttributes),
 		Tags:             orEmpty(c.Tags),
 		Interests:        orEmpty(c.Interests),
 	}
@@ -100,7 +100,7 @@ func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 func (t *tx) contactAdded(l *list, c *contact) {
 	t.fire(events.NameContactAdded, nobody(), &events.ContactAdded{
 		ContactID:    stringID(c.ID),
-		ListID:       stringID(l.ID),
+		ListID:       stringID(l.ListID),
 		EmailAddress: c.Email,
 		AddedAt:      t.now.Truncate(time.Second),
 	})
@@ -109,7 +109,7 @@ func (t *tx) contactAdded(l *list, c *contact) {
 func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	t.fire(events.NameContactUnsubscribed, nobody(), &events.ContactUnsubscribed{
 		ContactID:      stringID(c.ID),
-		ListID:         stringID(l.ID),
+		ListID:         stringID(l.ListID),
 		EmailAddress:   c.Email,
 		UnsubscribedAt: t.now.Truncate(time.Second),
 	})
@@ -130,8 +130,8 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 			Status:           c.Status,
 			SubscribedOn:     c.SubscribedOn,
 			LastBounceType:   c.lastBounce(),
-			BouncesCount:     c.Bounces,
-			CustomAttributes: attributesOf(c.Attributes),
+			BouncesCount:     c.BouncesCount,
+			CustomAttributes: attributesOf(c.CustomAttributes),
 		},
 		Context: context,
 	})
@@ -164,8 +164,8 @@ func (t *tx) emailErrored(m *message) {
 
 func (t *tx) campaignScheduled(c *campaign, l *list) {
 	t.fire(events.NameCampaignScheduled, nobody(), &events.CampaignScheduled{
-		CampaignID:   stringID(c.ID),
-		ListID:       stringID(l.ID),
+		CampaignID:   stringID(c.CampaignID),
+		ListID:       stringID(l.ListID),
 		Name:         c.Name,
 		ScheduledFor: clock.Unix(c.ScheduledFor),
 	})
@@ -173,8 +173,8 @@ func (t *tx) campaignScheduled(c *campaign, l *list) {
 
 func (t *tx) campaignSent(c *campaign, l *list) {
 	t.fire(events.NameCampaignSent, nobody(), &events.CampaignSent{
-		CampaignID: stringID(c.ID),
-		ListID:     stringID(l.ID),
+		CampaignID: stringID(c.CampaignID),
+		ListID:     stringID(l.ListID),
 		Name:       c.Name,
 		SentAt:     t.now.Truncate(time.Second),
 	})
@@ -221,8 +221,8 @@ func (m *message) shownList() events.ID {
 
 // automation is what sent a workflow email: a workflow, or the list itself.
 func (t *tx) automation(m *message) events.Automation {
-	if w := t.account.Workflows.byID[m.WorkflowID]; w != nil {
-		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.ID), Name: events.Value(w.Name)}}
+	if w := t.account.Workflows.get(m.WorkflowID); w != nil {
+		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.WorkflowID), Name: events.Value(w.Name)}}
 	}
 	return events.Automation{
 		Workflow: &events.AutomationRef{},
@@ -236,8 +236,8 @@ func (t *tx) automation(m *message) events.Automation {
 }
 
 func (t *tx) campaignRef(m *message) events.CampaignRef {
-	c := t.account.Campaigns.byID[m.CampaignID]
-	return events.CampaignRef{Type: "campaign", ID: events.IntID(c.ID), Name: c.Name}
+	c := t.account.Campaigns.get(m.CampaignID)
+	return events.CampaignRef{Type: "campaign", ID: events.IntID(c.CampaignID), Name: c.Name}
 }
 
 func (m *message) transactional() events.TransactionalEmail {
@@ -307,7 +307,7 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	var on events.ListRef
 	if c != nil {
 		who = events.ComplainingContact{ID: stringID(c.ID), Email: m.To, Status: c.Status}
-		on = events.ListRef{ID: stringID(l.ID), Name: events.Value(l.Name)}
+		on = events.ListRef{ID: stringID(l.ListID), Name: events.Value(l.Name)}
 	}
 	var data events.Data
 	switch m.SentBy {

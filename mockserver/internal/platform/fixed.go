@@ -93,9 +93,18 @@ func (r *records) taken(id int64) bool {
 }
 
 func (a *account) has(id int64) bool {
-	return a.Templates.byID[id] != nil || a.Lists.byID[id] != nil || a.Campaigns.byID[id] != nil ||
-		a.Workflows.byID[id] != nil || a.Webhooks.byID[id] != nil ||
-		slices.ContainsFunc(a.Lists.all, func(l *list) bool { return l.contacts.find(id) != nil })
+	return a.Templates.get(id) != nil || a.Lists.get(id) != nil || a.Campaigns.get(id) != nil ||
+		a.Workflows.get(id) != nil || a.Webhooks.get(id) != nil ||
+		a.hasContact(id)
+}
+
+func (a *account) hasContact(id int64) bool {
+	for l := range a.Lists.all() {
+		if l.contacts.find(id) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // checkSecret returns an error for a secret that deliveries cannot be signed with.

@@ -104,7 +104,7 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 // the list already: nobody who complained or bounced, and who unsubscribed or has
 // not confirmed yet only if that is asked for.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
-	switch c.standing() {
+	switch c.effectiveStatus() {
 	case statusSpam, statusBounced:
 		return false
 	case statusUnsubscribed, statusPending:

@@ -11,12 +11,13 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
 // TestIndexes makes random changes, and compares each index of the account with a
 // search through all of its records: after the changes, and after restorations.
 func TestIndexes(t *testing.T) {
-	p := restored(t, `{"version":2,"last_id":0}`)
+	p := restored(t, `{"version":4,"last_id":0}`)
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := WithCaller(t.Context(), &Caller{AccountID: 1})
 	a := func() *account { p.mu.Lock(); defer p.mu.Unlock(); return p.accountLocked(1) }
@@ -24,19 +25,19 @@ func TestIndexes(t *testing.T) {
 	for range 3000 {
 		randomChange(ctx, p, a(), r)
 	}
-	checkIndexes(t, a())
+	checkIndexes(t, p, a())
 	saved := written(t, p)
 	if err := p.Restore(strings.NewReader(saved)); err != nil {
 		t.Fatal(err)
 	}
-	checkIndexes(t, a())
+	checkIndexes(t, p, a())
 	for range 100 {
 		randomChange(ctx, p, a(), r)
 	}
 	if err := p.RestoreAccount(1, strings.NewReader(saved)); err != nil {
 		t.Fatal(err)
 	}
-	checkIndexes(t, a())
+	checkIndexes(t, p, a())
 	again := written(t, p)
 	if again, saved = resources(again), resources(saved); again != saved {
 		t.Errorf("the account that was put back is not as it was:\n%s\nwant\n%s", again, saved)
@@ -69,7 +70,7 @@ func must(t *testing.T) func(any, error) {
 // randomChange changes something. Much of it is refused: an address is on the
 // list already, a template is gone.
 func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
-	lists, email := a.Lists.all, fmt.Sprintf("U%d@example.org", r.IntN(40))
+	lists, email := slices.Collect(a.Lists.all()), fmt.Sprintf("U%d@example.org", r.IntN(40))
 	l := lists[r.IntN(len(lists))]
 	about := r.Int64N(p.lastID + 1) // of whatever kind
 	switch r.IntN(14) {
@@ -79,13 +80,13 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 		}
 		_, _ = p.CreateList(ctx, api.CreateListRequestObject{Body: &api.ListCreate{Name: "L"}})
 	case 1, 2, 3:
-		_, _ = p.CreateContact(ctx, api.CreateContactRequestObject{ListID: l.ID, Body: &api.ContactCreate{Email: email}})
+		_, _ = p.CreateContact(ctx, api.CreateContactRequestObject{ListID: l.ListID, Body: &api.ContactCreate{Email: email}})
 	case 4:
 		entry := fmt.Appendf(nil, `{"email":%q}`, strings.ToLower(email))
-		_, _ = p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: l.ID, Body: &api.ContactImport{Contacts: []json.RawMessage{entry}, Resubscribe: true}})
+		_, _ = p.ImportContacts(ctx, api.ImportContactsRequestObject{ListID: l.ListID, Body: &api.ContactImport{Contacts: []json.RawMessage{entry}, Resubscribe: true}})
 	case 5:
 		if n := l.contacts.all.Len(); n > 0 {
-			_, _ = p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ID, ContactID: l.contacts.all.At(r.IntN(n)).ID})
+			_, _ = p.DeleteContact(ctx, api.DeleteContactRequestObject{ListID: l.ListID, ContactID: l.contacts.all.At(r.IntN(n)).ID})
 		}
 	case 6:
 		_, _ = p.CreateTemplate(ctx, api.CreateTemplateRequestObject{Body: &api.TemplateCreate{Name: "T"}})
@@ -98,17 +99,17 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 		if r.IntN(3) == 0 {
 			content = api.MessageContentUpdate{HTML: new("<p>")}
 		}
-		if all := a.Campaigns.all; len(all) > 0 {
-			_, _ = p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: all[r.IntN(len(all))].ID, Body: &api.CampaignUpdate{Content: &content}})
+		if all := slices.Collect(a.Campaigns.all()); len(all) > 0 {
+			_, _ = p.UpdateCampaign(ctx, api.UpdateCampaignRequestObject{CampaignID: all[r.IntN(len(all))].CampaignID, Body: &api.CampaignUpdate{Content: &content}})
 		}
 	case 10:
-		in := api.WorkflowCreate{Name: "W", ListID: l.ID, Trigger: api.WorkflowTriggerSubscribed, Sender: api.Sender{Email: "s@example.org"}}
+		in := api.WorkflowCreate{Name: "W", ListID: l.ListID, Trigger: api.WorkflowTriggerSubscribed, Sender: api.Sender{Email: "s@example.org"}}
 		in.Content.TemplateID = randomTemplate(a, r)
 		l.PolicyAccepted = true
 		_, _ = p.CreateWorkflow(ctx, api.CreateWorkflowRequestObject{Body: &in})
 	case 11:
-		if all := a.Workflows.all; len(all) > 0 {
-			id := all[r.IntN(len(all))].ID
+		if all := slices.Collect(a.Workflows.all()); len(all) > 0 {
+			id := all[r.IntN(len(all))].WorkflowID
 			_, _ = p.ActivateWorkflow(ctx, api.ActivateWorkflowRequestObject{WorkflowID: id})
 			if about%2 == 0 {
 				_, _ = p.DeactivateWorkflow(ctx, api.DeactivateWorkflowRequestObject{WorkflowID: id})
@@ -123,7 +124,7 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 			in.Events = append(in.Events, api.EventNameEmailClicked)
 		}
 		_, _ = p.CreateWebhook(ctx, api.CreateWebhookRequestObject{Body: &in})
-		name := a.Webhooks.all[r.IntN(len(a.Webhooks.all))].Name()
+		name := slices.Collect(a.Webhooks.all())[r.IntN(a.Webhooks.len())].Name()
 		_, _ = p.ArchiveWebhook(ctx, api.ArchiveWebhookRequestObject{WebhookID: name})
 		if r.IntN(3) == 0 {
 			_, _ = p.UnarchiveWebhook(ctx, api.UnarchiveWebhookRequestObject{WebhookID: name})
@@ -132,16 +133,16 @@ func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 }
 
 func randomTemplate(a *account, r *rand.Rand) int64 {
-	for tpl := range a.Templates.inOrder.From(r.IntN(a.Templates.inOrder.Len() + 1)) {
-		return tpl.ID
+	for tpl := range a.Templates.from(r.IntN(a.Templates.len() + 1)) {
+		return tpl.TemplateID
 	}
 	return 0
 }
 
-func checkIndexes(t *testing.T, a *account) {
+func checkIndexes(t *testing.T, p *Platform, a *account) {
 	t.Helper()
 	latest := map[string]*contact{}
-	for _, l := range a.Lists.all {
+	for l := range a.Lists.all() {
 		for c := range l.contacts.all.All() {
 			if last := latest[strings.ToLower(c.Email)]; last == nil || last.Added < c.Added {
 				latest[strings.ToLower(c.Email)] = c
@@ -154,50 +155,50 @@ func checkIndexes(t *testing.T, a *account) {
 		}
 	}
 	for _, event := range []string{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
-		want := slices.ContainsFunc(a.Webhooks.all, func(h *hook) bool { return !h.Archived && slices.Contains(h.Events, event) })
-		if a.wants(event) != want {
+		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, event) })
+		if p.deliveries.Wants(a.ID, event) != want {
 			t.Errorf("somebody wants %s: %v", event, !want)
 		}
 	}
-	for _, l := range a.Lists.all {
-		greets := slices.DeleteFunc(slices.Clone(a.Workflows.all), func(w *workflow) bool { return !w.Active || w.ListID != l.ID })
-		if !slices.Equal(a.greetings[l.ID], greets) {
-			t.Errorf("list %d is greeted by %v, want %v", l.ID, a.greetings[l.ID], greets)
+	for l := range a.Lists.all() {
+		greets := slices.DeleteFunc(slices.Collect(a.Workflows.all()), func(w *api.Workflow) bool { return w.Status != statusActive || w.ListID != l.ListID })
+		if !slices.Equal(a.greetings[l.ListID], greets) {
+			t.Errorf("list %d is greeted by %v, want %v", l.ListID, a.greetings[l.ListID], greets)
 		}
 	}
-	checkCatalogue(t, a)
-	if n := a.Suppression.inOrder.Len(); n != len(a.Suppression.byAddress) || n == 0 {
-		t.Errorf("%d suppressed in their order, %d by address", n, len(a.Suppression.byAddress))
+	checkTemplates(t, a)
+	if n := a.Suppression.inOrder.Len(); n != a.Suppression.len() || n == 0 {
+		t.Errorf("%d suppressed in their order, %d by address", n, a.Suppression.len())
 	}
-	for e := range a.Suppression.inOrder.All {
-		if a.Suppression.find(e.Email) != e {
+	for e := range a.Suppression.all() {
+		if a.Suppression.entry(e.Email) != e {
 			t.Errorf("%s is not found", e.Email)
 		}
 	}
-	if len(latest) < 30 || len(a.greetings) == 0 || len(a.heard) < 2 {
+	if len(latest) < 30 || len(a.greetings) == 0 {
 		t.Errorf("so little proves nothing: %d addresses", len(latest))
 	}
 }
 
-func checkCatalogue(t *testing.T, a *account) {
+func checkTemplates(t *testing.T, a *account) {
 	t.Helper()
-	users := map[int64]map[*content]bool{}
-	use := func(c *content) {
-		if a.Templates.byID[c.TemplateID] != nil {
+	users := map[int64]map[*api.MessageContent]bool{}
+	use := func(c *api.MessageContent) {
+		if a.Templates.get(c.TemplateID) != nil {
 			if users[c.TemplateID] == nil {
-				users[c.TemplateID] = map[*content]bool{}
+				users[c.TemplateID] = map[*api.MessageContent]bool{}
 			}
 			users[c.TemplateID][c] = true
 		}
 	}
-	for _, c := range a.Campaigns.all {
+	for c := range a.Campaigns.all() {
 		use(&c.Content)
 	}
-	for _, w := range a.Workflows.all {
+	for w := range a.Workflows.all() {
 		use(&w.Content)
 	}
 	used := 0
-	for id := range a.Templates.byID {
+	for id := range a.Templates.byKey {
 		used += len(users[id])
 		if got := a.Templates.users[id]; len(got) != len(users[id]) {
 			t.Errorf("template %d has %d users, want %d", id, len(got), len(users[id]))
@@ -208,7 +209,7 @@ func checkCatalogue(t *testing.T, a *account) {
 			}
 		}
 	}
-	if used == 0 || a.Templates.inOrder.Len() != len(a.Templates.byID) {
-		t.Errorf("%d users; %d templates in their order, %d by id", used, a.Templates.inOrder.Len(), len(a.Templates.byID))
+	if used == 0 || a.Templates.inOrder.Len() != a.Templates.len() {
+		t.Errorf("%d users; %d templates in their order, %d by id", used, a.Templates.inOrder.Len(), a.Templates.len())
 	}
 }

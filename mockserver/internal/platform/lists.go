@@ -21,12 +21,9 @@ func (p *Platform) CreateList(
 	ctx context.Context, r api.CreateListRequestObject,
 ) (api.CreateListResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateListResponseObject, error) {
-		if err := requireName(r.Body.Name); err != nil {
-			return nil, err
-		}
-		l := &list{ID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix(), contacts: newContactTable()}
-		t.account.Lists.add(l.ID, l)
-		return api.CreateList201JSONResponse(l.wire()), nil
+		l := &list{api.List{ListID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix()}, newContactTable()}
+		t.account.Lists.add(l.ListID, l)
+		return api.CreateList201JSONResponse(l.List), nil
 	})
 }
 
@@ -37,7 +34,7 @@ func (p *Platform) ListLists(ctx context.Context, r api.ListListsRequestObject) 
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListListsResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Lists.all, (*list).wire)
+		data, pagination := pageOf(page, t.account.Lists.len(), t.account.Lists.from, (*list).wire)
 		return api.ListLists200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -49,7 +46,7 @@ func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api
 		if err != nil {
 			return nil, err
 		}
-		return api.GetList200JSONResponse(l.wire()), nil
+		return api.GetList200JSONResponse(l.List), nil
 	})
 }
 

@@ -18,50 +18,35 @@ const (
 	messageError     = "error"
 )
 
-// sender is who an email is from.
-type sender struct {
-	Name  string `json:"name,omitzero"`
-	Email string `json:"email,omitzero"`
-}
-
-func (s sender) wire() api.Sender { return api.Sender{Name: s.Name, Email: s.Email} }
-
-// content is what a message says: a template, or inline parts. Beside the id of
-// a template, the parts are what it said when it was last looked at, which
-// counts once it is deleted.
-type content struct {
-	Subject    string `json:"subject,omitzero"`
-	TemplateID int64  `json:"template_id,omitzero"`
-	HTML       string `json:"html,omitzero"`
-	Text       string `json:"text,omitzero"`
-}
-
-func (c content) wire() api.MessageContent {
+// shown is a content as the API shows it: a template, or inline parts. Beside the id of
+// a template, the parts are kept that it had when it was deleted, or when a message was
+// made of it.
+func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
-		return api.MessageContent{Subject: c.Subject, TemplateID: c.TemplateID}
+		c.HTML, c.Text = "", ""
 	}
-	return api.MessageContent{Subject: c.Subject, HTML: c.HTML, Text: c.Text}
+	return c
 }
 
-func (c content) empty() bool { return c.HTML == "" && c.Text == "" }
+func hasParts(c api.MessageContent) bool { return c.HTML != "" || c.Text != "" }
 
 // message is an email. It keeps what it was made of and is rendered when
 // somebody looks: a campaign to a million contacts shares one content.
 type message struct {
-	ID         string             `json:"id"`
-	AccountID  int64              `json:"account_id"`
-	SentBy     events.SendingType `json:"sent_by"`
-	From       sender             `json:"from"`
-	To         string             `json:"to"`
-	Content    content            `json:"content"`
-	Headers    []attribute        `json:"headers,omitzero"`
-	Attributes []attribute        `json:"attributes,omitzero"` // of the contact, when it was sent
-	Values     map[string]string  `json:"values,omitzero"`     // of the request
-	Type       string             `json:"type,omitzero"`       // marketing or transactional
-	ListID     int64              `json:"list_id,omitzero"`
-	ContactID  int64              `json:"contact_id,omitzero"`
-	CampaignID int64              `json:"campaign_id,omitzero"`
-	WorkflowID int64              `json:"workflow_id,omitzero"` // 0 for a confirmation email
+	ID         string                `json:"id"`
+	AccountID  int64                 `json:"account_id"`
+	SentBy     events.SendingType    `json:"sent_by"`
+	From       api.Sender            `json:"from"`
+	To         string                `json:"to"`
+	Content    api.MessageContent    `json:"content"`
+	Headers    []api.CustomAttribute `json:"headers,omitzero"`
+	Attributes []api.CustomAttribute `json:"attributes,omitzero"` // of the contact, when it was sent
+	Values     map[string]string     `json:"values,omitzero"`     // of the request
+	Type       string                `json:"type,omitzero"`       // marketing or transactional
+	ListID     int64                 `json:"list_id,omitzero"`
+	ContactID  int64                 `json:"contact_id,omitzero"`
+	CampaignID int64                 `json:"campaign_id,omitzero"`
+	WorkflowID int64                 `json:"workflow_id,omitzero"` // 0 for a confirmation email
 
 	Status      string  `json:"status"`
 	SubmittedOn int64   `json:"submitted_on"`
@@ -93,9 +78,9 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// to addresses the message to a contact of a list.
-func (m *message) to(listID int64, c *contact) {
-	m.To, m.ListID, m.ContactID, m.Attributes = c.Email, listID, c.ID, c.Attributes
+// address addresses the message to a contact of a list, whose address is written so.
+func (m *message) address(to string, l *list, c *contact) {
+	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }
 
 // sent reports whether a message is in the outbox.
@@ -115,7 +100,7 @@ func (m *message) attribute(name string) (string, bool) {
 	if v, ok := m.Values[name]; ok {
 		return v, true
 	}
-	i := slices.IndexFunc(m.Attributes, func(a attribute) bool { return a.Name == name })
+	i := slices.IndexFunc(m.Attributes, func(a api.CustomAttribute) bool { return a.Name == name })
 	if i < 0 {
 		return "", false
 	}
@@ -130,7 +115,7 @@ func (m *message) wire() api.Email {
 		Email:              m.To,
 		Status:             m.Status,
 		Type:               m.Type,
-		Sender:             m.From.wire(),
+		Sender:             m.From,
 		Subject:            m.subject(),
 		TemplateID:         m.Content.TemplateID,
 		ListID:             m.ListID,

@@ -2,9 +2,11 @@ package platform
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/mail"
 )
@@ -87,21 +89,21 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 
 func (o *Overview) add(a *account) {
 	o.Messages.add(a.outcomes.all)
-	o.Resources.Lists += len(a.Lists.all)
-	o.Resources.Templates += len(a.Templates.byID)
-	o.Resources.Campaigns += len(a.Campaigns.all)
-	o.Resources.Workflows += len(a.Workflows.all)
-	o.Resources.Webhooks += len(a.Webhooks.all)
-	o.Resources.Suppressed += a.Suppression.inOrder.Len()
-	for _, l := range a.Lists.all {
+	o.Resources.Lists += a.Lists.len()
+	o.Resources.Templates += a.Templates.len()
+	o.Resources.Campaigns += a.Campaigns.len()
+	o.Resources.Workflows += a.Workflows.len()
+	o.Resources.Webhooks += a.Webhooks.len()
+	o.Resources.Suppressed += a.Suppression.len()
+	for l := range a.Lists.all() {
 		o.Contacts.add(l.contacts)
 		if n := l.contacts.standingAs(statusPending); n > 0 {
-			o.Pending = append(o.Pending, Pending{l.ID, l.Name, n})
+			o.Pending = append(o.Pending, Pending{l.ListID, l.Name, n})
 		}
 	}
-	for _, c := range a.Campaigns.all {
+	for c := range a.Campaigns.all() {
 		if c.Status == campaignScheduled {
-			o.Scheduled = append(o.Scheduled, Due{c.ID, c.Name, clock.Unix(c.ScheduledFor)})
+			o.Scheduled = append(o.Scheduled, Due{c.CampaignID, c.Name, clock.Unix(c.ScheduledFor)})
 		}
 	}
 }
@@ -128,8 +130,8 @@ type ListStanding struct {
 
 // Lists returns the lists of all accounts, the latest first.
 func (p *Platform) Lists() []ListStanding {
-	return ofAll(p, func(a *account) []*list { return a.Lists.all }, func(a *account, l *list) ListStanding {
-		out := ListStanding{l.ID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
+	return ofAll(p, func(a *account) iter.Seq[*list] { return a.Lists.all() }, func(a *account, l *list) ListStanding {
+		out := ListStanding{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
 		out.Contacts.add(l.contacts)
 		return out
 	}, func(l ListStanding) int64 { return l.ID })
@@ -153,8 +155,8 @@ type Sending struct {
 
 // Campaigns returns the campaigns of all accounts, the latest first.
 func (p *Platform) Campaigns() []Sending {
-	return ofAll(p, func(a *account) []*campaign { return a.Campaigns.all }, func(a *account, c *campaign) Sending {
-		out := a.sending(c.ID, c.Name, c.ListID, c.From, c.Content)
+	return ofAll(p, func(a *account) iter.Seq[*campaign] { return a.Campaigns.all() }, func(a *account, c *campaign) Sending {
+		out := a.sending(c.CampaignID, c.Name, c.ListID, c.Sender, c.Content)
 		out.Status, out.CreatedOn = c.Status, clock.Unix(c.CreatedOn)
 		if c.ScheduledFor != 0 {
 			out.ScheduledFor = clock.Unix(c.ScheduledFor)
@@ -165,14 +167,14 @@ func (p *Platform) Campaigns() []Sending {
 
 // Workflows returns the workflows of all accounts, the latest first.
 func (p *Platform) Workflows() []Sending {
-	return ofAll(p, func(a *account) []*workflow { return a.Workflows.all }, func(a *account, w *workflow) Sending {
-		out := a.sending(w.ID, w.Name, w.ListID, w.From, w.Content)
-		out.Status, out.CreatedOn = w.wire().Status, clock.Unix(w.CreatedOn)
+	return ofAll(p, func(a *account) iter.Seq[*api.Workflow] { return a.Workflows.all() }, func(a *account, w *api.Workflow) Sending {
+		out := a.sending(w.WorkflowID, w.Name, w.ListID, w.Sender, w.Content)
+		out.Status, out.CreatedOn = w.Status, clock.Unix(w.CreatedOn)
 		return out
 	}, func(s Sending) int64 { return s.ID })
 }
 
-func (a *account) sending(id int64, name string, listID int64, from sender, c content) Sending {
+func (a *account) sending(id int64, name string, listID int64, from api.Sender, c api.MessageContent) Sending {
 	out := Sending{
 		ID:         id,
 		AccountID:  a.ID,
@@ -183,7 +185,7 @@ func (a *account) sending(id int64, name string, listID int64, from sender, c co
 		TemplateID: c.TemplateID,
 		Outcome:    a.outcomes.by(id),
 	}
-	if l := a.Lists.byID[listID]; l != nil {
+	if l := a.Lists.get(listID); l != nil {
 		out.ListName = l.Name
 	}
 	return out
@@ -194,15 +196,15 @@ func (a *account) sending(id int64, name string, listID int64, from sender, c co
 func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
 	tpl, ok := p.templateNow(id)
 	value := func(name string) string { return attributes[name] }
-	return mail.MergeHTML(tpl.HTML, value), mail.MergeText(tpl.Text, value), ok
+	return mail.MergeHTML(tpl.Content.HTML, value), mail.MergeText(tpl.Content.Text, value), ok
 }
 
 // templateNow returns a template of any account as it is now.
-func (p *Platform) templateNow(id int64) (tpl template, ok bool) {
+func (p *Platform) templateNow(id int64) (tpl api.Template, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
-		if found := a.Templates.byID[id]; found != nil {
+		if found := a.Templates.get(id); found != nil {
 			return *found, true
 		}
 	}
@@ -210,12 +212,12 @@ func (p *Platform) templateNow(id int64) (tpl template, ok bool) {
 }
 
 // ofAll returns views of some resources of all accounts, the latest first.
-func ofAll[T, V any](p *Platform, of func(*account) []*T, view func(*account, *T) V, id func(V) int64) []V {
+func ofAll[T, V any](p *Platform, of func(*account) iter.Seq[*T], view func(*account, *T) V, id func(V) int64) []V {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := []V{}
 	for a := range p.accountsLocked(0) {
-		for _, item := range of(a) {
+		for item := range of(a) {
 			out = append(out, view(a, item))
 		}
 	}

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -9,33 +10,28 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// Pages are counted from 1 (specification, "Limits").
+// Pages are numbered from 1 (specification, "Limits").
 const (
 	defaultPerPage = 50
 	maxPerPage     = 100
 )
 
-// pageRequest is what a paged endpoint was asked for.
+// pageRequest is the page that a request names.
 type pageRequest struct {
 	page, perPage int64
 	withCount     bool
 }
 
-// paging reads the parameters of a paged endpoint; zero is left out.
+// paging reads the parameters of a paged endpoint; zero is omitted.
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
-	if page == 0 {
-		page = 1
-	}
-	if perPage == 0 {
-		perPage = defaultPerPage
-	}
-	if page < 1 {
+	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
+	if p.page < 1 {
 		return pageRequest{}, problem.Invalid("pages are numbered from 1", "query", "page")
 	}
-	if perPage < 1 || perPage > maxPerPage {
+	if p.perPage < 1 || p.perPage > maxPerPage {
 		return pageRequest{}, problem.Invalid("want 1 to "+strconv.Itoa(maxPerPage), "query", "per_page")
 	}
-	return pageRequest{page, perPage, withCount}, nil
+	return p, nil
 }
 
 // bounds returns which of n items the page holds, as a slice expression takes
@@ -51,33 +47,26 @@ func (p pageRequest) bounds(n int) (from, to int) {
 func (p pageRequest) pagination(n int) api.Pagination {
 	out := api.Pagination{Page: p.page, PerPage: p.perPage}
 	if p.withCount {
-		count := int64(n)
-		out.Count = &count
+		out.Count = new(int64(n))
 	}
 	return out
 }
 
-// pageOf returns one page of items as the API shows them.
-func pageOf[T, W any](p pageRequest, items []T, wire func(T) W) ([]W, api.Pagination) {
-	from, to := p.bounds(len(items))
-	return pageFrom(p, len(items), slices.Values(items[from:to]), wire)
-}
-
-// pageOfOrder does the same for items that are kept in an order.
-func pageOfOrder[T, W any](p pageRequest, items *order[T], wire func(T) W) ([]W, api.Pagination) {
-	from, _ := p.bounds(items.Len())
-	return pageFrom(p, items.Len(), items.From(from), wire)
-}
-
-// pageFrom returns the page of n items that begins with the first of these.
-func pageFrom[T, W any](p pageRequest, n int, items iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
-	from, to := p.bounds(n)
-	data := make([]W, 0, to-from)
-	for item := range items {
-		if len(data) == to-from {
+// pageOf returns one page of n items as the API shows them; from iterates over the
+// items from a rank on.
+func pageOf[T, W any](p pageRequest, n int, from func(rank int) iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
+	first, end := p.bounds(n)
+	data := make([]W, 0, end-first)
+	for item := range from(first) {
+		if len(data) == end-first {
 			break
 		}
 		data = append(data, wire(item))
 	}
 	return data, p.pagination(n)
+}
+
+// ranked iterates over a slice for pageOf.
+func ranked[T any](items []T) func(rank int) iter.Seq[T] {
+	return func(rank int) iter.Seq[T] { return slices.Values(items[rank:]) }
 }

@@ -45,7 +45,7 @@ func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id)
 
 // contactOf returns the list contact that a message went to, to be changed, or nil.
 func (t *tx) contactOf(m *message) (*list, *contact) {
-	l := t.account.Lists.byID[m.ListID]
+	l := t.account.Lists.get(m.ListID)
 	if l == nil {
 		return nil, nil
 	}
@@ -102,7 +102,8 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	m.Bounce = &bounce{Category: category, Diagnostic: said, OccurredOn: t.unix()}
 	l, c := t.contactOf(m)
 	if c != nil {
-		c.Bounces, c.LastBounceType = c.Bounces+1, bounceType(category)
+		c.BouncesCount++
+		c.LastBounceType = bounceType(category)
 		if category.Hard() && c.Status != statusDeleted && c.Status != statusSpam {
 			l.contacts.setStatus(c, statusBounced)
 		}

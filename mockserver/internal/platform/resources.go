@@ -9,37 +9,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-type template struct {
-	ID        int64  `json:"id"`
-	Name      string `json:"name"`
-	HTML      string `json:"html,omitzero"`
-	Text      string `json:"text,omitzero"`
-	CreatedOn int64  `json:"created_on"`
-	UpdatedOn int64  `json:"updated_on"`
-	place     int64  // grows with each template: a fixed id need not
-}
-
-func (t *template) wire() api.Template {
-	return api.Template{
-		TemplateID: t.ID,
-		Name:       t.Name,
-		Content:    api.TemplateContent{HTML: t.HTML, Text: t.Text},
-		CreatedOn:  t.CreatedOn,
-		UpdatedOn:  t.UpdatedOn,
-	}
-}
+// Templates, workflows and suppressed addresses are kept as the API shows them. The
+// other resources have more to them.
 
 type list struct {
-	ID             int64  `json:"id"`
-	Name           string `json:"name"`
-	PolicyAccepted bool   `json:"policy_accepted,omitzero"`
-	CreatedOn      int64  `json:"created_on"`
-	contacts       *contactTable
+	api.List
+
+	contacts *contactTable
 }
 
-func (l *list) wire() api.List {
-	return api.List{ListID: l.ID, Name: l.Name, PolicyAccepted: l.PolicyAccepted, CreatedOn: l.CreatedOn}
-}
+func (l *list) wire() api.List { return l.List }
 
 // mayBeSentTo refuses to send to a list whose anti-spam policy is not accepted
 // (specification, "States and transitions", "Errors").
@@ -47,10 +26,10 @@ func (l *list) mayBeSentTo(loc ...any) error {
 	if l.PolicyAccepted {
 		return nil
 	}
-	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ID), loc...)
+	return problem.Conflict("policy_not_accepted", fmt.Sprintf("the anti-spam policy of list %d is not accepted", l.ListID), loc...)
 }
 
-// The statuses of campaigns, in the order that they pass through.
+// The statuses of campaigns, in their order.
 const (
 	campaignIncomplete = "incomplete"
 	campaignScheduled  = "scheduled"
@@ -59,113 +38,64 @@ const (
 )
 
 type campaign struct {
-	ID           int64   `json:"id"`
-	Name         string  `json:"name"`
-	ListID       int64   `json:"list_id,omitzero"`
-	From         sender  `json:"from,omitzero"`
-	Content      content `json:"content,omitzero"`
-	Status       string  `json:"status"`
-	ScheduledFor int64   `json:"scheduled_for,omitzero"`
-	Next         int     `json:"next,omitzero"` // while it is delivering: the slot of the contact to go on with
-	CreatedOn    int64   `json:"created_on"`
-	UpdatedOn    int64   `json:"updated_on"`
-	alarm        *clock.Alarm
+	api.Campaign
+	Next int `json:"next,omitzero"` // while it is delivering: the slot of the next contact
+
+	alarm *clock.Alarm
 }
 
 func (c *campaign) wire() api.Campaign {
-	return api.Campaign{
-		CampaignID:   c.ID,
-		Name:         c.Name,
-		ListID:       c.ListID,
-		Sender:       c.From.wire(),
-		Content:      c.Content.wire(),
-		Status:       c.Status,
-		ScheduledFor: c.ScheduledFor,
-		CreatedOn:    c.CreatedOn,
-		UpdatedOn:    c.UpdatedOn,
-	}
+	out := c.Campaign
+	out.Content = shown(c.Content)
+	return out
 }
 
 func (c *campaign) invalidState(msg string) error {
-	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.ID, msg), "path", "campaign_id")
+	return problem.Conflict("invalid_state", fmt.Sprintf("campaign %d %s", c.CampaignID, msg), "path", "campaign_id")
 }
 
+// The statuses of workflows are statusActive and this one.
 const workflowInactive = "inactive"
 
-type workflow struct {
-	ID        int64   `json:"id"`
-	Name      string  `json:"name"`
-	ListID    int64   `json:"list_id"`
-	Trigger   string  `json:"trigger"`
-	From      sender  `json:"from"`
-	Content   content `json:"content"`
-	Active    bool    `json:"active,omitzero"`
-	CreatedOn int64   `json:"created_on"`
+func workflowWire(w *api.Workflow) api.Workflow {
+	out := *w
+	out.Content = shown(w.Content)
+	return out
 }
 
-func (w *workflow) wire() api.Workflow {
-	status := workflowInactive
-	if w.Active {
-		status = statusActive
-	}
-	return api.Workflow{
-		WorkflowID: w.ID,
-		Name:       w.Name,
-		ListID:     w.ListID,
-		Trigger:    w.Trigger,
-		Sender:     w.From.wire(),
-		Content:    w.Content.wire(),
-		Status:     status,
-		CreatedOn:  w.CreatedOn,
-	}
-}
+func templateWire(t *api.Template) api.Template { return *t }
 
-const (
-	hookActive   = "active"
-	hookArchived = "archived"
-)
+func suppressedWire(s *api.SuppressedEmail) api.SuppressedEmail { return *s }
 
-// hook is a webhook as its account has it.
-type hook struct{ delivery.Webhook }
+// hookArchived is the status of a webhook that receives nothing.
+const hookArchived = "archived"
 
-func (h *hook) status() string {
+func hookSummary(h *delivery.Webhook) api.WebhookSummary {
+	status := statusActive
 	if h.Archived {
-		return hookArchived
+		status = hookArchived
 	}
-	return hookActive
-}
-
-// wire shows the webhook with its secret; its hash function is shown on
-// retrieval alone.
-func (h *hook) wire() api.Webhook {
-	return api.Webhook{
-		WebhookID:       h.Name(),
-		URL:             h.URL,
-		Events:          h.Events,
-		RateLimit:       h.RateLimit,
-		RateLimitPeriod: h.Period,
-		Status:          h.status(),
-		Secret:          h.Secret,
-	}
-}
-
-func (h *hook) summary() api.WebhookSummary {
 	return api.WebhookSummary{
 		WebhookID:       h.Name(),
 		URL:             h.URL,
 		Events:          h.Events,
 		RateLimit:       h.RateLimit,
 		RateLimitPeriod: h.Period,
-		Status:          h.status(),
+		Status:          status,
 	}
 }
 
-type suppressed struct {
-	Email     string `json:"email"`
-	CreatedOn int64  `json:"created_on"`
-	place     int64  // grows with each entry
-}
-
-func (s *suppressed) wire() api.SuppressedEmail {
-	return api.SuppressedEmail{Email: s.Email, CreatedOn: s.CreatedOn}
+// hookWire shows a webhook with its secret, but not its hash function, which is shown
+// on retrieval only.
+func hookWire(h *delivery.Webhook) api.Webhook {
+	s := hookSummary(h)
+	return api.Webhook{
+		WebhookID:       s.WebhookID,
+		URL:             s.URL,
+		Events:          s.Events,
+		RateLimit:       s.RateLimit,
+		RateLimitPeriod: s.RateLimitPeriod,
+		Status:          s.Status,
+		Secret:          h.Secret,
+	}
 }

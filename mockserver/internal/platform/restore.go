@@ -6,20 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"reflect"
+	"slices"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
 )
+
+// ErrClosed is returned by a platform that is closed.
+var ErrClosed = errors.New("the server is closed")
 
 // Restore replaces the whole state by that of a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt does so, but for the clock: it goes on as at says, unless that is nil.
+// RestoreAt does so, except for the clock if at is not nil: it continues as at says.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
-	restored, in, err := read(r)
+	in, restored, err := read(r)
 	if err != nil {
 		return err
 	}
@@ -27,23 +33,60 @@ func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	return p.replace(restored, in)
 }
 
-// read reads and checks a state.
-func read(r io.Reader) (records, *state, error) {
-	in, err := readState(r)
-	if err != nil {
-		return records{}, nil, err
-	}
-	if in.Clock != nil {
-		if err := in.Clock.Check(); err != nil {
-			return records{}, nil, err
-		}
-	}
-	restored, err := in.records()
-	return restored, in, err
+// Reset deletes everything.
+func (p *Platform) Reset() {
+	_ = p.replace(newRecords(), &state{}) // a closed server has nothing to delete
 }
 
-// readState reads a whole state and the changes that follow it. A whole state
-// that follows takes the place of all before.
+// replace replaces all records.
+func (p *Platform) replace(with records, from *state) error {
+	return p.change(func(t *tx) error {
+		p.stopCampaigns()
+		p.records = with
+		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
+		p.clock.Restore(from.Clock)
+		p.deliveries.Replace(with.webhooks(), from.State)
+		t.now = p.clock.Now()
+		for a := range p.accountsLocked(0) {
+			t.resume(a)
+		}
+		return nil
+	})
+}
+
+// change runs act, which replaces records, while nothing else happens.
+func (p *Platform) change(act func(t *tx) error) error {
+	t := &tx{p: p, now: p.clock.Now()}
+	err := func() error {
+		p.whole.Lock()
+		defer p.whole.Unlock()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.closed {
+			return ErrClosed
+		}
+		p.acts++
+		p.replaced++
+		return act(t)
+	}()
+	for _, f := range t.after {
+		f()
+	}
+	p.changes.Publish(activity.State, nil)
+	return err
+}
+
+func read(r io.Reader) (*state, records, error) {
+	in, err := readState(r)
+	if err != nil {
+		return nil, records{}, err
+	}
+	restored, err := in.records()
+	return in, restored, err
+}
+
+// readState reads a whole state and the changes that follow it. A whole state that
+// follows replaces all before.
 func readState(r io.Reader) (*state, error) {
 	decoder := json.NewDecoder(r)
 	var all mergedState
@@ -56,318 +99,278 @@ func readState(r io.Reader) (*state, error) {
 		case err != nil:
 			return nil, problem.Plainly(err)
 		case n > 0 && next.Version == 0:
-			if err := all.add(&next); err != nil {
+			if err := all.apply(&next); err != nil {
 				return nil, fmt.Errorf("change %d: %w", next.Change, err)
 			}
+		case next.Version != snapshotVersion:
+			return nil, fmt.Errorf("version must be %d, got %d", snapshotVersion, next.Version)
+		default:
+			all = mergedState{state: next}
+		}
+	}
+}
+
+// mergedState is a whole state to which changes are applied.
+type mergedState struct {
+	state
+
+	contacts map[int64]int  // places by id, from the first change on
+	messages map[string]int // the same of messages
+}
+
+func (s *mergedState) apply(next *state) error {
+	if next.Change != s.Change+1 {
+		return fmt.Errorf("it must be change %d", s.Change+1)
+	}
+	if s.contacts == nil {
+		s.contacts, s.messages = map[int64]int{}, map[string]int{}
+		for i, c := range s.Contacts {
+			s.contacts[c.ID] = i
+		}
+		for i, m := range s.Messages {
+			s.messages[m.ID] = i
+		}
+	}
+	s.Change, s.head = next.Change, next.head
+	for _, a := range next.Accounts {
+		i, known := slices.BinarySearchFunc(s.Accounts, a.ID, func(a accountState, id int64) int { return cmp.Compare(a.ID, id) })
+		if !known {
+			s.Accounts = slices.Insert(s.Accounts, i, a)
 			continue
-		case next.Version < oldestVersion || next.Version > snapshotVersion:
-			return nil, fmt.Errorf("version: want %d to %d, not %d", oldestVersion, snapshotVersion, next.Version)
 		}
-		all = mergedState{state: next}
-	}
-}
-
-// Reset forgets everything.
-func (p *Platform) Reset() {
-	// Nothing in an empty state could be wrong; a closed server has none to lose.
-	_ = p.replace(newRecords(), &state{})
-}
-
-// ErrClosed is what a platform does no more.
-var ErrClosed = errors.New("the server is closed")
-
-// replace puts records in the place of those that there are.
-func (p *Platform) replace(with records, from *state) error {
-	after, err := func() ([]func(), error) {
-		p.whole.Lock()
-		defer p.whole.Unlock()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.closed {
-			return nil, ErrClosed
+		into, from := reflect.ValueOf(&s.Accounts[i]).Elem(), reflect.ValueOf(a)
+		for i := range from.NumField() {
+			if !from.Field(i).IsZero() {
+				into.Field(i).Set(from.Field(i))
+			}
 		}
-		p.stopCampaigns()
-		p.records = with
-		p.acts++
-		p.replaced++
-		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
-		p.clock.Restore(from.Clock)
-		p.deliveries.Replace(with.webhooks(), from.State)
-		return p.resumeCampaignsLocked(), nil
-	}()
-	for _, f := range after {
-		f()
 	}
-	p.changes.Publish(activity.State, nil)
-	return err
+	for _, c := range next.Contacts {
+		s.Contacts = put(s.Contacts, s.contacts, c.ID, c)
+	}
+	for i, m := range next.Messages {
+		if m.Content < 0 || m.Content >= len(next.Contents) {
+			return fmt.Errorf("messages[%d]: %w", i, errNoContent)
+		}
+		m.Content += len(s.Contents)
+		s.Messages = put(s.Messages, s.messages, m.ID, m)
+	}
+	s.Contents = append(s.Contents, next.Contents...)
+	return s.Apply(next.State)
 }
 
-// maxLastID is the last id that every reader of JSON takes for what it is. What
-// can be added behind it does no harm.
+var errNoContent = errors.New("content does not exist")
+
+// put puts a record in the place of the one with its id, or after all.
+func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
+	if i, known := places[id]; known {
+		all[i] = x
+		return all
+	}
+	places[id] = len(all)
+	return append(all, x)
+}
+
+// maxLastID is the last id that every JSON parser reads exactly.
 const maxLastID int64 = 1<<53 - 1
 
-// records builds and checks the records of a snapshot.
-func (sn *state) records() (records, error) {
-	out := newRecords()
-	if sn.LastID < 0 || sn.LastID > maxLastID {
-		return out, fmt.Errorf("last_id: want 0 to %d", maxLastID)
-	}
-	out.lastID = sn.LastID
-	ids := idCheck{last: sn.LastID, seen: map[int64]bool{}}
-	for i, a := range sn.Accounts {
-		if a.ID == 0 || out.accounts[a.ID] != nil {
-			return out, fmt.Errorf("accounts[%d]: account_id: want one of its own", i)
-		}
-		restored, err := a.restore(&ids)
-		if err != nil {
-			return out, fmt.Errorf("accounts[%d]: %w", i, err)
-		}
-		out.accounts[a.ID] = restored
-	}
-	if err := sn.restoreContacts(&out, &ids); err != nil {
-		return out, err
-	}
-	for i, a := range sn.Accounts {
-		restored := out.accounts[a.ID]
-		restored.index()
-		if err := restored.checkCampaigns(); err != nil {
-			return out, fmt.Errorf("accounts[%d]: %w", i, err)
-		}
-	}
-	for i := range sn.Messages {
-		if err := sn.restoreMessage(&out, &sn.Messages[i]); err != nil {
-			return out, fmt.Errorf("messages[%d]: %w", i, err)
-		}
-	}
-	return out, sn.checkJournals(out.accounts)
+// restoring is the records that are made of a state.
+type restoring struct {
+	records
+
+	lists map[int64]*list
+	ids   map[int64]bool
 }
 
-func (sn *state) restoreMessage(out *records, saved *messageState) error {
-	m := &saved.message
-	switch {
-	case m.ID == "" || out.message(m.ID) != nil:
-		return errors.New("id: want one of its own")
-	case saved.Content < 0 || saved.Content >= len(sn.Contents):
-		return errNoContent
-	case out.accounts[m.AccountID] == nil:
-		return errors.New("account_id: there is none such")
-	case m.Status == messageBounced && m.Bounce == nil:
-		return errors.New("bounce: required")
+// records makes and checks the records of a state.
+func (s *state) records() (records, error) {
+	if s.LastID < 0 || s.LastID > maxLastID {
+		return records{}, fmt.Errorf("last_id must be 0 to %d, got %d", maxLastID, s.LastID)
 	}
-	if err := out.accounts[m.AccountID].checkOrigin(m); err != nil {
-		return err
+	if s.Clock != nil {
+		if err := s.Clock.Check(); err != nil {
+			return records{}, err
+		}
 	}
-	m.Content = sn.Contents[saved.Content]
-	out.addMessage(m)
-	if m.sent() {
-		out.accounts[m.AccountID].outcomes.sent(m)
+	r := restoring{newRecords(), map[int64]*list{}, map[int64]bool{}}
+	r.lastID = s.LastID
+	for _, step := range []func() error{
+		func() error { return each("accounts", s.Accounts, r.account) },
+		func() error { return each("contacts", s.Contacts, r.contact) },
+		func() error { return each("accounts", s.Accounts, r.index) },
+		func() error {
+			return each("messages", s.Messages, func(m *messageState) error { return r.message(m, s.Contents) })
+		},
+		func() error { return s.Check(r.webhooks()) },
+	} {
+		if err := step(); err != nil {
+			return records{}, err
+		}
+	}
+	return r.records, nil
+}
+
+// each restores records of a kind, and says where the first error is.
+func each[T any](kind string, all []T, restore func(*T) error) error {
+	for i := range all {
+		if err := restore(&all[i]); err != nil {
+			return fmt.Errorf("%s[%d]: %w", kind, i, err)
+		}
 	}
 	return nil
 }
 
-// checkOrigin wants what a message says that it came from.
+// id takes the id of a record, which no other one has.
+func (r *restoring) id(id int64) error {
+	if id <= 0 || id > r.lastID || r.ids[id] {
+		return fmt.Errorf("id %d must be unique, and at most last_id", id)
+	}
+	r.ids[id] = true
+	return nil
+}
+
+func (r *restoring) account(in *accountState) error {
+	if in.ID == 0 || r.accounts[in.ID] != nil {
+		return fmt.Errorf("account_id %d must be unique, and not 0", in.ID)
+	}
+	a := newAccount(in.ID)
+	r.accounts[in.ID] = a
+	for _, tag := range in.Tags {
+		a.Tags[tag] = true
+	}
+	return cmp.Or(
+		each("templates", in.Templates, func(t *api.Template) error {
+			a.Templates.add(t.TemplateID, t)
+			return r.id(t.TemplateID)
+		}),
+		each("lists", in.Lists, func(l *api.List) error {
+			r.lists[l.ListID] = &list{*l, newContactTable()}
+			a.Lists.add(l.ListID, r.lists[l.ListID])
+			return r.id(l.ListID)
+		}),
+		each("campaigns", in.Campaigns, func(c *campaign) error {
+			a.Campaigns.add(c.CampaignID, c)
+			return r.id(c.CampaignID)
+		}),
+		each("workflows", in.Workflows, func(w *api.Workflow) error {
+			a.Workflows.add(w.WorkflowID, w)
+			return cmp.Or(r.id(w.WorkflowID), a.wantsList(w.ListID))
+		}),
+		each("webhooks", in.Webhooks, func(h *delivery.Webhook) error {
+			a.Webhooks.add(h.ID, h)
+			return cmp.Or(r.id(h.ID), a.checkHook(h))
+		}),
+		each("suppressed_emails", in.Suppressed, func(e *api.SuppressedEmail) error {
+			if !isPattern(e.Email) || !a.Suppression.suppress(*e) {
+				return fmt.Errorf("email %q must be an address or a pattern, and unique", e.Email)
+			}
+			return nil
+		}),
+	)
+}
+
+func (a *account) wantsList(id int64) error {
+	if a.Lists.get(id) == nil {
+		return fmt.Errorf("list_id %d does not exist", id)
+	}
+	return nil
+}
+
+func (a *account) checkHook(h *delivery.Webhook) error {
+	switch {
+	case h.AccountID != a.ID:
+		return fmt.Errorf("account_id must be %d, got %d", a.ID, h.AccountID)
+	case !IsWebURL(h.URL):
+		return errors.New("url must be an absolute http or https URL")
+	case h.RateLimit < 0:
+		return fmt.Errorf("rate_limit must be 0 or more, got %d", h.RateLimit)
+	}
+	return checkSecret(h.Secret, h.Hash)
+}
+
+func (r *restoring) contact(c *contactState) error {
+	l := r.lists[c.ListID]
+	if l == nil {
+		return fmt.Errorf("list_id %d does not exist", c.ListID)
+	}
+	if n := l.contacts.all.Len(); n > 0 && c.ID <= l.contacts.all.At(n-1).ID {
+		return fmt.Errorf("id %d must be greater than those before on the list", c.ID)
+	}
+	if l.contacts.at(c.Email) != nil {
+		return fmt.Errorf("email %s must be unique on the list", c.Email)
+	}
+	l.contacts.add(&c.contact)
+	return r.id(c.ID)
+}
+
+// index notes what the records of an account say of one another, now that its contacts
+// are there.
+func (r *restoring) index(in *accountState) error {
+	a := r.accounts[in.ID]
+	for w := range a.Workflows.all() {
+		a.Templates.use(&w.Content, 0)
+		a.greet(w)
+	}
+	for l := range a.Lists.all() {
+		for c := range l.contacts.all.All() {
+			a.addressees.added(l, c)
+		}
+	}
+	return each("campaigns", in.Campaigns, func(c *campaign) error {
+		a.Templates.use(&c.Content, 0)
+		contacts := 0
+		if l := a.Lists.get(c.ListID); l != nil {
+			contacts = l.contacts.all.Len()
+		} else if c.ListID != 0 || c.Status == campaignScheduled || c.Status == campaignDelivering {
+			return a.wantsList(c.ListID)
+		}
+		if c.Next < 0 || c.Next > contacts {
+			return fmt.Errorf("next must be 0 to %d, the contacts of the list, got %d", contacts, c.Next)
+		}
+		return nil
+	})
+}
+
+func (r *restoring) message(in *messageState, contents []api.MessageContent) error {
+	m, a := &in.message, r.accounts[in.AccountID]
+	switch {
+	case m.ID == "" || r.records.message(m.ID) != nil:
+		return fmt.Errorf("id %q must be unique, and not empty", m.ID)
+	case in.Content < 0 || in.Content >= len(contents):
+		return errNoContent
+	case a == nil:
+		return fmt.Errorf("account_id %d does not exist", m.AccountID)
+	case m.Status == messageBounced && m.Bounce == nil:
+		return errors.New("bounce is required")
+	}
+	if err := a.checkOrigin(m); err != nil {
+		return err
+	}
+	m.Content = contents[in.Content]
+	r.addMessage(m)
+	if m.sent() {
+		a.outcomes.sent(m)
+	}
+	return nil
+}
+
+// checkOrigin wants what a message refers to.
 func (a *account) checkOrigin(m *message) error {
 	listed := m.ListID != 0
 	switch m.SentBy {
 	case events.SendingTypeCampaign:
-		if a.Campaigns.byID[m.CampaignID] == nil {
-			return errors.New("campaign_id: there is none such")
+		if a.Campaigns.get(m.CampaignID) == nil {
+			return fmt.Errorf("campaign_id %d does not exist", m.CampaignID)
 		}
 		listed = true
 	case events.SendingTypeWorkflow:
 		listed = true
 	case events.SendingTypeTransactional, events.SendingTypeEmailAPI:
 	default:
-		return fmt.Errorf("sent_by: %q is unknown", m.SentBy)
+		return fmt.Errorf("sent_by %q does not exist", m.SentBy)
 	}
-	if l := a.Lists.byID[m.ListID]; listed && (l == nil || l.contacts.find(m.ContactID) == nil) {
-		return errors.New("contact_id: there is none such on the list")
+	if l := a.Lists.get(m.ListID); listed && (l == nil || l.contacts.find(m.ContactID) == nil) {
+		return fmt.Errorf("contact_id %d does not exist on list %d", m.ContactID, m.ListID)
 	}
-	return nil
-}
-
-func (sn *state) checkJournals(accounts map[int64]*account) error {
-	hooks := map[string]bool{}
-	for _, a := range accounts {
-		for _, h := range a.Webhooks.all {
-			hooks[h.Name()] = true
-		}
-	}
-	return sn.Check(hooks)
-}
-
-// idCheck finds ids that are missing, used twice or yet to come.
-type idCheck struct {
-	last int64
-	seen map[int64]bool
-}
-
-func (c *idCheck) take(id int64) error {
-	if id <= 0 || id > c.last || c.seen[id] {
-		return fmt.Errorf("id %d: want one of its own, up to last_id", id)
-	}
-	c.seen[id] = true
-	return nil
-}
-
-func (a accountState) restore(ids *idCheck) (*account, error) {
-	out := newAccount(a.ID)
-	err := cmp.Or(
-		restoreAll(&out.Templates, "templates", a.Templates, ids, func(t *template) (int64, error) { return t.ID, nil }),
-		a.restoreLists(out, ids),
-		restoreAll(&out.Campaigns, "campaigns", a.Campaigns, ids, func(c *campaign) (int64, error) { return c.ID, nil }),
-		restoreAll(&out.Workflows, "workflows", a.Workflows, ids, func(w *workflow) (int64, error) {
-			return w.ID, out.wantsList(w.ListID, true)
-		}),
-		restoreAll(&out.Webhooks, "webhooks", a.Webhooks, ids, func(h *hook) (int64, error) {
-			return h.ID, a.checkHook(h)
-		}),
-	)
-	for _, tag := range a.Tags {
-		out.Tags[tag] = true
-	}
-	for i, e := range a.Suppressed {
-		if e == nil || !out.Suppression.add(*e) {
-			return out, cmp.Or(err, fmt.Errorf("suppressed_emails[%d]: want an object with an email of its own", i))
-		}
-	}
-	return out, err
-}
-
-// index notes what the account's own records say of one another.
-func (a *account) index() {
-	for _, c := range a.Campaigns.all {
-		a.Templates.use(&c.Content, 0)
-	}
-	for _, w := range a.Workflows.all {
-		a.Templates.use(&w.Content, 0)
-		a.greet(w)
-	}
-	for _, h := range a.Webhooks.all {
-		if !h.Archived {
-			a.listen(h, 1)
-		}
-	}
-	for _, l := range a.Lists.all {
-		for c := range l.contacts.all.All() {
-			a.addressees.added(l, c)
-		}
-	}
-}
-
-// checkCampaigns wants campaigns to be somewhere in their lists, whose contacts
-// are restored.
-func (a *account) checkCampaigns() error {
-	for i, c := range a.Campaigns.all {
-		if err := a.checkCampaign(c); err != nil {
-			return fmt.Errorf("campaigns[%d]: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (a *account) checkCampaign(c *campaign) error {
-	contacts := 0
-	if l := a.Lists.byID[c.ListID]; l != nil {
-		contacts = l.contacts.all.Len()
-	}
-	if c.Next < 0 || c.Next > contacts {
-		return fmt.Errorf("next: want 0 to %d, the contacts of the list", contacts)
-	}
-	return a.wantsList(c.ListID, c.Status == campaignScheduled || c.Status == campaignDelivering)
-}
-
-func (a accountState) checkHook(h *hook) error {
-	if h.AccountID != a.ID {
-		return errors.New("account_id: want the account's")
-	}
-	if !IsWebURL(h.URL) {
-		return errors.New("url: want an absolute http or https URL")
-	}
-	if err := checkSecret(h.Secret, h.Hash); err != nil {
-		return err
-	}
-	if h.RateLimit < 0 {
-		return errors.New("rate_limit: want 0 or more")
-	}
-	return nil
-}
-
-// restoreAll fills a collection; check returns an item's id.
-func restoreAll[T any](
-	into interface{ add(id int64, item *T) }, name string, items []*T, ids *idCheck, check func(*T) (int64, error),
-) error {
-	for i, item := range items {
-		if item == nil {
-			return fmt.Errorf("%s[%d]: want an object", name, i)
-		}
-		id, err := check(item)
-		if err == nil {
-			err = ids.take(id)
-		}
-		if err != nil {
-			return fmt.Errorf("%s[%d]: %w", name, i, err)
-		}
-		into.add(id, item)
-	}
-	return nil
-}
-
-func (a *account) wantsList(id int64, required bool) error {
-	if a.Lists.byID[id] == nil && (required || id != 0) {
-		return fmt.Errorf("list_id %d: there is none such", id)
-	}
-	return nil
-}
-
-func (a accountState) restoreLists(out *account, ids *idCheck) error {
-	for i, saved := range a.Lists {
-		l := &saved.list
-		if err := ids.take(l.ID); err != nil {
-			return fmt.Errorf("lists[%d]: %w", i, err)
-		}
-		l.contacts = newContactTable()
-		for j, c := range saved.Contacts {
-			if err := l.restoreContact(c, ids); err != nil {
-				return fmt.Errorf("lists[%d]: contacts[%d]: %w", i, j, err)
-			}
-		}
-		out.Lists.add(l.ID, l)
-	}
-	return nil
-}
-
-// restoreContacts restores those that are not in their lists.
-func (sn *state) restoreContacts(out *records, ids *idCheck) error {
-	lists := map[int64]*list{}
-	for _, a := range out.accounts {
-		maps.Copy(lists, a.Lists.byID)
-	}
-	for i := range sn.Contacts {
-		l := lists[sn.Contacts[i].ListID]
-		if l == nil {
-			return fmt.Errorf("contacts[%d]: list_id: there is none such", i)
-		}
-		if err := l.restoreContact(&sn.Contacts[i].contact, ids); err != nil {
-			return fmt.Errorf("contacts[%d]: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (l *list) restoreContact(c *contact, ids *idCheck) error {
-	n := l.contacts.all.Len()
-	switch {
-	case c == nil:
-		return errors.New("want an object")
-	case n > 0 && c.ID <= l.contacts.all.At(n-1).ID:
-		return errors.New("id: want them in order")
-	case l.contacts.at(c.Email) != nil:
-		return errors.New("email: it is on the list already")
-	}
-	if err := ids.take(c.ID); err != nil {
-		return err
-	}
-	l.contacts.add(c)
 	return nil
 }

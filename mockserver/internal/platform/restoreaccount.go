@@ -6,19 +6,17 @@ import (
 	"iter"
 	"maps"
 
-	"example.com/emailplatform/mockserver/internal/activity"
-	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// ResetAccount forgets everything of an account: its resources, messages, events
-// and deliveries. The other accounts stay as they are, and ids go on.
+// ResetAccount deletes everything of an account: its resources, messages, events and
+// deliveries. The other accounts stay as they are, and ids go on.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), 0) }
 
 // RestoreAccount does so too, and gives the account the resources that it has in a
-// snapshot. It changes nothing if another account has an id of theirs.
+// snapshot. It changes nothing if another account has one of their ids.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
-	restored, _, err := read(r)
+	_, restored, err := read(r)
 	if err != nil {
 		return err
 	}
@@ -30,74 +28,50 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	return p.replaceAccount(account, restored.lastID)
 }
 
-// HasAccount reports whether anything is known of an account.
+// HasAccount reports whether there is anything of an account.
 func (p *Platform) HasAccount(id int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.accounts[id] != nil
 }
 
-// replaceAccount puts an account in the place of the one that there is.
 func (p *Platform) replaceAccount(with *account, lastID int64) error {
-	after, err := func() ([]func(), error) {
-		p.whole.Lock()
-		defer p.whole.Unlock()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.closed {
-			return nil, ErrClosed
-		}
-		if err := p.mayReplaceLocked(with); err != nil {
-			return nil, err
+	return p.change(func(t *tx) error {
+		others := records{lastID: p.lastID, accounts: maps.Clone(p.accounts)}
+		delete(others.accounts, with.ID)
+		for id := range with.ids() {
+			if others.taken(id) {
+				return fmt.Errorf("account %d: another account has the id %d by now", with.ID, id)
+			}
 		}
 		if old := p.accounts[with.ID]; old != nil {
 			old.stopCampaigns()
 		}
 		p.accounts[with.ID] = with
-		p.acts++
-		p.replaced++ // whoever writes changes down begins anew: this one takes away
 		p.lastID = max(p.lastID, lastID)
-		p.forgetMessagesLocked(with.ID)
-		p.deliveries.ReplaceAccount(with.ID, with.webhooks())
-		t := &tx{p: p, now: p.clock.Now()}
+		p.deleteMessages(with.ID)
+		p.deliveries.ReplaceAccount(with.ID, with.Webhooks.copies())
 		t.resume(with)
-		return t.after, nil
-	}()
-	for _, f := range after {
-		f()
-	}
-	p.changes.Publish(activity.State, nil)
-	return err
+		return nil
+	})
 }
 
-// mayReplaceLocked refuses an account with an id that another one has.
-func (p *Platform) mayReplaceLocked(with *account) error {
-	others := records{lastID: p.lastID, accounts: maps.Clone(p.accounts)}
-	delete(others.accounts, with.ID)
-	for id := range with.ids() {
-		if others.taken(id) {
-			return fmt.Errorf("account %d: another account has the id %d by now", with.ID, id)
-		}
-	}
-	return nil
-}
-
-func (p *Platform) forgetMessagesLocked(account int64) {
-	all := p.messages.Snapshot()
-	p.messages, p.places = table.Table[message]{}, map[string]int{}
+func (r *records) deleteMessages(account int64) {
+	all := r.messages.Snapshot()
+	r.messages, r.places = table.Table[message]{}, map[string]int{}
 	for m := range all.All() {
 		if m.AccountID != account {
-			p.addMessage(new(*m))
+			r.addMessage(new(*m))
 		}
 	}
 }
 
-// ids are those of all resources of an account.
+// ids iterates over the ids of all resources of an account.
 func (a *account) ids() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, keys := range []iter.Seq[int64]{
-			maps.Keys(a.Templates.byID), maps.Keys(a.Lists.byID), maps.Keys(a.Campaigns.byID),
-			maps.Keys(a.Workflows.byID), maps.Keys(a.Webhooks.byID), a.contactIDs(),
+			maps.Keys(a.Templates.byKey), maps.Keys(a.Lists.byKey), maps.Keys(a.Campaigns.byKey),
+			maps.Keys(a.Workflows.byKey), maps.Keys(a.Webhooks.byKey),
 		} {
 			for id := range keys {
 				if !yield(id) {
@@ -105,12 +79,7 @@ func (a *account) ids() iter.Seq[int64] {
 				}
 			}
 		}
-	}
-}
-
-func (a *account) contactIDs() iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		for _, l := range a.Lists.all {
+		for l := range a.Lists.all() {
 			for c := range l.contacts.all.All() {
 				if !yield(c.ID) {
 					return
@@ -118,18 +87,4 @@ func (a *account) contactIDs() iter.Seq[int64] {
 			}
 		}
 	}
-}
-
-func (a *account) stopCampaigns() {
-	for _, c := range a.Campaigns.all {
-		c.alarm.Stop()
-	}
-}
-
-// webhooks are those of an account.
-func (a *account) webhooks() (all []delivery.Webhook) {
-	for _, h := range a.Webhooks.all {
-		all = append(all, h.Webhook)
-	}
-	return all
 }

@@ -54,34 +54,35 @@ func TestPaging(t *testing.T) {
 // once are refused.
 func TestTemplateOrInline(t *testing.T) {
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
-		if c, err := new(tx).contentOf(in); err == nil {
-			t.Errorf("%+v becomes %+v, want an error", in, c)
+		if new(tx).checkContent(in, false) == nil {
+			t.Errorf("%+v is accepted", in)
 		}
 	}
 	text := api.Nullable{Set: true, Value: "t"}
 	for _, in := range []api.MessageContentUpdate{{TemplateID: new(int64(3)), HTML: new("h")}, {TemplateID: new(int64(3)), Text: text}} {
-		if c, err := new(tx).changeContent(content{}, in); err == nil {
-			t.Errorf("%+v becomes %+v, want an error", in, c)
+		if new(tx).changeContent(&api.MessageContent{}, in) == nil {
+			t.Errorf("%+v is accepted", in)
 		}
 	}
-	before := content{Subject: "s", TemplateID: 3}
+	before := api.MessageContent{Subject: "s", TemplateID: 3}
 	for _, row := range []struct {
 		in   api.MessageContentUpdate
-		want content
+		want api.MessageContent
 	}{
-		{api.MessageContentUpdate{Subject: new("n")}, content{Subject: "n", TemplateID: 3}},
-		{api.MessageContentUpdate{HTML: new("h")}, content{Subject: "s", HTML: "h"}},
-		{api.MessageContentUpdate{Text: text}, content{Subject: "s", Text: "t"}},
+		{api.MessageContentUpdate{Subject: new("n")}, api.MessageContent{Subject: "n", TemplateID: 3}},
+		{api.MessageContentUpdate{HTML: new("h")}, api.MessageContent{Subject: "s", HTML: "h"}},
+		{api.MessageContentUpdate{Text: text}, api.MessageContent{Subject: "s", Text: "t"}},
 	} {
-		if got, err := new(tx).changeContent(before, row.in); err != nil || got != row.want {
+		got := before
+		if err := new(tx).changeContent(&got, row.in); err != nil || got != row.want {
 			t.Errorf("%+v: %+v, %v; want %+v", row.in, got, err, row.want)
 		}
 	}
-	if s, err := senderOf(api.Sender{}, false); err != nil || s != (sender{}) {
-		t.Errorf("no sender: %+v, %v", s, err)
+	if err := checkSender(api.Sender{}, false); err != nil {
+		t.Errorf("no sender where none is required: %v", err)
 	}
-	if s, err := senderOf(api.Sender{}, true); err == nil {
-		t.Errorf("no sender where one is required: %+v", s)
+	if checkSender(api.Sender{}, true) == nil {
+		t.Error("no sender is accepted where one is required")
 	}
 }
 
@@ -93,7 +94,7 @@ func TestChangeCampaign(t *testing.T) {
 		in := api.CampaignUpdate{
 			Sender: &api.Sender{Email: "shop@example.org"}, Content: &api.MessageContentUpdate{Subject: new("N")},
 		}
-		if err := t.changeCampaign(c, in); err != nil || c.From.Email != "shop@example.org" || c.Content.Subject != "N" {
+		if err := t.changeCampaign(c, in); err != nil || c.Sender.Email != "shop@example.org" || c.Content.Subject != "N" {
 			return fmt.Errorf("changed to %+v, %w", c, err)
 		}
 		in.Sender.Email = "nobody"
@@ -110,7 +111,7 @@ func TestChangeCampaign(t *testing.T) {
 func TestImportMakesNewest(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
-		l := t.account.Lists.byID[1]
+		l := t.account.Lists.get(1)
 		for status, again := range map[string]bool{statusUnsubscribed: true, statusDeleted: true, statusPending: false, statusActive: false} {
 			c := t.newContact(l, status+"@example.org", status)
 			added := c.Added
@@ -189,7 +190,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 // Of a platform that was closed no campaign starts, whoever still holds its run.
 func TestClosedSendsNothing(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
-	run := p.campaignRun(1, p.accounts[1].Campaigns.byID[3])
+	run := p.campaignRun(1, p.accounts[1].Campaigns.get(3))
 	p.Close()
 	run()
 	if n := len(p.Outbox()); n != 1 {
@@ -199,7 +200,7 @@ func TestClosedSendsNothing(t *testing.T) {
 
 // A webhook's id is the number as it is written, and no other way to write it.
 func TestWebhookIDs(t *testing.T) {
-	p := restored(t, `{"version":2,"last_id":9,"accounts":[{"account_id":1,
+	p := restored(t, `{"version":4,"last_id":9,"accounts":[{"account_id":1,
 		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256"}]}]}`)
 	within(t, p, func(t *tx) error {
 		for id, found := range map[string]bool{"7": true, "07": false, "+7": false, "7 ": false, "x": false, "": false, "8": false} {
@@ -216,12 +217,14 @@ func TestWebhookIDs(t *testing.T) {
 func TestActivate(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
-		for i, w := range []workflow{{ListID: 1}, {ListID: 5, Active: true}, {ListID: 1, Active: true}, {ListID: 1, Active: true}} {
-			w.ID = int64(20 + i)
-			t.account.Workflows.add(w.ID, &w)
+		for i, w := range []api.Workflow{
+			{ListID: 1}, {ListID: 5, Status: statusActive}, {ListID: 1, Status: statusActive}, {ListID: 1, Status: statusActive},
+		} {
+			w.WorkflowID = int64(20 + i)
+			t.account.Workflows.add(w.WorkflowID, &w)
 			t.account.greet(&w)
 		}
-		l := t.account.Lists.byID[1]
+		l := t.account.Lists.get(1)
 		c := t.newContact(l, "b@example.org", statusPending)
 		l.contacts.setDate(c, 7)
 		t.activate(l, c)
@@ -244,7 +247,7 @@ func TestActivate(t *testing.T) {
 // Who has an attribute with the name of a link is not given the link, though the
 // attribute be empty.
 func TestAttributesTakeThePlaceOfLinks(t *testing.T) {
-	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []attribute{{tagUnsubscribe, ""}}}
+	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []api.CustomAttribute{{Name: tagUnsubscribe}}}
 	if got := m.merged("http://x")(tagUnsubscribe); got != "" {
 		t.Errorf("got %s", got)
 	}

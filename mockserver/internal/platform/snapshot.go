@@ -7,17 +7,14 @@ import (
 	"reflect"
 	"slices"
 
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-const (
-	// snapshotVersion changes with the format of snapshots.
-	snapshotVersion = 3
-	// oldestVersion can still be read: its lists contain their contacts.
-	oldestVersion = 2
-)
+// snapshotVersion changes with the format of snapshots.
+const snapshotVersion = 4
 
 // state is the whole state as JSON or, without a version, what has changed: a record
 // replaces the one with its id, and a collection of an account that whole collection.
@@ -26,10 +23,10 @@ type state struct {
 	Version int `json:"version,omitzero"`
 	Change  int `json:"change,omitzero"` // the number of changes since the whole state, from 1
 	head
-	Accounts []accountState `json:"accounts"`
-	Contacts []contactState `json:"contacts"` // of each list by id
-	Contents []content      `json:"contents"`
-	Messages []messageState `json:"messages"` // in the order in which they were made
+	Accounts []accountState       `json:"accounts"`
+	Contacts []contactState       `json:"contacts"` // of each list by id
+	Contents []api.MessageContent `json:"contents"`
+	Messages []messageState       `json:"messages"` // in the order in which they were made
 	delivery.State
 }
 
@@ -40,19 +37,14 @@ type head struct {
 }
 
 type accountState struct {
-	ID         int64         `json:"account_id"`
-	Templates  []*template   `json:"templates,omitzero"`
-	Lists      []listState   `json:"lists,omitzero"`
-	Campaigns  []*campaign   `json:"campaigns,omitzero"`
-	Workflows  []*workflow   `json:"workflows,omitzero"`
-	Webhooks   []*hook       `json:"webhooks,omitzero"` // with their secrets
-	Suppressed []*suppressed `json:"suppressed_emails,omitzero"`
-	Tags       []string      `json:"tags,omitzero"`
-}
-
-type listState struct {
-	list
-	Contacts []*contact `json:"contacts,omitzero"` // in version 2
+	ID         int64                 `json:"account_id"`
+	Templates  []api.Template        `json:"templates,omitzero"`
+	Lists      []api.List            `json:"lists,omitzero"`
+	Campaigns  []campaign            `json:"campaigns,omitzero"`
+	Workflows  []api.Workflow        `json:"workflows,omitzero"`
+	Webhooks   []delivery.Webhook    `json:"webhooks,omitzero"` // with their secrets
+	Suppressed []api.SuppressedEmail `json:"suppressed_emails,omitzero"`
+	Tags       []string              `json:"tags,omitzero"`
 }
 
 type contactState struct {
@@ -95,8 +87,8 @@ func (p *Platform) Snapshot() *Snapshot {
 	}
 	for a := range p.accountsLocked(0) {
 		s.accounts = append(s.accounts, a.state())
-		for _, l := range a.Lists.all {
-			s.contacts[l.ID] = l.contacts.all.Snapshot()
+		for l := range a.Lists.all() {
+			s.contacts[l.ListID] = l.contacts.all.Snapshot()
 		}
 	}
 	return s
@@ -117,29 +109,18 @@ func (s *Snapshot) isNow(p *Platform) bool {
 func (a *account) state() accountState {
 	out := accountState{
 		ID:         a.ID,
-		Templates:  copies(slices.Collect(a.Templates.inOrder.All)),
-		Campaigns:  copies(a.Campaigns.all),
-		Workflows:  copies(a.Workflows.all),
-		Webhooks:   copies(a.Webhooks.all),
-		Suppressed: copies(slices.Collect(a.Suppression.inOrder.All)),
+		Templates:  a.Templates.copies(),
+		Campaigns:  a.Campaigns.copies(),
+		Workflows:  a.Workflows.copies(),
+		Webhooks:   a.Webhooks.copies(),
+		Suppressed: a.Suppression.copies(),
 		Tags:       slices.Sorted(maps.Keys(a.Tags)),
 	}
-	for _, c := range out.Campaigns {
-		c.alarm = nil
+	for i := range out.Campaigns {
+		out.Campaigns[i].alarm = nil
 	}
-	for _, l := range a.Lists.all {
-		saved := listState{list: *l}
-		saved.contacts = nil
-		out.Lists = append(out.Lists, saved)
-	}
-	return out
-}
-
-func copies[T any](from []*T) []*T {
-	values, out := make([]T, len(from)), make([]*T, len(from))
-	for i, x := range from {
-		values[i] = *x
-		out[i] = &values[i]
+	for l := range a.Lists.all() {
+		out.Lists = append(out.Lists, l.List)
 	}
 	return out
 }
@@ -162,7 +143,7 @@ func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
 	out.member("last_id", s.LastID)
 	writeList(out, "accounts", s.accountsSince(since))
 	writeList(out, "contacts", s.contactsSince(since))
-	known, contents := map[content]int{}, []content(nil)
+	known, contents := map[api.MessageContent]int{}, []api.MessageContent(nil)
 	var record messageState // one for all: they would be as much garbage as there are records
 	writeList(out, "messages", func(yield func(*messageState) bool) {
 		for m := range s.messages.Since(since.messages) {
@@ -216,9 +197,9 @@ func (s *Snapshot) contactsSince(since *Snapshot) iter.Seq[*contactState] {
 	return func(yield func(*contactState) bool) {
 		for _, a := range s.accounts {
 			for _, l := range a.Lists {
-				contacts := s.contacts[l.ID]
-				for c := range contacts.Since(since.contacts[l.ID]) {
-					if record = (contactState{l.ID, *c}); !yield(&record) {
+				contacts := s.contacts[l.ListID]
+				for c := range contacts.Since(since.contacts[l.ListID]) {
+					if record = (contactState{l.ListID, *c}); !yield(&record) {
 						return
 					}
 				}

@@ -20,7 +20,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 	switch {
 	case c == nil:
 		c = t.newContact(l, in.Email, statusPending)
-	case c.standing() == statusUnsubscribed && !resubscribe:
+	case c.effectiveStatus() == statusUnsubscribed && !resubscribe:
 		return nil, problem.Conflict("contact_exists", fmt.Sprintf("%s had unsubscribed from the list", c.Email), "body", "email")
 	case c.Status == statusUnsubscribed || c.Status == statusDeleted:
 		t.addAgain(l, c)
@@ -43,7 +43,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	if added < t.p.lastID { // it is fixed: its place in the order of adding is not
 		added = t.nextID()
 	}
-	c := &contact{ID: id, Added: added, Email: email, Status: status, SubscribedOn: t.unix()}
+	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
 	l.contacts.add(c)
 	t.account.addressees.added(l, c)
 	return c
@@ -58,7 +58,7 @@ func (t *tx) addAgain(l *list, c *contact) {
 // describe sets the attributes of a contact and adds tags and interests.
 func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tags, interests []string) {
 	for _, a := range attributes {
-		c.Attributes = setAttribute(c.Attributes, a.Name, a.Value)
+		c.CustomAttributes = setAttribute(c.CustomAttributes, a.Name, a.Value)
 	}
 	l.contacts.tag(c, tags)
 	l.contacts.interest(c, interests)
@@ -87,15 +87,15 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 	m := &message{
 		ID:     UUID(),
 		SentBy: events.SendingTypeWorkflow,
-		From:   sender{Name: l.Name, Email: "no-reply@platform.example"},
-		Content: content{
+		From:   api.Sender{Name: l.Name, Email: "no-reply@platform.example"},
+		Content: api.MessageContent{
 			Subject: "Please confirm your subscription to " + l.Name,
 			HTML:    "<p><a href=\"{{" + tagConfirm + "}}\">Confirm your subscription</a></p>\n",
 			Text:    "Follow this link to confirm your subscription: {{" + tagConfirm + "}}\n",
 		},
 		SubmittedOn: t.unix(),
 	}
-	m.to(l.ID, c)
+	m.address(c.Email, l, c)
 	t.send(m)
 }
 

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -10,7 +11,7 @@ import (
 
 // suppress puts an address on the list and reports whether it is new there.
 func (t *tx) suppress(email string) bool {
-	return t.account.Suppression.add(suppressed{Email: email, CreatedOn: t.unix()})
+	return t.account.Suppression.suppress(api.SuppressedEmail{Email: email, CreatedOn: t.unix()})
 }
 
 // AddSuppressedEmail implements POST /suppressed-emails.
@@ -25,7 +26,7 @@ func (p *Platform) AddSuppressedEmail(
 		if t.suppress(email) {
 			t.emailSuppressed(email)
 		}
-		return api.AddSuppressedEmail201JSONResponse(t.account.Suppression.find(email).wire()), nil
+		return api.AddSuppressedEmail201JSONResponse(*t.account.Suppression.entry(email)), nil
 	})
 }
 
@@ -43,15 +44,12 @@ func (p *Platform) ListSuppressedEmails(
 	}
 	return do(ctx, p, func(t *tx) (api.ListSuppressedEmailsResponseObject, error) {
 		s := &t.account.Suppression
-		if field == "" {
-			data, pagination := pageOfOrder(page, &s.inOrder, (*suppressed).wire)
-			return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, nil
+		n, from := s.len(), s.from
+		if field != "" {
+			found := slices.DeleteFunc([]*api.SuppressedEmail{s.entry(email)}, func(e *api.SuppressedEmail) bool { return e == nil })
+			n, from = len(found), ranked(found)
 		}
-		var found []*suppressed
-		if e := s.find(email); e != nil {
-			found = append(found, e)
-		}
-		data, pagination := pageOf(page, found, (*suppressed).wire)
+		data, pagination := pageOf(page, n, from, suppressedWire)
 		return api.ListSuppressedEmails200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -61,12 +59,10 @@ func (p *Platform) RemoveSuppressedEmail(
 	ctx context.Context, r api.RemoveSuppressedEmailRequestObject,
 ) (api.RemoveSuppressedEmailResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.RemoveSuppressedEmailResponseObject, error) {
-		s := &t.account.Suppression
-		e := s.find(r.Email)
-		if e == nil {
+		if t.account.Suppression.entry(r.Email) == nil {
 			return nil, problem.NotFound("suppressed address", r.Email, "path", "email")
 		}
-		s.remove(e)
+		t.account.Suppression.remove(strings.ToLower(r.Email))
 		return api.RemoveSuppressedEmail204Response{}, nil
 	})
 }

@@ -49,7 +49,7 @@ func (p *Platform) ListTags(ctx context.Context, r api.ListTagsRequestObject) (a
 	}
 	return do(ctx, p, func(t *tx) (api.ListTagsResponseObject, error) {
 		names := slices.Sorted(maps.Keys(t.account.Tags))
-		data, pagination := pageOf(page, names, func(name string) api.Tag { return api.Tag{Name: name} })
+		data, pagination := pageOf(page, len(names), ranked(names), func(name string) api.Tag { return api.Tag{Name: name} })
 		return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }

@@ -15,19 +15,15 @@ func (p *Platform) CreateTemplate(
 	ctx context.Context, r api.CreateTemplateRequestObject,
 ) (api.CreateTemplateResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateTemplateResponseObject, error) {
-		if err := requireName(r.Body.Name); err != nil {
-			return nil, err
+		tpl := &api.Template{
+			TemplateID: t.newID(),
+			Name:       r.Body.Name,
+			Content:    r.Body.Content,
+			CreatedOn:  t.unix(),
+			UpdatedOn:  t.unix(),
 		}
-		tpl := &template{
-			ID:        t.newID(),
-			Name:      r.Body.Name,
-			HTML:      r.Body.Content.HTML,
-			Text:      r.Body.Content.Text,
-			CreatedOn: t.unix(),
-			UpdatedOn: t.unix(),
-		}
-		t.account.Templates.add(tpl.ID, tpl)
-		return api.CreateTemplate201JSONResponse(tpl.wire()), nil
+		t.account.Templates.add(tpl.TemplateID, tpl)
+		return api.CreateTemplate201JSONResponse(*tpl), nil
 	})
 }
 
@@ -40,7 +36,7 @@ func (p *Platform) ListTemplates(
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListTemplatesResponseObject, error) {
-		data, pagination := pageOfOrder(page, &t.account.Templates.inOrder, (*template).wire)
+		data, pagination := pageOf(page, t.account.Templates.len(), t.account.Templates.from, templateWire)
 		return api.ListTemplates200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -54,12 +50,12 @@ func (p *Platform) GetTemplate(
 		if err != nil {
 			return nil, err
 		}
-		return api.GetTemplate200JSONResponse(tpl.wire()), nil
+		return api.GetTemplate200JSONResponse(*tpl), nil
 	})
 }
 
-func (t *tx) template(id int64) (*template, error) {
-	return t.account.Templates.find(id, "path", "template_id")
+func (t *tx) template(id int64) (*api.Template, error) {
+	return t.account.Templates.find(id, "template", "path", "template_id")
 }
 
 // UpdateTemplate implements PATCH /templates/{template_id}.
@@ -71,22 +67,15 @@ func (p *Platform) UpdateTemplate(
 		if err != nil {
 			return nil, err
 		}
-		if r.Body.Name != nil {
-			if err := requireName(*r.Body.Name); err != nil {
-				return nil, err
-			}
-			tpl.Name = *r.Body.Name
-		}
-		if content := r.Body.Content; content != nil {
-			if content.HTML != nil {
-				tpl.HTML = *content.HTML
-			}
-			if content.Text.Set {
-				tpl.Text = content.Text.Value
+		set(&tpl.Name, r.Body.Name)
+		if in := r.Body.Content; in != nil {
+			set(&tpl.Content.HTML, in.HTML)
+			if in.Text.Set {
+				tpl.Content.Text = in.Text.Value
 			}
 		}
 		tpl.UpdatedOn = t.unix()
-		return api.UpdateTemplate200JSONResponse(tpl.wire()), nil
+		return api.UpdateTemplate200JSONResponse(*tpl), nil
 	})
 }
 
@@ -100,10 +89,11 @@ func (p *Platform) DeleteTemplate(
 		if err != nil {
 			return nil, err
 		}
-		for user := range t.account.Templates.users[tpl.ID] {
+		for user := range t.account.Templates.users[tpl.TemplateID] {
 			*user = t.sendable(*user)
 		}
-		t.account.Templates.remove(tpl)
+		delete(t.account.Templates.users, tpl.TemplateID)
+		t.account.Templates.remove(tpl.TemplateID)
 		return api.DeleteTemplate204Response{}, nil
 	})
 }
@@ -118,7 +108,7 @@ func (p *Platform) RenderTemplate(
 		if err != nil {
 			return nil, err
 		}
-		return renderedTemplate(mail.MergeHTML(tpl.HTML, nil)), nil
+		return renderedTemplate(mail.MergeHTML(tpl.Content.HTML, nil)), nil
 	})
 }
 

@@ -137,7 +137,7 @@ func (p *Platform) contactsOf(listID int64) (all table.Copy[contact], ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range p.accounts {
-		if l := a.Lists.byID[listID]; l != nil {
+		if l := a.Lists.get(listID); l != nil {
 			return l.contacts.all.Snapshot(), true
 		}
 	}

@@ -84,10 +84,10 @@ func TestDeletedMeanwhile(t *testing.T) {
 // Whoever looks for a contact does not hold the platform up either.
 func TestContactsMeanwhile(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
-	l := &list{ID: 900, contacts: newContactTable()}
-	p.accounts[1].Lists.add(l.ID, l)
+	l := &list{api.List{ListID: 900}, newContactTable()}
+	p.accounts[1].Lists.add(l.ListID, l)
 	for i := range int64(700 - 1) {
-		l.contacts.add(&contact{ID: i + 2, Email: fmt.Sprintf("u%d@example.org", i)})
+		l.contacts.add(&contact{Contact: api.Contact{ID: i + 2, Email: fmt.Sprintf("u%d@example.org", i)}})
 	}
 	n, newest, ok := p.NewestMembers(900)
 	last, seen := int64(1<<62), 0

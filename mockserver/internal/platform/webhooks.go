@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-func (t *tx) webhook(id string) (*hook, error) {
+func (t *tx) webhook(id string) (*delivery.Webhook, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != id {
 		return nil, problem.NotFound("webhook", id, "path", "webhook_id")
@@ -31,38 +31,26 @@ func (p *Platform) CreateWebhook(
 		h.ID, h.AccountID = t.newID(), t.account.ID
 		h.Secret, h.Hash = cmp.Or(t.fixed.Secret, h.Secret), cmp.Or(t.fixed.Hash, h.Hash)
 		t.account.Webhooks.add(h.ID, h)
-		t.account.listen(h, 1)
-		p.deliveries.Open(h.Webhook)
-		return api.CreateWebhook201JSONResponse(h.wire()), nil
+		p.deliveries.Open(*h)
+		return api.CreateWebhook201JSONResponse(hookWire(h)), nil
 	})
 }
 
-func (p *Platform) newHook(in api.WebhookCreate) (*hook, error) {
+func (p *Platform) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	if !IsWebURL(in.URL) {
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
 	}
-	if len(in.Events) == 0 {
-		return nil, problem.Invalid("want one event or more", "body", "events")
+	h := &delivery.Webhook{
+		URL: in.URL, RateLimit: in.RateLimit, Period: string(in.RateLimitPeriod), Secret: newSecret(), Hash: p.options.Hash,
 	}
-	h := &hook{delivery.Webhook{URL: in.URL, RateLimit: in.RateLimit, Period: string(in.RateLimitPeriod), Hash: p.options.Hash}}
-	for i, name := range in.Events {
-		if !name.Valid() {
-			return nil, problem.Invalid("no such event", "body", "events", i)
-		}
+	for _, name := range in.Events {
 		if !slices.Contains(h.Events, string(name)) {
 			h.Events = append(h.Events, string(name))
 		}
 	}
-	if in.RateLimit < 0 {
-		return nil, problem.Invalid("want 1 or more", "body", "rate_limit")
-	}
-	if in.RateLimitPeriod != "" && !in.RateLimitPeriod.Valid() {
-		return nil, problem.Invalid("want second, minute, hour or day", "body", "rate_limit_period")
-	}
 	if h.RateLimit != 0 && h.Period == "" {
 		h.Period = string(api.RateLimitPeriodHour)
 	}
-	h.Secret = newSecret()
 	return h, nil
 }
 
@@ -75,7 +63,7 @@ func (p *Platform) ListWebhooks(
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListWebhooksResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Webhooks.all, (*hook).summary)
+		data, pagination := pageOf(page, t.account.Webhooks.len(), t.account.Webhooks.from, hookSummary)
 		return api.ListWebhooks200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -89,7 +77,7 @@ func (p *Platform) GetWebhook(
 		if err != nil {
 			return nil, err
 		}
-		out := h.wire()
+		out := hookWire(h)
 		out.HashFunction = string(h.Hash)
 		return api.GetWebhook200JSONResponse(out), nil
 	})
@@ -122,11 +110,6 @@ func (t *tx) archive(id string, archived bool) error {
 		return nil
 	}
 	h.Archived = archived
-	if archived {
-		t.account.listen(h, -1)
-	} else {
-		t.account.listen(h, 1)
-	}
 	t.p.deliveries.Archive(h.ID, archived)
 	return nil
 }

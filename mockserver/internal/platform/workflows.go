@@ -1,14 +1,14 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/api"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-func (t *tx) workflow(id int64) (*workflow, error) {
+func (t *tx) workflow(id int64) (*api.Workflow, error) {
 	return t.account.Workflows.find(id, "workflow", "path", "workflow_id")
 }
 
@@ -17,38 +17,25 @@ func (p *Platform) CreateWorkflow(
 	ctx context.Context, r api.CreateWorkflowRequestObject,
 ) (api.CreateWorkflowResponseObject, error) {
 	return do(ctx, p, func(t *tx) (api.CreateWorkflowResponseObject, error) {
-		if err := requireName(r.Body.Name); err != nil {
-			return nil, err
-		}
-		if !r.Body.Trigger.Valid() {
-			return nil, problem.Invalid("want subscribed", "body", "trigger")
-		}
 		if _, err := t.listNamed(r.Body.ListID); err != nil {
 			return nil, err
 		}
-		from, err := senderOf(r.Body.Sender, true)
-		if err != nil {
+		if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
 			return nil, err
 		}
-		parts, err := t.contentOf(r.Body.Content)
-		if err != nil {
-			return nil, err
+		w := &api.Workflow{
+			WorkflowID: t.newID(),
+			Name:       r.Body.Name,
+			ListID:     r.Body.ListID,
+			Trigger:    string(r.Body.Trigger),
+			Sender:     r.Body.Sender,
+			Content:    r.Body.Content,
+			Status:     workflowInactive,
+			CreatedOn:  t.unix(),
 		}
-		if parts.TemplateID == 0 && parts.empty() {
-			return nil, problem.Invalid("want template_id, html or text", "body", "content")
-		}
-		w := &workflow{
-			ID:        t.newID(),
-			Name:      r.Body.Name,
-			ListID:    r.Body.ListID,
-			Trigger:   string(r.Body.Trigger),
-			From:      from,
-			Content:   parts,
-			CreatedOn: t.unix(),
-		}
-		t.account.Workflows.add(w.ID, w)
+		t.account.Workflows.add(w.WorkflowID, w)
 		t.account.Templates.use(&w.Content, 0)
-		return api.CreateWorkflow201JSONResponse(w.wire()), nil
+		return api.CreateWorkflow201JSONResponse(workflowWire(w)), nil
 	})
 }
 
@@ -61,7 +48,7 @@ func (p *Platform) ListWorkflows(
 		return nil, err
 	}
 	return do(ctx, p, func(t *tx) (api.ListWorkflowsResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Workflows.all, (*workflow).wire)
+		data, pagination := pageOf(page, t.account.Workflows.len(), t.account.Workflows.from, workflowWire)
 		return api.ListWorkflows200JSONResponse{Data: data, Pagination: pagination}, nil
 	})
 }
@@ -75,7 +62,7 @@ func (p *Platform) GetWorkflow(
 		if err != nil {
 			return nil, err
 		}
-		return api.GetWorkflow200JSONResponse(w.wire()), nil
+		return api.GetWorkflow200JSONResponse(workflowWire(w)), nil
 	})
 }
 
@@ -88,10 +75,10 @@ func (p *Platform) ActivateWorkflow(
 		if err != nil {
 			return nil, err
 		}
-		if err := t.account.Lists.byID[w.ListID].mayBeSentTo("path", "workflow_id"); err != nil {
+		if err := t.account.Lists.get(w.ListID).mayBeSentTo("path", "workflow_id"); err != nil {
 			return nil, err
 		}
-		w.Active = true
+		w.Status = statusActive
 		t.account.greet(w)
 		return api.ActivateWorkflow204Response{}, nil
 	})
@@ -106,7 +93,7 @@ func (p *Platform) DeactivateWorkflow(
 		if err != nil {
 			return nil, err
 		}
-		w.Active = false
+		w.Status = workflowInactive
 		t.account.greet(w)
 		return api.DeactivateWorkflow204Response{}, nil
 	})
@@ -115,19 +102,19 @@ func (p *Platform) DeactivateWorkflow(
 // runWorkflows sends the emails of the list's active workflows to a contact
 // that has just become active.
 func (t *tx) runWorkflows(l *list, c *contact) {
-	for _, w := range t.account.greetings[l.ID] {
+	for _, w := range t.account.greetings[l.ListID] {
 		if c.Status != statusActive || t.account.Suppression.matches(c.Email) { // by the last one, perhaps
 			return
 		}
 		m := &message{
 			ID:          UUID(),
 			SentBy:      events.SendingTypeWorkflow,
-			From:        w.From,
+			From:        w.Sender,
 			Content:     t.sendable(w.Content),
-			WorkflowID:  w.ID,
+			WorkflowID:  w.WorkflowID,
 			SubmittedOn: t.unix(),
 		}
-		m.to(l.ID, c)
+		m.address(c.Email, l, c)
 		t.send(m)
 	}
 }

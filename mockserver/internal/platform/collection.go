@@ -1,0 +1,132 @@
+package platform
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+// collection holds the resources of one kind in an account, by their keys and in the
+// order in which they were added. The zero value is empty.
+type collection[K comparable, T any] struct {
+	byKey   map[K]*item[T]
+	inOrder order[*item[T]]
+	places  int64 // how many were ever given to an item
+}
+
+// item is a resource with its place in the order: its id may be fixed, and need not
+// grow.
+type item[T any] struct {
+	resource *T
+	place    int64
+}
+
+func (c *collection[K, T]) add(key K, resource *T) {
+	if c.byKey == nil {
+		c.byKey = map[K]*item[T]{}
+		c.inOrder.Compare = func(a, b *item[T]) int { return cmp.Compare(a.place, b.place) }
+	}
+	c.places++
+	c.byKey[key] = &item[T]{resource, c.places}
+	c.inOrder.Insert(c.byKey[key])
+}
+
+func (c *collection[K, T]) remove(key K) {
+	c.inOrder.Remove(c.byKey[key])
+	delete(c.byKey, key)
+}
+
+// get returns the resource with a key, or nil.
+func (c *collection[K, T]) get(key K) *T {
+	if found := c.byKey[key]; found != nil {
+		return found.resource
+	}
+	return nil
+}
+
+// find returns the resource with a key, or the error that answers for it.
+func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
+	if found := c.get(key); found != nil {
+		return found, nil
+	}
+	return nil, problem.NotFound(kind, key, loc...)
+}
+
+func (c *collection[K, T]) len() int { return len(c.byKey) }
+
+// all iterates over the resources, the oldest first.
+func (c *collection[K, T]) all() iter.Seq[*T] { return c.from(0) }
+
+func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for found := range c.inOrder.From(rank) {
+			if !yield(found.resource) {
+				return
+			}
+		}
+	}
+}
+
+// copies returns copies of the resources, the oldest first. None are not nil, which a
+// snapshot takes for unchanged.
+func (c *collection[K, T]) copies() []T {
+	out := make([]T, 0, c.len())
+	for x := range c.all() {
+		out = append(out, *x)
+	}
+	return out
+}
+
+// templates are those of an account, and their users: the content of a campaign or
+// workflow that names a template.
+type templates struct {
+	collection[int64, api.Template]
+
+	users map[int64]map[*api.MessageContent]bool
+}
+
+// use notes which template a content names now, after it named another or none.
+func (t *templates) use(user *api.MessageContent, before int64) {
+	if before == user.TemplateID {
+		return
+	}
+	if delete(t.users[before], user); len(t.users[before]) == 0 {
+		delete(t.users, before)
+	}
+	if user.TemplateID == 0 {
+		return
+	}
+	if t.users[user.TemplateID] == nil {
+		t.users[user.TemplateID] = map[*api.MessageContent]bool{}
+	}
+	t.users[user.TemplateID][user] = true
+}
+
+// suppressionList holds addresses and patterns (*@domain, local@*) that are not sent
+// to, by their lower case.
+type suppressionList struct {
+	collection[string, api.SuppressedEmail]
+}
+
+// suppress adds an entry, unless its address is there.
+func (s *suppressionList) suppress(e api.SuppressedEmail) bool {
+	if s.entry(e.Email) != nil {
+		return false
+	}
+	s.add(strings.ToLower(e.Email), &e)
+	return true
+}
+
+// entry returns the entry of an address or a pattern, or nil.
+func (s *suppressionList) entry(email string) *api.SuppressedEmail {
+	return s.get(strings.ToLower(email))
+}
+
+// matches reports whether an address is suppressed, by itself or by a pattern.
+func (s *suppressionList) matches(address string) bool {
+	local, domain, _ := strings.Cut(address, "@")
+	return s.entry(address) != nil || s.entry("*@"+domain) != nil || s.entry(local+"@*") != nil
+}
