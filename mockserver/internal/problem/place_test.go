@@ -3,6 +3,8 @@ package problem
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -39,5 +41,25 @@ func TestPlaceOfMisfit(t *testing.T) {
 		if got := fmt.Sprint(OfJSON([]byte(tt.body), err).Details[0].Loc); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.body, got, tt.want)
 		}
+	}
+}
+
+// The place of a value after many that are nested deeply takes little memory.
+func TestPlaceAfterDeepNesting(t *testing.T) {
+	const depth, n = 5000, 10_000
+	body := []byte(`{"x":` + strings.Repeat("[", depth) + "0" + strings.Repeat(",0", n) + strings.Repeat("]", depth) + `,"email":5}`)
+	err := json.Unmarshal(body, new(struct{ Email string }))
+	if err == nil {
+		t.Fatal("a number fits a string")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := fmt.Sprint(OfJSON(body, err).Details[0].Loc)
+	runtime.ReadMemStats(&after)
+	if got != "[body email]" {
+		t.Errorf("got %s, want [body email]", got)
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 100<<20 {
+		t.Errorf("it took %d MiB for a body of %d KiB", bytes>>20, len(body)>>10)
 	}
 }
