@@ -13,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // TestTable compares the operations of the generated table with the oracle's.
@@ -138,6 +139,32 @@ func TestRepeatedFields(t *testing.T) {
 		_, err := o.ValidateRequest(httptest.NewRequest(http.MethodPost, "/lists", nil), []byte(body), false)
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != want {
 			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+// The list of errors is limited, whatever the size of the body. Each entry of an import
+// has its first error.
+func TestMaxErrors(t *testing.T) {
+	many := func(value string, n int) string { return strings.TrimSuffix(strings.Repeat(value+",", n), ",") }
+	for _, tt := range []struct {
+		pattern, body   string
+		errors, entries int
+	}{
+		{pattern: "POST /lists/{list_id}/contacts/tag", body: `{"contact_ids":[` + many(`""`, 5000) + `],"tags":["a"]}`, errors: maxErrors},
+		{pattern: "POST /lists", body: `{"name":"a",` + many(`"x":1`, 5000) + `}`, errors: maxErrors},
+		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`{"tags":["",""]}`, 1000) + `]}`, entries: 1000},
+		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`1`, 5000) + `]}`, errors: 1, entries: 1000},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
+		r.SetPathValue("list_id", "1")
+		found, err := Operations()[tt.pattern].ValidateRequest(r, []byte(tt.body), true)
+		n := 0
+		if err != nil {
+			n = len(err.(*problem.Error).Details)
+		}
+		if n != tt.errors || len(found.BadEntries) != tt.entries {
+			t.Errorf("%s: %d errors and %d bad entries, want %d and %d", tt.pattern, n, len(found.BadEntries), tt.errors, tt.entries)
 		}
 	}
 }

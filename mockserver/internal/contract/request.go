@@ -28,6 +28,9 @@ type Findings struct {
 // openapi.yaml does not have is an error only if rejectUnknown is set.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown}
+	if o.ID == "importContacts" {
+		v.badEntries = map[int]api.ProblemDetail{}
+	}
 	for _, p := range o.InPath {
 		v.parameter(p, "path", r.PathValue(p.Name))
 	}
@@ -37,10 +40,7 @@ func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown 
 	if len(body) > 0 {
 		v.value(o.Body, nil)
 	}
-	found.UnknownFields = v.unknown
-	if o.ID == "importContacts" {
-		v.errors, found.BadEntries = splitImport(v.errors)
-	}
+	found.UnknownFields, found.BadEntries = v.unknown, v.badEntries
 	if len(v.errors) > 0 {
 		return found, &problem.Error{Status: http.StatusUnprocessableEntity, Details: v.errors}
 	}
@@ -106,22 +106,18 @@ func (v *validator) parameter(p Parameter, in, value string) {
 	}
 }
 
-// splitImport separates the errors of single entries of an import from the rest.
-func splitImport(all []api.ProblemDetail) (rest []api.ProblemDetail, entries map[int]api.ProblemDetail) {
-	entries = map[int]api.ProblemDetail{}
-	for _, d := range all {
-		switch {
-		case len(d.Loc) >= 3 && d.Loc[1] == "contacts":
-			index, _ := d.Loc[2].(int)
-			if _, known := entries[index]; !known {
-				entries[index] = d
-			}
-		case d.Type == tooManyItems:
-			text := fmt.Sprintf("at most %d contacts in one import", api.MaxImport)
-			rest = append(rest, problem.At("too_many_contacts", text, d.Loc...))
-		default:
-			rest = append(rest, d)
+// importError adds an error of an import. Of each entry, the first one counts.
+func (v *validator) importError(d api.ProblemDetail) {
+	switch {
+	case len(d.Loc) >= 3 && d.Loc[1] == "contacts":
+		index, _ := d.Loc[2].(int)
+		if _, known := v.badEntries[index]; !known && len(v.badEntries) < api.MaxImport {
+			v.badEntries[index] = d
 		}
+	case d.Type == tooManyItems:
+		text := fmt.Sprintf("at most %d contacts in one import", api.MaxImport)
+		v.errors = append(v.errors, problem.At("too_many_contacts", text, d.Loc...))
+	default:
+		v.errors = append(v.errors, d)
 	}
-	return rest, entries
 }

@@ -11,12 +11,17 @@ import (
 // tooManyItems is the type of the error of an array over its maximum.
 const tooManyItems = "too_many_items"
 
+// maxErrors is how many errors of a body are listed: the client decides how many there
+// are.
+const maxErrors = 100
+
 // validator validates one body in one pass, without decoding it.
 type validator struct {
 	text
 	errors        []api.ProblemDetail
-	request       bool     // unknown fields are noted
-	unknown       []string // where they stand
+	badEntries    map[int]api.ProblemDetail // of an import; nil for other bodies
+	request       bool                      // unknown fields are noted
+	unknown       []string                  // where they stand
 	rejectUnknown bool
 }
 
@@ -40,14 +45,23 @@ func (p *place) loc() []any {
 
 // fail adds an error about the body, unless msg is empty.
 func (v *validator) fail(at *place, kind, msg string) {
-	if msg != "" {
+	if msg != "" && !v.full() {
 		v.add(kind, msg, at.loc()...)
 	}
 }
 
 func (v *validator) add(kind, msg string, loc ...any) {
-	v.errors = append(v.errors, problem.At(kind, msg, loc...))
+	switch d := problem.At(kind, msg, loc...); {
+	case v.full():
+	case v.badEntries != nil:
+		v.importError(d)
+	default:
+		v.errors = append(v.errors, d)
+	}
 }
+
+// full reports whether no more errors are listed.
+func (v *validator) full() bool { return len(v.errors) >= maxErrors }
 
 // value reads a value and validates it.
 func (v *validator) value(s *Schema, at *place) {
