@@ -9,7 +9,7 @@
 //	   │      Redeliver      └───► failed: the schedule is at its end
 //	   └─► dropped, by a fault
 //
-// The engine's mutex guards all queues and the journals. It is taken with the
+// The engine's mutex guards all queues and the history. It is taken with the
 // platform's held, never the other way round: the engine calls nothing above it.
 package delivery
 

@@ -12,9 +12,9 @@
 //	tx, platform                      the lock, and the time in which it is held
 //	account, resources, message, …    the records, and what is true of each alone
 //
-// snapshot is the format of the whole state, cut writes it and what changes, and
-// restore reads it back; views and overview show messages and resources to tests,
-// with the outcomes that are counted as they happen.
+// snapshot writes the whole state or what has changed, by statewriter, and restore
+// reads it back, with changed; views and overview show messages and resources to
+// tests, with the outcomes that are counted as they happen.
 package platform
 
 import (
