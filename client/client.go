@@ -25,8 +25,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client. It sends nothing. The error says which member of cfg
-// breaks which rule.
+// New returns a client. It does not send a request. The error names the invalid
+// field of cfg and the rule.
 func New(cfg Config) (*Client, error) {
 	base, err := baseURL(cfg.BaseURL, cfg.AllowPlainHTTP)
 	if err != nil {
@@ -62,11 +62,11 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// CloseIdleConnections closes the connections that no call uses. The Client can
-// be used on; its next call makes a connection. Without a [Config.HTTPClient] each
-// Client has connections of its own, which close by themselves after 90 s without
-// use: a program that makes many Clients closes them here. An HTTPClient that was
-// given closes its own, those of others that it is shared with too.
+// CloseIdleConnections closes the connections that no call uses. The next call opens
+// a new connection. By default each Client has its own connections, which close after
+// 90 s without use, so call this method in a program that creates many Clients. If
+// [Config.HTTPClient] is set, this also closes idle connections of other users of that
+// HTTPClient.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Format implements [fmt.Formatter].

@@ -10,24 +10,27 @@ import (
 	"strings"
 )
 
-// Ensure returns the webhook that subscribes a URL to events, with its secret and
-// its hash function, which is empty if the platform shows none. If there is none
-// yet, it is created:
+// Ensure returns the webhook that subscribes a URL to events, with its secret. Its
+// hash function is empty if the platform does not return one. If there is no such
+// webhook, Ensure creates it:
 //
 //	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: names})
 //
-// It is the webhook that is not archived and has this URL, these events in any
-// order and this rate limit, per any period if it says none; the last in the list
-// if several are. Archived ones are left alone: their secret may be known to
-// others. A webhook at the URL that is set up otherwise and has one of the events
-// is [ErrConflict], and nothing is created, because each such event would come
-// twice, signed differently: webhooks cannot be changed, so archive that one
-// first. One without a common event does not matter.
+// An existing webhook matches if it is not archived and has the same URL, events and
+// rate limit. The order of the events is ignored, and so is the period of the rate
+// limit if RateLimitPeriod is empty. If several match, Ensure returns the last one in
+// the list. Ensure ignores archived webhooks, because their secrets may be known to
+// others.
 //
-// A webhook without a secret is [ErrInvalidResponse]. With an error comes what is known
-// of the webhook, most often nothing. After [ErrOutcomeUnknown], or if Get fails
-// once it is created, Ensure again finds what was created. Callers that ensure the
-// same at the same time may create it more than once: let one process do it.
+// If another active webhook has the same URL and one of the events, the error is
+// [ErrConflict], and Ensure does not create a webhook: the URL would receive such an
+// event from both, with different signatures. Webhooks cannot be changed, so archive
+// the other one first.
+//
+// If the platform returns no secret, the error is [ErrInvalidResponse]. An error can
+// come with the known fields of the webhook. After [ErrOutcomeUnknown], or if Get
+// fails after Create, call Ensure again: it finds the new webhook. Concurrent calls
+// can create several webhooks, so call Ensure from one process.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
 	id, err := s.find(ctx, webhook)
 	if err != nil {

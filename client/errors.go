@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// What an [*Error] can be, for [errors.Is]. One error can be several of them.
+// Sentinel errors for [errors.Is]. An [*Error] can match several of them.
 var (
 	ErrUnauthorized      = errors.New("the access token is not accepted")                // 401
 	ErrForbidden         = errors.New("the access token lacks the right")                // 403
@@ -38,19 +38,19 @@ var (
 // maxErrorBody is how much of an answer an Error keeps, in bytes.
 const maxErrorBody = 4 << 10
 
-// Error is how every call fails, but for [Contacts.Import], which may fail for
-// several reasons. It is always a pointer; get it with [errors.As]. It holds no
-// token. It may be shared, and must not be changed.
+// Error is the error of a call. Only [Contacts.Import] can return another error. It
+// is always a pointer; get it with [errors.As]. It contains no token. Do not change
+// it, because it may be shared.
 type Error struct {
-	Op         string        // the operation, such as "createTemplate"
-	Method     string        // the HTTP method
-	Path       string        // the path below the base URL, without the query
-	StatusCode int           // 0 if no answer came
-	RequestID  string        // names the exchange in the platform's logs; empty if no answer came
-	Details    []ErrorDetail // what the platform says is wrong, at most 100
-	RetryAfter time.Duration // how long the platform asked to wait; 0 if it did not
-	Attempts   int           // how many requests were sent
-	Body       []byte        // the first 4 KiB of the answer, whatever its type; nil for a 2xx but an HTML page
+	Op         string        // operation, such as "createTemplate"
+	Method     string        // HTTP method
+	Path       string        // path below the base URL, without the query
+	StatusCode int           // HTTP status; 0 without a response
+	RequestID  string        // id of the request in the platform's logs; empty without a response
+	Details    []ErrorDetail // problems that the platform reports, at most 100
+	RetryAfter time.Duration // delay that the platform requested; 0 if none
+	Attempts   int           // number of requests
+	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
 	cause           error  // what failed underneath
 	note            string // what more there is to say, for people
@@ -64,8 +64,8 @@ type Error struct {
 	unknown         bool   // it may have been carried out
 }
 
-// Error returns one line that says what was tried and what came of it. Control
-// characters in what others said are written as in a Go string.
+// Error returns one line with the operation and the reasons for the failure. Control
+// characters are escaped as in a Go string.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
@@ -108,7 +108,7 @@ func (e *Error) reasons() []string {
 	return r
 }
 
-// Is reports whether e is what target stands for.
+// Is reports whether e matches a sentinel error of this package.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrUnauthorized:
@@ -148,9 +148,8 @@ func (e *Error) hasDetail(rule string) bool {
 	return false
 }
 
-// Unwrap returns what failed underneath: an error of the network, of the
-// context, of the token source or of decoding. It is nil if the platform
-// answered with an error.
+// Unwrap returns the cause: an error of the network, the context, the token source
+// or decoding. It is nil if the platform responded with an error.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Format implements [fmt.Formatter]: every verb prints the line of Error.

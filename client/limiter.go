@@ -12,20 +12,20 @@ import (
 // request. The platform asks for a second; the rest is for clocks that differ.
 const lookupGap = time.Second + time.Millisecond
 
-// LookupLimiter spaces out lookups of submitted emails, which the platform
-// limits to one a second per user and account. Clients that act for the same
-// user and account can share one. It must be safe for concurrent use.
+// LookupLimiter limits the rate of lookups of submitted emails. The platform allows
+// one per second for each user and account. Clients with the same user and account
+// can share a LookupLimiter. It must be safe for concurrent use.
 //
-// Users are told apart by the first token that their client had, so that a
-// refreshed token does not open a second queue. Clients share a turn if they
-// began with the same token, or if the limiter ignores the key, as one of several
-// processes has to whose tokens come from a source.
+// The key identifies the platform, the account and the user. A user is identified by
+// the first token of the client, so a new token of the same user does not change the
+// key. Clients whose first tokens differ, such as several processes with a
+// [TokenSource], need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the turn of key, first come first served, and returns
-	// the function that ends it. The caller calls release once, when it has
-	// the answer; the next turn of the same key starts at least a second, and
-	// at least atLeast, later. If ctx ends first, Acquire returns an error
-	// that is ctx's, at once, and without delaying anybody else.
+	// Acquire waits for the slot of key, first come first served, and returns the
+	// function that releases it. The caller calls release once, after the
+	// response. The next slot of the same key starts at least one second, and at
+	// least atLeast, later. If ctx ends first, Acquire immediately returns an
+	// error that wraps the error of ctx, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 

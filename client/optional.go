@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Nullable is a member of a partial update that can be left out, set to null,
-// or set to a value. The zero Nullable is left out.
+// Nullable is a field of a partial update that can be omitted, null or a value. The
+// zero Nullable is omitted.
 type Nullable[T any] struct {
 	value T
 	state nullableState
@@ -24,17 +24,17 @@ const (
 // Value returns a Nullable that sets v.
 func Value[T any](v T) Nullable[T] { return Nullable[T]{value: v, state: given} }
 
-// Null returns a Nullable that sets null, which removes what was there.
+// Null returns a Nullable that sets null, which removes the old value.
 func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 
-// IsZero reports whether n is left out.
+// IsZero reports whether n is omitted.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
 // Get returns the value, and whether there is one.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
-// MarshalJSON implements [json.Marshaler]. A member that may not be left out
-// must have been given a value or null.
+// MarshalJSON implements [json.Marshaler]. An omitted Nullable is an error, unless
+// the field has the option omitzero.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:
@@ -60,8 +60,8 @@ func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &n.value)
 }
 
-// Ptr returns a pointer to v, for the members of a partial update: a nil
-// pointer leaves a member as it is.
+// Ptr returns a pointer to v, for the fields of a partial update. A nil pointer
+// does not change the field.
 //
 //go:fix inline
 func Ptr[T any](v T) *T { return new(v) }

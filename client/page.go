@@ -14,13 +14,13 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// IterOption changes how an iterator goes through the pages of a list.
+// IterOption configures an iterator over a list.
 type IterOption func(*iteration)
 
-// Prefetch has an iterator ask for up to n pages beyond the one that it waits
-// for, at the same time. That makes it up to n+1 times as fast where latency
-// counts, at the price of n+1 pages in memory and up to n requests for nothing
-// at the end. Default 0. The first page is always asked for alone.
+// Prefetch sets the number of pages that an iterator requests in advance. The
+// default is 0. An iteration with n prefetched pages can be n+1 times as fast. It
+// keeps up to n+1 pages in memory, and up to n requests at the end are useless. The
+// first page is requested alone.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration is what an iterator does about pages.

@@ -13,71 +13,70 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Options change how deliveries are received. The zero value is a good default.
+// Options configures a handler. The zero value is a good default.
 type Options struct {
-	// SignatureHeader names the header of the signature, DefaultSignatureHeader
-	// if empty. Case does not matter.
+	// SignatureHeader is the name of the header with the signature. Letter case
+	// is ignored. The default is DefaultSignatureHeader.
 	SignatureHeader string
 
-	// MaxBodyBytes bounds the body of a request, 1 MiB (1 << 20) if not
-	// positive.
+	// MaxBodyBytes is the maximum size of a request body. The default, also for
+	// a negative value, is 1 MiB (1 << 20).
 	MaxBodyBytes int64
 
-	// MaxAge refuses events that happened longer ago, and those that do not
-	// tell their time. It is off if not positive, and better left off: a
-	// redelivery is legitimate hours later, and replayed deliveries are what
-	// Once is for. An event that was handled before is answered with success,
-	// however old it is.
+	// MaxAge rejects older events and events without a valid time. By default it
+	// is off, because a delivery can be legitimate hours after its event, and
+	// Once protects against replays. The response for an event that was handled
+	// before is a success, however old the event is.
 	MaxAge time.Duration
 
-	// Once keeps events from being handled twice; a MemoryOnce with its
-	// defaults if nil. Several processes that receive the same webhook need a
-	// store that they share. One that says that it called the function, and has
-	// not, or that calls a failure a success, is noticed: the delivery is
-	// answered with 500, and comes again.
+	// Once deduplicates events. The default is a new MemoryOnce. Several
+	// processes that receive the same webhook need a shared store. If Do reports
+	// a success although the function was not called or failed, the response is
+	// 500, so the platform retries.
 	Once Once
 
-	// Key tells events from one another for Once. If Key is nil or returns "",
-	// that is the event's id or, for an event without one, "sha256:" and the
-	// SHA-256 of the body in hex: two such events with equal bytes count as
-	// one. Handlers with different purposes that share a store need keys of
-	// their own, else each event reaches only one.
+	// Key returns the key of an event for Once. If Key is nil or returns "", the
+	// key is the id of the event. Without an id, it is "sha256:" and the SHA-256
+	// of the body in hex, so two such events with equal bytes count as one.
+	// Handlers with different purposes that share a store need different keys.
+	// Otherwise each event reaches only one of them.
 	Key func(event *events.Event, body []byte) string
 
-	// Logger gets one line for each delivery, at debug level, refusals at warn
-	// and failures of the function or the store at error. It never gets a body,
-	// a signature or a secret. If nil, it is slog.Default at that moment.
+	// Logger gets one record for each delivery at debug level. Rejected
+	// deliveries are at warn level, and failures of the function or the store at
+	// error level. It never gets a body, a signature or a secret. If it is nil,
+	// each record goes to slog.Default.
 	Logger *slog.Logger
 
-	// Observe, if not nil, is called with the outcome of each request before it
-	// is answered: for metrics, or to report panics. It must be safe for
+	// Observe, if not nil, is called with the outcome of each request before the
+	// response. Use it for metrics, or to report panics. It must be safe for
 	// concurrent use.
 	Observe func(ctx context.Context, o Outcome)
 }
 
-// Outcome is what became of one request.
+// Outcome is the result of one request.
 type Outcome struct {
-	// Status is the HTTP status that is answered, or 0 when the function
-	// panicked with [http.ErrAbortHandler].
+	// Status is the HTTP status of the response, or 0 if the function panicked
+	// with [http.ErrAbortHandler].
 	Status int
-	// Event is nil when the request was refused before its event was known.
+	// Event is the event, or nil if the request was rejected before it was known.
 	Event *events.Event
-	// Duplicate tells that the event had been handled before, so that the
-	// function was not called.
+	// Duplicate reports whether the event was handled before, so the function was
+	// not called.
 	Duplicate bool
-	// Err is why Status is not a success: ErrMissingSignature,
-	// ErrInvalidSignature, ErrTooOld, ErrInFlight, a *PanicError, an
-	// *events.ParseError, an error of the function or of the Once, or another
-	// reason in words.
+	// Err is the reason for a Status that is not a success. It matches
+	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
+	// *PanicError, an *events.ParseError, or an error of the function or of the
+	// Once, or describes another reason.
 	Err error
-	// Duration is from the call of the handler to its answer.
+	// Duration is the time from the call of the handler to the response.
 	Duration time.Duration
 }
 
 // PanicError is the [Outcome].Err of a function that panicked.
 type PanicError struct {
-	Value any    // what it panicked with
-	Stack []byte // where, as [debug.Stack] tells it
+	Value any    // value of the panic
+	Stack []byte // stack of the panic, from [debug.Stack]
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("webhook: panic: %v", e.Value) }
@@ -89,14 +88,14 @@ type handler struct {
 	handle func(context.Context, *events.Event) error
 }
 
-// NewHandler returns a handler that verifies deliveries, decodes them and calls
-// handle for each event, once ("Answers" in the package documentation lists
-// what it answers). It is safe for concurrent use, and so must handle be.
+// NewHandler returns a handler that verifies, decodes and deduplicates deliveries and
+// calls handle for each event. Responses in the package documentation lists the
+// statuses. The handler is safe for concurrent use, and handle must be too.
 //
-// The context of handle is that of the request: it is done when the platform
-// hangs up, which it does after 10 seconds. The event is handled when handle
-// returns nil. If it returns an error or panics, the platform delivers the
-// event again. NewHandler panics if v or handle is nil.
+// The context of handle is derived from the context of the request, so it ends when
+// the platform closes the connection after 10 seconds. The event is handled when
+// handle returns nil. If handle returns an error or panics, the platform retries the
+// delivery. NewHandler panics if v or handle is nil.
 func NewHandler(v *Verifier, handle func(context.Context, *events.Event) error, opts Options) http.Handler {
 	if handle == nil {
 		panic("webhook: NewHandler needs a function")

@@ -8,58 +8,54 @@ import (
 	"time"
 )
 
-// ErrInFlight is what [Once.Do] returns while the same event is being handled
-// by someone else.
+// ErrInFlight is the error of [Once.Do] while another call handles the same event.
 var ErrInFlight = errors.New("webhook: the same event is being handled at this moment")
 
-// Once remembers which events were handled. The platform delivers an event at
-// least once and in no order, so that the same one can come again, hours later
-// or at the same moment on another connection.
+// Once is a deduplication store: it remembers the events that were handled. The
+// platform delivers an event at least once and in no order, so a duplicate can arrive
+// hours later, or at the same time on another connection.
 //
-// To share one store between processes, implement Once over a database and
-// prove it with the package webhooktest. In a database that has transactions,
-// Do can begin one, hand it to fn in the context and commit it together with
-// the key: then what fn writes there happens exactly once, even when the
-// process is killed between the two.
+// To share a store between processes, implement Once with a database, and test it
+// with package webhooktest. If the database has transactions, Do can begin a
+// transaction, pass it to fn in the context, and commit it together with the key.
+// Then the writes of fn in that transaction happen exactly once, even if the process
+// crashes.
 type Once interface {
-	// Do calls fn, unless a call with the same key has already succeeded. Keys
-	// hold any bytes, and are compared byte for byte.
+	// Do calls fn, unless a call with the same key has already succeeded. A key can
+	// contain any bytes. Keys are compared byte by byte.
 	//
 	//   - fn returns nil: the key is remembered, and Do returns true and nil.
 	//   - fn returns an error: the key is free again, and Do returns true and
 	//     that error.
-	//   - fn panics: the key is free again, and the panic goes on.
+	//   - fn panics: the key is free again, and the panic continues.
 	//   - A call with this key succeeded before: Do returns false and nil.
 	//   - A call with this key has not returned yet: Do does not wait, it
 	//     returns false and ErrInFlight.
-	//   - ctx is done before fn is called, or the store cannot tell: Do returns
-	//     false and an error.
-	//   - fn returned nil but that could not be remembered: Do returns true and
-	//     an error, and the key is free again.
+	//   - ctx ends before fn is called, or the store fails: Do returns false and an
+	//     error.
+	//   - fn returned nil, but the store could not remember the key: Do returns true
+	//     and an error, and the key is free again.
 	//
-	// The context of fn is ctx or derived from it. A key becomes free also when
-	// ctx is done by then. A store shared by several processes frees the keys
-	// of one that died, by a lease longer than any fn takes or by ending its
-	// transaction.
+	// The context of fn is ctx or derived from it. A key becomes free even if ctx
+	// has ended. A shared store frees the keys of a process that crashed: with a
+	// lease longer than the longest call of fn, or by the end of its transaction.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 
-// MemoryOnceOptions bounds what a [MemoryOnce] remembers. The zero value is a
-// good default.
+// MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is how many handled events are remembered, 1,000,000 if not
-	// positive; when there are more, those handled longest ago are forgotten.
-	// One with a UUID for a key takes about 200 bytes, and only once it was
-	// handled.
+	// MaxEntries is the maximum number of handled events. Above it, the oldest
+	// ones are deleted. An event whose key is a UUID takes about 200 bytes. The
+	// default, also for a negative value, is 1,000,000.
 	MaxEntries int
-	// MaxAge is how long a handled event is remembered, 7 days if not positive.
-	// The platform's last attempt to deliver comes more than 7 hours after the
-	// first.
+	// MaxAge is the time after which a handled event is deleted. Keep it above 8
+	// hours, because the platform retries for more than 7. The default, also for
+	// a negative value, is 7 days.
 	MaxAge time.Duration
 }
 
-// MemoryOnce is a [Once] in the memory of one process: what it remembers does
-// not outlive the process. It is safe for concurrent use.
+// MemoryOnce is a [Once] in memory. Its content is lost when the process ends. It is
+// safe for concurrent use.
 type MemoryOnce struct {
 	maxEntries int
 	maxAge     time.Duration

@@ -14,8 +14,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// ErrTooOld means that an event is older than [Options].MaxAge allows, or does
-// not tell its time.
+// ErrTooOld means that an event is older than [Options].MaxAge, or has no valid
+// time.
 var ErrTooOld = errors.New("webhook: the event is too old")
 
 var (
@@ -25,21 +25,21 @@ var (
 	errNoEvent   = errors.New("webhook: the body is not an event")
 )
 
-// Delivery is what a verified request brought.
+// Delivery is a verified delivery.
 type Delivery struct {
-	// Event is what the body says.
+	// Event is the decoded event.
 	Event *events.Event
-	// Body is the body as it came, byte for byte what the platform has signed.
-	// It must not be changed.
+	// Body contains the exact bytes that the platform signed. Do not change it.
 	Body []byte
-	// Key tells this event from others: see [Options].Key.
+	// Key identifies the event; see [Options].Key.
 	Key string
 }
 
 type deliveryKey struct{}
 
-// FromContext returns the verified delivery of a request that came through
-// [NewHandler] or [Middleware]. It reports false for any other context.
+// FromContext returns the verified delivery in the context of a function of
+// [NewHandler] or a request after [Middleware]. For any other context it returns
+// false.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -161,13 +161,12 @@ func (rc *receiver) fresh(event *events.Event) error {
 	return nil
 }
 
-// Middleware returns a layer for those who keep their own handler. It refuses
-// what [NewHandler] refuses; for the rest it calls the next handler with the
-// [Delivery] in the request's context (see [FromContext]) and the body to be
-// read again. The next handler answers. Whether the event was handled before is
-// for it to find out too, with a [Once] of its own and Delivery.Key: Middleware
-// panics when it is given [Options].Once, or no Verifier. Its log and Observe
-// get the refusals only.
+// Middleware verifies deliveries for a handler of your own. It rejects the same
+// requests as [NewHandler]. For other requests it calls the next handler, with the
+// [Delivery] in the context (see [FromContext]) and a body that can be read again.
+// The next handler must respond, and must deduplicate with a [Once] and Delivery.Key.
+// Middleware panics if [Options].Once is set or v is nil. [Options].Logger and
+// [Options].Observe get only rejected requests.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 	if opts.Once != nil {
 		panic("webhook: Middleware cannot use Options.Once, as it does not know when an event counts as handled")

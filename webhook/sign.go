@@ -22,10 +22,10 @@ func Sign(secret Secret, body []byte) (string, error) {
 	return k.sign(body), nil
 }
 
-// NewRequest returns a delivery as the platform makes it: a POST of body to
-// url, signed in DefaultSignatureHeader. A test hands it to a handler's
-// ServeHTTP or sends it with an [http.Client]. It fails on a secret that
-// [NewVerifier] refuses and on a malformed url.
+// NewRequest returns a delivery like the platform's: a POST of body to url, with the
+// signature in [DefaultSignatureHeader]. In a test, pass it to ServeHTTP of a handler
+// or send it with an [http.Client]. It returns an error if [NewVerifier] rejects the
+// secret or the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

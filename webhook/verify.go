@@ -15,24 +15,21 @@ import (
 	"sync"
 )
 
-// Reasons why a delivery is refused. Neither says more: no key, no expected
-// signature.
+// Errors of [Verifier.Verify]. They contain no key and no expected signature.
 var (
 	// ErrMissingSignature means that the delivery has no signature, or an empty
 	// one.
 	ErrMissingSignature = errors.New("webhook: missing signature")
-	// ErrInvalidSignature means that no secret gives the signature that the
-	// delivery has.
+	// ErrInvalidSignature means that the signature does not match any secret.
 	ErrInvalidSignature = errors.New("webhook: invalid signature")
 )
 
-// Hash names the function that the HMAC of a body is made with. The platform
-// calls it hash_function and returns it with the webhook (specification,
-// "Authentication"). A receiver takes it from its own configuration, never from
-// a request.
+// Hash is the name of the hash function of the HMAC. The platform returns it as
+// hash_function of the webhook (specification, "Authentication"). A receiver must
+// take it from its own configuration, never from a request.
 type Hash string
 
-// The functions that the platform signs with. Weaker ones are refused.
+// The supported hash functions. [NewVerifier] rejects all others.
 const (
 	SHA256 Hash = "sha256" // the platform's default
 	SHA512 Hash = "sha512"
@@ -48,15 +45,14 @@ func (h Hash) function() func() hash.Hash {
 	return nil
 }
 
-// Secret is what the platform and the receiver share for one webhook: the
-// secret and hash_function that the platform returns when the webhook is
-// retrieved. It keeps its key to itself when it is printed, logged or
-// marshalled.
+// Secret is the secret and the hash function of one webhook, as the platform returns
+// them when you get the webhook. It does not print, log or marshal its key.
 type Secret struct {
-	// Key is the webhook's secret, byte for byte as the platform returned it
-	// when the webhook was created or retrieved. It may not be empty or blank.
+	// Key is the secret of the webhook, exactly as the platform returned it. It
+	// must not be empty or blank.
 	Key string
-	// Hash is the webhook's hash_function: SHA256 when empty, or SHA512.
+	// Hash is the hash_function of the webhook, SHA256 or SHA512. The default is
+	// SHA256.
 	Hash Hash
 }
 
@@ -64,22 +60,22 @@ func (s Secret) String() string {
 	return fmt.Sprintf("webhook.Secret{Key: redacted, Hash: %q}", string(s.Hash))
 }
 
-// Format implements [fmt.Formatter], so that the key comes out with no verb
-// that go vet accepts.
+// Format implements [fmt.Formatter]. No verb prints the key.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
 // LogValue implements [slog.LogValuer].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText implements [encoding.TextMarshaler], which encoding/json and
-// others use. There is no way back.
+// MarshalText implements [encoding.TextMarshaler], which encoding/json uses. The
+// result does not contain the key, so it cannot be unmarshaled.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// ParseSecret returns the secret of a webhook from what the platform returns with
-// it: the members secret and hash_function, which is SHA256 if empty, and may be
-// written in capitals. It refuses what NewVerifier does, and a key with white space
-// around it: a file or an environment variable often adds a line's end, with which
-// no signature is ever right. The error does not show the key.
+// ParseSecret returns the [Secret] with a key and a hash function, the fields secret
+// and hash_function of a webhook. The default hash function is SHA256, and letter
+// case is ignored. ParseSecret returns an error if [NewVerifier] rejects the secret,
+// or if the key begins or ends with white space. A file or an environment variable
+// often adds a line break, which makes every signature invalid. The error does not
+// contain the key.
 func ParseSecret(key, hashFunction string) (Secret, error) {
 	s := Secret{Key: key, Hash: Hash(strings.ToLower(hashFunction))}
 	if s.Hash == "" {
@@ -94,19 +90,17 @@ func ParseSecret(key, hashFunction string) (Secret, error) {
 	return s, nil
 }
 
-// Verifier tells the platform's deliveries from forged ones. It is immutable
-// and safe for concurrent use. The zero value has no secret and refuses
-// everything.
+// Verifier verifies signatures of deliveries. It is immutable and safe for
+// concurrent use. The zero Verifier has no secret and rejects every delivery.
 type Verifier struct {
 	keys []*key
 }
 
-// NewVerifier returns a Verifier that accepts what any of the secrets has
-// signed: several while a secret is being replaced, or when several webhooks
-// deliver to one URL. It fails when there is no secret, when a key is empty or
-// blank (with such a key anyone can sign), and when a hash function is not one
-// of SHA256 and SHA512. In FIPS 140-only mode (GODEBUG=fips140=only) it also fails
-// when a key is shorter than 14 bytes.
+// NewVerifier returns a Verifier that accepts a signature by any of the secrets. Pass
+// several during a secret rotation, or if several webhooks use one URL. It returns an
+// error if there is no secret, if a key is empty or blank, or if a hash function is
+// not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only) it also returns
+// an error if a key is shorter than 14 bytes.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("webhook: no secret: at least one is required")
@@ -122,14 +116,14 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify reports whether signature is that of body, which must be the bytes as
-// they came, not decoded and encoded again. The signature is the standard,
-// padded base64 encoding of the HMAC (specification, "Authentication"); any
-// other way to write the same HMAC is refused. The error is
-// ErrMissingSignature, ErrInvalidSignature or nil.
+// Verify returns nil if signature is the signature of body, and otherwise
+// [ErrMissingSignature] or [ErrInvalidSignature]. body must be the received bytes,
+// not decoded and encoded again. The signature must be the HMAC in standard, padded
+// base64 (specification, "Authentication"). Verify rejects any other encoding of the
+// same HMAC.
 //
-// The time that Verify takes depends on the length of the body and on which
-// secret fits, not on how much of a wrong signature is right.
+// The duration of Verify depends on the length of the body, on the length of the
+// signature and on which secret matches, not on the content of a wrong signature.
 func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
