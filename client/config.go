@@ -85,7 +85,8 @@ type Config struct {
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]: no verb prints the token.
+// Format implements [fmt.Formatter]. No verb prints the token, except %p, which go
+// vet rejects: package fmt does not call Format for it.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
 // String returns the base URL and whether there is a token or a source.

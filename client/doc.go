@@ -53,10 +53,11 @@
 // [Config.BaseURL]. It does not follow redirects. It rejects http URLs except on
 // loopback hosts, unless [Config.AllowPlainHTTP] is set.
 //
-// No value of this package prints or logs a token or a webhook's secret, with one
-// exception: package fmt does not call methods of unexported fields. If a type of
+// No value of this package prints or logs a token or a webhook's secret, with two
+// exceptions. Package fmt does not call methods of unexported fields: if a type of
 // yours has a [Config] or a [Token] in an unexported field, %v prints the token.
-// Give the type a Format or String method, or store a [Client] instead.
+// Give the type a Format or String method, or store a [Client] instead. Package fmt
+// also prints the token for %p, which go vet rejects.
 //
 // # Errors
 //

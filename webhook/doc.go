@@ -43,9 +43,10 @@
 // cannot choose it. During a secret rotation, and if several webhooks use one URL,
 // pass all secrets to [NewVerifier].
 //
-// A [Secret] does not print or log its key, with one exception: package fmt does
-// not call methods of unexported fields. If a type of yours has a Secret in an
-// unexported field, give it a Format or String method.
+// A [Secret] does not print or log its key, with two exceptions. Package fmt does not
+// call methods of unexported fields: if a type of yours has a Secret in an unexported
+// field, give it a Format or String method. Package fmt also prints the key for %p,
+// which go vet rejects.
 //
 // # Responses
 //
