@@ -138,8 +138,8 @@ func TestStateIsLocked(t *testing.T) {
 // What a change that was not written to its end leaves behind is told, and left
 // out; a mistake before the end is an error and changes nothing.
 func TestStateCutShort(t *testing.T) {
-	const whole = "{\"version\":3,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"id\":1,\"name\":\"Whole\"}]}]}\n"
-	const change = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"id":2,"name":"Change"}]}]}` + "\n"
+	const whole = "{\"version\":4,\"last_id\":1,\"accounts\":[\n{\"account_id\":1,\"lists\":[{\"list_id\":1,\"name\":\"Whole\"}]}]}\n"
+	const change = `{"change":1,"last_id":2,"accounts":[{"account_id":1,"lists":[{"list_id":2,"name":"Change"}]}]}` + "\n"
 	for name, tt := range map[string]struct{ file, want string }{
 		"whole":                     {whole, "Whole"},
 		"no newline":                {strings.TrimSuffix(whole, "\n"), "Whole"},
