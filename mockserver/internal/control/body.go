@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
+
+// nothing is a body without fields, or an empty response.
+type nothing struct{}
 
 // decodeBody reads the JSON object of a request, and rejects what its schema does not
 // have. No body is an empty object.
@@ -137,6 +141,31 @@ func writePlain(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", inertPolicy)
 	_, _ = w.Write(body)
+}
+
+// mailPolicy is for the HTML of an email, which is not trusted: no script runs,
+// nothing is loaded, and it has its own origin, in a frame and in a tab.
+const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
+
+const (
+	mailAlone  = "img-src data:; font-src data:"
+	mailRemote = "img-src data: https: http:; font-src data: https: http:"
+)
+
+// beforeHead matches what precedes the content of a mail's head.
+var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
+
+// writeMailHTML responds with untrusted HTML, under a policy. Links open a new tab,
+// because a frame with a mail must not become another site.
+func writeMailHTML(w http.ResponseWriter, html, policy string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	at := beforeHead.FindStringIndex(html)[1]
+	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
 }
 
 // conflict is the response to a method that the current state does not allow.

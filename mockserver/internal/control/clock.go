@@ -25,27 +25,16 @@ func (c *Control) clockRoutes() section {
 			"the limit of lookups follow it. Durations, timeouts and delayed responses are real. A frozen clock never gets " +
 			"past a `Retry-After`.",
 		routes: []route{
-			{
-				pattern: "GET clock",
-				summary: "The time of the platform, how far it is ahead of real time, and what happens next by itself (`null` " +
-					"if nothing does).",
-				handler: noBody(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
-			},
-			{
-				pattern: "PUT clock",
-				summary: "`frozen` stops the clock or resumes it. `now` sets it, also to an earlier time: what is due then " +
-					"happens at once, late and in no order. Returns the clock.",
-				handler: jsonBody(c.setClock),
-				example: example{body: `{"frozen":true}`},
-			},
-			{
-				pattern: "POST clock/advance",
-				summary: "Advances the clock by `ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock when " +
-					"everything that became due is done, each at its own time and in order; 409 if there is nothing next, 504 " +
-					"after a minute.",
-				handler: jsonBody(c.advance),
-				example: example{body: `{"ms":3600000}`},
-			},
+			handle("GET clock", noBody(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
+				"The time of the platform, how far it is ahead of real time, and what happens next by itself (`null` if nothing "+
+					"does)."),
+			handle("PUT clock", jsonBody(c.setClock),
+				"`frozen` stops the clock or resumes it. `now` sets it, also to an earlier time: what is due then happens at "+
+					"once, late and in no order. Returns the clock.").try(example{body: `{"frozen":true}`}),
+			handle("POST clock/advance", jsonBody(c.advance),
+				"Advances the clock by `ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock when everything that "+
+					"became due is done, each at its own time and in order; 409 if there is nothing next, 504 after a minute.").
+				try(example{body: `{"ms":3600000}`}),
 		},
 	}
 }

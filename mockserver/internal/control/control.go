@@ -1,10 +1,11 @@
 // Package control serves the control routes under /_mock/: what tests do and see,
 // over HTTP. docs/control-api.md is the manual. The routes share the port of the API.
 //
-// A file refers only to files below it: routes.go (all routes) and openapi.go (their
-// description); a file for each section of the manual, from server.go to stream.go;
-// wait.go; lists (list.go), routes (route.go), parameters (param.go), bodies (body.go),
-// the schemas of Go types (schema.go); who may call (guard.go); and this file.
+// The files, from top to bottom: routes.go (all routes) and openapi.go (their
+// description); a file for each section of the manual and for POST wait: server.go,
+// wait.go, clock.go, overview.go, outbox.go, mail.go, resources.go, events.go,
+// deliveries.go, requests.go, faults.go, state.go, stream.go; then list.go, route.go,
+// param.go, body.go, schema.go, guard.go and this file.
 package control
 
 import (

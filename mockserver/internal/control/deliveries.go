@@ -13,47 +13,28 @@ func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",
 		routes: []route{
-			{
-				pattern: "GET deliveries",
-				summary: "Deliveries to webhooks, past and pending, with every attempt.",
-				query: listParams(
+			handle("GET deliveries", noBody(c.deliveries),
+				"Deliveries to webhooks, past and pending, with every attempt.").
+				filters(
 					ofAccount("the account of the webhook"),
 					choice("state", "their state", named(deliveryStates())...),
 					eventName("the name of an event of the API; `search` finds others"),
 					text("webhook_id", "the webhook"),
-				),
-				handler: noBody(c.deliveries),
-				example: example{query: "state=failed&event=Email.Bounced"},
-			},
-			{
-				pattern: "GET deliveries/{id}",
-				summary: "A delivery with its body and signature, and the secret and the hash function of the webhook.",
-				handler: byID(c.delivery),
-			},
-			{
-				pattern: "GET deliveries/{id}/body",
-				summary: "The exact bytes that are delivered.",
-				handler: rawResponse("text/plain", func(w http.ResponseWriter, r *request) error {
-					x, err := c.delivery(r.PathValue("id"))
-					if err == nil {
-						writePlain(w, x.Body)
-					}
-					return err
-				}),
-			},
-			{
-				pattern: "POST deliveries/{id}/redeliver",
-				summary: "Adds a delivery to its queue again, whatever its state; 409 while it is being attempted.",
-				handler: byID(c.redeliver),
-			},
+				).
+				try(example{query: "state=failed&event=Email.Bounced"}),
+			handle("GET deliveries/{id}", byID(c.delivery),
+				"A delivery with its body and signature, and the secret and the hash function of the webhook."),
+			handle("GET deliveries/{id}/body", rawResponse("text/plain", func(w http.ResponseWriter, r *request) error {
+				x, err := c.delivery(r.PathValue("id"))
+				if err == nil {
+					writePlain(w, x.Body)
+				}
+				return err
+			}),
+				"The exact bytes that are delivered."),
+			handle("POST deliveries/{id}/redeliver", byID(c.redeliver),
+				"Adds a delivery to its queue again, whatever its state; 409 while it is being attempted."),
 		},
-	}
-}
-
-func deliveryStates() []record.DeliveryState {
-	return []record.DeliveryState{
-		record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying, record.DeliveryDelivered,
-		record.DeliveryFailed, record.DeliveryDropped,
 	}
 }
 

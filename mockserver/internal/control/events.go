@@ -18,40 +18,25 @@ func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",
 		routes: []route{
-			{
-				pattern: "GET events",
-				summary: "Events that fired, with the ids of their deliveries. Events without a subscribed webhook are " +
-					"recorded only with `Config.RecordEvents`.",
-				query: listParams(
+			handle("GET events", noBody(c.events),
+				"Events that fired, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
+					"`Config.RecordEvents`.").
+				filters(
 					ofAccount("the account in which they fired"),
 					eventName("the name of the event"),
 					text("message_id", "the message that they are about"),
-				),
-				handler: noBody(c.events),
-				example: example{query: "event=Email.Bounced"},
-			},
-			{pattern: "GET events/{id}", summary: "An event with its body.", handler: byID(c.event)},
-			{
-				pattern: "POST events",
-				summary: "Sends an event of your own, signed, and returns the delivery: to a webhook, or to a `url`, signed " +
-					"with a `secret` and attempted once.",
-				handler: jsonBody(c.sendEvent),
-				example: example{
-					body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`,
-				},
-			},
-			{
-				pattern: "GET samples",
-				summary: "A sample of every event in every variant, to edit and send.",
-				handler: noBody(listSamples),
-			},
-			{
-				pattern: "POST verify",
-				summary: "Verifies a signature: `reason` is empty for a valid one. Otherwise it is the mistake that results " +
-					"in this signature, if it is a common one.",
-				handler: jsonBody(verify),
-				example: example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`},
-			},
+				).
+				try(example{query: "event=Email.Bounced"}),
+			handle("GET events/{id}", byID(c.event), "An event with its body."),
+			handle("POST events", jsonBody(c.sendEvent),
+				"Sends an event of your own, signed, and returns the delivery: to a webhook, or to a `url`, signed with a "+
+					"`secret` and attempted once.").
+				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
+			handle("GET samples", noBody(listSamples), "A sample of every event in every variant, to edit and send."),
+			handle("POST verify", jsonBody(verify),
+				"Verifies a signature: `reason` is empty for a valid one. Otherwise it is the mistake that results in this "+
+					"signature, if it is a common one.").
+				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
 	}
 }

@@ -19,41 +19,23 @@ func (c *Control) faultRoutes() section {
 			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
 			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
-			{
-				pattern: "GET faults",
-				summary: "The rules in the order in which they are tried, and what rules can apply to.",
-				handler: noBody(c.faults),
-			},
-			{
-				pattern: "POST faults",
-				summary: "Adds a rule and returns it with its id.",
-				handler: jsonBody(c.inject),
-				example: example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`},
-			},
-			{
-				pattern: "PATCH faults/{id}",
-				summary: "Switches a rule on or off. While it is off, it neither counts nor matches.",
-				handler: jsonBody(c.switchFault),
-				example: example{body: `{"enabled":false}`},
-			},
-			{pattern: "DELETE faults/{id}", summary: "Removes a rule.", handler: byID(c.removeFault)},
-			{
-				pattern: "DELETE faults",
-				summary: "Removes all rules.",
-				handler: noBody(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
-			},
-			{
-				pattern: "PUT faults/seed",
-				summary: "Restarts all counts and probabilities with a seed; 0 chooses one. Returns the seed.",
-				handler: jsonBody(func(_ *request, in seedBody) (seedBody, error) { return seedBody{c.Faults.Reseed(in.Seed)}, nil }),
-				example: example{body: `{"seed":7}`},
-			},
-			{
-				pattern: "PUT lookup-limit",
-				summary: "Sets how the limit of one lookup per second is counted, until the next reset.",
-				handler: jsonBody(func(_ *request, in lookupBody) (lookupBody, error) { c.Platform.SetLookups(in.Mode); return in, nil }),
-				example: example{body: `{"mode":"bucket"}`},
-			},
+			handle("GET faults", noBody(c.faults),
+				"The rules in the order in which they are tried, and what rules can apply to."),
+			handle("POST faults", jsonBody(c.inject),
+				"Adds a rule and returns it with its id.").
+				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
+			handle("PATCH faults/{id}", jsonBody(c.switchFault),
+				"Switches a rule on or off. While it is off, it neither counts nor matches.").
+				try(example{body: `{"enabled":false}`}),
+			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
+			handle("DELETE faults", noBody(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
+				"Removes all rules."),
+			handle("PUT faults/seed", jsonBody(c.seedFaults),
+				"Restarts all counts and probabilities with a seed; 0 chooses one. Returns the seed.").
+				try(example{body: `{"seed":7}`}),
+			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
+				"Sets how the limit of one lookup per second is counted, until the next reset.").
+				try(example{body: `{"mode":"bucket"}`}),
 		},
 	}
 }
@@ -128,10 +110,15 @@ type seedBody struct {
 	Seed uint64 `json:"seed" doc:"the seed of the probabilities; 0 chooses one"`
 }
 
+func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
+	return seedBody{c.Faults.Reseed(in.Seed)}, nil
+}
+
 type lookupBody struct {
 	Mode platform.LookupLimit `json:"mode" doc:"how lookups are counted"`
 }
 
-func lookupLimits() []string {
-	return []string{platform.LookupGap.String(), platform.LookupBucket.String(), platform.LookupCalendar.String()}
+func (c *Control) setLookupLimit(_ *request, in lookupBody) (lookupBody, error) {
+	c.Platform.SetLookups(in.Mode)
+	return in, nil
 }

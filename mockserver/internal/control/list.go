@@ -12,14 +12,14 @@ const (
 	maxLimit     = 1000
 )
 
-// listParams adds the parameters of all lists to the filters of one.
-func listParams(filters ...param) []param {
-	return append(filters,
+// filters adds the parameters of a list: its filters, and those of all lists.
+func (rt route) filters(own ...param) route {
+	return rt.params(append(own,
 		text("search", "words that a record must contain, all of them; case does not matter"),
 		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
 		number("offset", "the number of records to skip", 0, 1<<53, 0),
 		text("around", "an id: the records before and after it, instead of `offset`; the first ones if the list does not contain it"),
-		text("before", "an id: only older records"))
+		text("before", "an id: only older records"))...)
 }
 
 // listQuery is the query of a list.

@@ -24,7 +24,7 @@ func asked(t *testing.T, query string) listQuery {
 	filters := []param{
 		ofAccount(""), text("to", ""), eventName(""), {name: "status", pattern: regexp.MustCompile(`.`)},
 	}
-	q, err := route{query: listParams(filters...)}.queryOf(get(t, "/?"+query))
+	q, err := route{}.filters(filters...).queryOf(get(t, "/?"+query))
 	if err != nil {
 		t.Fatal(err)
 	}

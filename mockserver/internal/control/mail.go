@@ -1,63 +1,26 @@
 package control
 
 import (
-	"io"
 	"mime"
 	"net/http"
-	"regexp"
 
 	"example.com/emailplatform/mockserver/internal/mail"
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// mailPolicy is for the HTML of an email, which is not trusted: no script runs,
-// nothing is loaded, and it has its own origin, in a frame and in a tab.
-const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
-	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
-
-const (
-	mailAlone  = "img-src data:; font-src data:"
-	mailRemote = "img-src data: https: http:; font-src data: https: http:"
-)
-
 // mailRoutes show a message in several formats.
 func (c *Control) mailRoutes() []route {
 	return []route{
-		{
-			pattern: "GET outbox/{id}/html",
-			summary: "The HTML of a message, under a policy that runs nothing.",
-			query:   []param{number("remote", "1 allows remote images", 0, 1, 0)},
-			handler: c.messageResponse("text/html", func(w http.ResponseWriter, r *request, m *platform.Record) {
-				sources := mailAlone
-				if r.query["remote"] == "1" {
-					sources = mailRemote
-				}
-				writeMailHTML(w, m.HTML, mailPolicy+sources)
-			}),
-		},
-		{
-			pattern: "GET outbox/{id}/source",
-			summary: "The source of a message (RFC 5322).",
-			handler: c.messageResponse("text/plain", func(w http.ResponseWriter, _ *request, m *platform.Record) {
-				writePlain(w, []byte(mail.Source(m.Message)))
-			}),
-		},
-		{
-			pattern: "GET outbox/{id}/eml",
-			summary: "A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives.",
-			handler: c.messageResponse("message/rfc822", func(w http.ResponseWriter, _ *request, m *platform.Record) {
-				h := w.Header()
-				h.Set("Content-Type", "message/rfc822")
-				h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": m.ID + ".eml"}))
-				_, _ = w.Write(mail.EML(m.Message))
-			}),
-		},
-		{
-			pattern: "GET outbox/{id}/checks",
-			summary: "What is probably wrong with a message: links that lead nowhere, no text part, marketing without " +
-				"List-Unsubscribe, HTML of more than 102 kB, images without a text.",
-			handler: byID(c.checks),
-		},
+		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML),
+			"The HTML of a message, under a policy that runs nothing.").
+			params(number("remote", "1 allows remote images", 0, 1, 0)),
+		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource),
+			"The source of a message (RFC 5322)."),
+		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
+			"A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives."),
+		handle("GET outbox/{id}/checks", byID(c.checks),
+			"What is probably wrong with a message: links that lead nowhere, no text part, marketing without "+
+				"List-Unsubscribe, HTML of more than 102 kB, images without a text."),
 	}
 }
 
@@ -72,19 +35,22 @@ func (c *Control) messageResponse(media string, write func(http.ResponseWriter, 
 	})
 }
 
-// beforeHead matches what precedes the content of a mail's head.
-var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
+func writeHTML(w http.ResponseWriter, r *request, m *platform.Record) {
+	policy := mailPolicy + mailAlone
+	if r.query["remote"] == "1" {
+		policy = mailPolicy + mailRemote
+	}
+	writeMailHTML(w, m.HTML, policy)
+}
 
-// writeMailHTML responds with untrusted HTML, under a policy. Links open a new tab,
-// because a frame with a mail must not become another site.
-func writeMailHTML(w http.ResponseWriter, html, policy string) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	at := beforeHead.FindStringIndex(html)[1]
-	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
+func writeSource(w http.ResponseWriter, _ *request, m *platform.Record) {
+	writePlain(w, []byte(mail.Source(m.Message)))
+}
+
+func writeEML(w http.ResponseWriter, _ *request, m *platform.Record) {
+	w.Header().Set("Content-Type", "message/rfc822")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": m.ID + ".eml"}))
+	_, _ = w.Write(mail.EML(m.Message))
 }
 
 type findings struct {

@@ -144,7 +144,7 @@ func (p param) describe() string {
 
 func (rt route) describeAnswer() string {
 	switch {
-	case rt.proxy:
+	case rt.handler.proxy:
 		return ""
 	case rt.handler.media != "":
 		return "Response: `" + rt.handler.media + "`."

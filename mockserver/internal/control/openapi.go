@@ -18,16 +18,9 @@ func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
 		routes: []route{
-			{
-				pattern: "GET openapi.json",
-				summary: "The OpenAPI 3.1 document of these control routes.",
-				handler: noBody(c.openAPI),
-			},
-			{
-				pattern: "GET platform.yaml",
-				summary: "The OpenAPI 3.1 document of the API: every endpoint and every event of the platform.",
-				handler: rawResponse("application/yaml", servePlatform),
-			},
+			handle("GET openapi.json", noBody(c.openAPI), "The OpenAPI 3.1 document of these control routes."),
+			handle("GET platform.yaml", rawResponse("application/yaml", servePlatform),
+				"The OpenAPI 3.1 document of the API: every endpoint and every event of the platform."),
 		},
 	}
 }
@@ -110,7 +103,7 @@ func (rt route) openAPI(method, tag string, schemas object) object {
 		"parameters": parameters, "responses": responses,
 	}
 	if body := rt.body(); body != nil && method != http.MethodGet && method != http.MethodDelete {
-		required := !rt.proxy && (body.kind == "" || slices.ContainsFunc(body.fields, func(f field) bool { return f.required }))
+		required := !rt.handler.proxy && (body.kind == "" || slices.ContainsFunc(body.fields, func(f field) bool { return f.required }))
 		out["requestBody"] = object{"content": jsonContent(body.openAPI(schemas)), "required": required}
 	}
 	return out
@@ -121,7 +114,7 @@ func jsonContent(schema object) object { return object{"application/json": objec
 // status returns the status of a success; 2XX if the API decides.
 func (rt route) status() string {
 	switch {
-	case rt.proxy:
+	case rt.handler.proxy:
 		return "2XX"
 	case rt.handler.response == reflect.TypeFor[nothing]():
 		return "204"

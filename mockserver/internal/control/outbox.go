@@ -15,31 +15,22 @@ func (c *Control) messageRoutes() section {
 		title: "Messages",
 		intro: "Routes that simulate an action of the recipient return the message as it is after that.",
 		routes: slices.Concat([]route{
-			{
-				pattern: "GET outbox",
-				summary: "The messages that were sent. Rejected submissions are not among them.",
-				query: listParams(
+			handle("GET outbox", noBody(c.outbox),
+				"The messages that were sent. Rejected submissions are not among them.").
+				filters(
 					ofAccount("the account that sent them"),
 					text("to", "the recipient's whole address, without case"),
 					choice("status", "their status", "delivered", "bounced"),
 					choice("sent_by", "what sent them", named(sendingTypes())...),
 					idOf("campaign_id", "the campaign that sent them"),
 					idOf("workflow_id", "the workflow that sent them"),
-				),
-				handler: noBody(c.outbox),
-				example: example{query: "to=ada@example.org"},
-			},
-			{
-				pattern: "GET outbox/{id}",
-				summary: "A message with text, HTML, headers, links and the events about it. It can be a rejected one.",
-				handler: byID(c.message),
-			},
-			{
-				pattern: "DELETE outbox/{id}",
-				summary: "Removes a message from the outbox: its id gets 404 from then on. The API still knows the email, and " +
-					"its events and deliveries stay.",
-				handler: byID(c.deleteMessage),
-			},
+				).
+				try(example{query: "to=ada@example.org"}),
+			handle("GET outbox/{id}", byID(c.message),
+				"A message with text, HTML, headers, links and the events about it. It can be a rejected one."),
+			handle("DELETE outbox/{id}", byID(c.deleteMessage),
+				"Removes a message from the outbox: its id gets 404 from then on. The API still knows the email, and its events "+
+					"and deliveries stay."),
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -47,38 +38,25 @@ func (c *Control) messageRoutes() section {
 // recipientRoutes simulate actions of recipients.
 func (c *Control) recipientRoutes() []route {
 	return []route{
-		{
-			pattern: "POST outbox/{id}/bounce",
-			summary: "The message bounces: hard, unless the body has another category.",
-			handler: recipientAction(c, c.bounce),
-			example: example{body: `{"category":"bounce_fm","diagnostic":"452 the mailbox is full"}`},
-		},
-		{
-			pattern: "POST outbox/{id}/complain",
-			summary: "The recipient reports the message as spam.",
-			handler: recipientAction(c, func(id string, in complainBody) error { return c.Platform.Complain(id, in.Provider) }),
-			example: example{body: `{"provider":"Example Mail"}`},
-		},
+		handle("POST outbox/{id}/bounce", recipientAction(c, c.bounce),
+			"The message bounces: hard, unless the body has another category.").
+			try(example{body: `{"category":"bounce_fm","diagnostic":"452 the mailbox is full"}`}),
+		handle("POST outbox/{id}/complain", recipientAction(c, c.complain),
+			"The recipient reports the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
 		c.recipientRoute("open", "The recipient opens the message.", c.Platform.Open),
-		{
-			pattern: "POST outbox/{id}/click",
-			summary: "The recipient follows a link of the message: the first one, unless the body has another.",
-			handler: recipientAction(c, c.click),
-			example: example{body: `{"url":"https://shop.example/"}`},
-		},
+		handle("POST outbox/{id}/click", recipientAction(c, c.click),
+			"The recipient follows a link of the message: the first one, unless the body has another.").
+			try(example{body: `{"url":"https://shop.example/"}`}),
 		c.recipientRoute("unsubscribe", "The recipient unsubscribes from the list.", c.Platform.Unsubscribe),
 		c.recipientRoute("global-unsubscribe", "The recipient unsubscribes from all email.", c.Platform.GlobalUnsubscribe),
-		{
-			pattern: "POST outbox/{id}/confirm",
-			summary: "The recipient follows the link of a confirmation email; 409 for any other message.",
-			handler: recipientAction(c, withoutBody(c.Platform.Confirm)),
-			example: example{path: "outbox/{confirmation}/confirm"},
-		},
+		handle("POST outbox/{id}/confirm", recipientAction(c, withoutBody(c.Platform.Confirm)),
+			"The recipient follows the link of a confirmation email; 409 for any other message.").
+			try(example{path: "outbox/{confirmation}/confirm"}),
 	}
 }
 
 func (c *Control) recipientRoute(name, summary string, act func(id string) error) route {
-	return route{pattern: "POST outbox/{id}/" + name, summary: summary, handler: recipientAction(c, withoutBody(act))}
+	return handle("POST outbox/{id}/"+name, recipientAction(c, withoutBody(act)), summary)
 }
 
 // recipientAction simulates an action of the recipient and returns the message.
@@ -97,12 +75,6 @@ func recipientAction[T any](c *Control, act func(id string, in T) error) handler
 
 func withoutBody(act func(id string) error) func(string, nothing) error {
 	return func(id string, _ nothing) error { return act(id) }
-}
-
-func sendingTypes() []events.SendingType {
-	return []events.SendingType{
-		events.SendingTypeCampaign, events.SendingTypeWorkflow, events.SendingTypeTransactional, events.SendingTypeEmailAPI,
-	}
 }
 
 func (c *Control) outbox(r *request) (recordList[platform.Summary], error) {
@@ -141,6 +113,10 @@ func (c *Control) bounce(id string, in bounceBody) error {
 
 type complainBody struct {
 	Provider string `json:"provider,omitzero" doc:"the mailbox provider that receives the report"`
+}
+
+func (c *Control) complain(id string, in complainBody) error {
+	return c.Platform.Complain(id, in.Provider)
 }
 
 type clickBody struct {

@@ -20,17 +20,12 @@ const maxWaiting = 100
 func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
-		routes: []route{{
-			pattern: "GET overview",
-			summary: "Counts of all records, what happened in each of the last minutes by the clock of the platform, and " +
-				"what waits and why. A million messages do not make it slower.",
-			query: []param{
-				ofAccount("the account; all by default"),
-				number("minutes", "how many minutes back, including this one", 1, delivery.KeptMinutes, 60),
-			},
-			handler: noBody(c.overview),
-			example: example{query: "account_id=1"},
-		}},
+		routes: []route{handle("GET overview", noBody(c.overview),
+			"Counts of all records, what happened in each of the last minutes by the clock of the platform, and what waits "+
+				"and why. A million messages do not make it slower.").
+			params(ofAccount("the account; all by default"),
+				number("minutes", "how many minutes back, including this one", 1, delivery.KeptMinutes, 60)).
+			try(example{query: "account_id=1"})},
 	}
 }
 

@@ -96,19 +96,6 @@ func (q query) id(name string) int64 {
 	return n
 }
 
-// queryOf checks the query of a request. It rejects unknown parameters, because a
-// misspelled filter would select all records.
-func (rt route) queryOf(r *http.Request) (query, error) {
-	given, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, problem.Invalid("malformed: "+err.Error(), "query")
-	}
-	if r.Method == http.MethodGet {
-		delete(given, "token") // see guard.go
-	}
-	return check(rt.query, given, rt.proxy, "query", "parameter")
-}
-
 // check checks values, which are in the query or are filters in a body. It allows
 // other names if others is set.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {

@@ -16,10 +16,9 @@ func (c *Control) requestRoutes() section {
 		title: "Requests",
 		intro: "The latest 10,000 requests to the API, at most 32 MiB of them.",
 		routes: []route{
-			{
-				pattern: "GET requests",
-				summary: "Requests to the API, with the status of their responses.",
-				query: listParams(
+			handle("GET requests", noBody(c.requests),
+				"Requests to the API, with the status of their responses.").
+				filters(
 					ofAccount("the account of the access token"),
 					choice("operation", "an `operationId` of the API", contract.IDs()...),
 					choice("method", "the method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
@@ -27,15 +26,10 @@ func (c *Control) requestRoutes() section {
 						name: "status", doc: "the status of the response, such as 404 or 4xx; 0 is a lost connection",
 						pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
 					},
-				),
-				handler: noBody(c.requests),
-				example: example{query: "operation=submitEmail&status=4xx"},
-			},
-			{
-				pattern: "GET requests/{id}",
-				summary: "A request with its body, the body of an error response, and for a 404 or 405 the closest operation.",
-				handler: byID(c.request),
-			},
+				).
+				try(example{query: "operation=submitEmail&status=4xx"}),
+			handle("GET requests/{id}", byID(c.request),
+				"A request with its body, the body of an error response, and for a 404 or 405 the closest operation."),
 		},
 	}
 }

@@ -16,14 +16,11 @@ func (c *Control) contactRoutes() section {
 		title: "Contacts",
 		intro: "The API finds a contact by its whole address. Everything else about lists and contacts is the API's, at " +
 			"`/_mock/accounts/{account_id}/api`.",
-		routes: []route{{
-			pattern: "GET lists/{id}/contacts",
-			summary: "The contacts of a list. The search matches parts of their addresses.",
-			query: listParams(choice("status", "their status",
-				"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")),
-			handler: noBody(c.contacts),
-			example: example{query: "search=ada"},
-		}},
+		routes: []route{handle("GET lists/{id}/contacts", noBody(c.contacts),
+			"The contacts of a list. The search matches parts of their addresses.").
+			filters(choice("status", "their status",
+				"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")).
+			try(example{query: "search=ada"})},
 	}
 }
 
@@ -48,48 +45,30 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 // and templates that are filled in.
 func (c *Control) resourceRoutes() section {
 	attributes := []param{text("attributes", "a JSON object of strings, the values of the merge tags; by default they are empty")}
+	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
+	plain := func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }
 	ada := example{query: "attributes=%7B%22name%22:%22Ada%22%7D"}
 	return section{
 		title: "Lists, campaigns and templates",
 		intro: "Everything else about them is the API's, at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{
-			{
-				pattern: "GET lists",
-				summary: "Lists, with the number of their contacts by status.",
-				query:   listParams(ofAccount("the account of the list")),
-				handler: noBody(c.lists),
-				example: example{query: "search=news"},
-			},
-			{
-				pattern: "GET campaigns",
-				summary: "Campaigns, with the results of their messages.",
-				query: listParams(ofAccount("the account of the campaign"),
+			handle("GET lists", noBody(c.lists),
+				"Lists, with the number of their contacts by status.").
+				filters(ofAccount("the account of the list")).
+				try(example{query: "search=news"}),
+			handle("GET campaigns", noBody(sendings(c.Platform.Campaigns)),
+				"Campaigns, with the results of their messages.").
+				filters(ofAccount("the account of the campaign"),
 					choice("status", "its status", "incomplete", "scheduled", "delivering", "delivered")),
-				handler: noBody(sendings(c.Platform.Campaigns)),
-			},
-			{
-				pattern: "GET workflows",
-				summary: "Workflows, with the results of their messages.",
-				query: listParams(ofAccount("the account of the workflow"),
+			handle("GET workflows", noBody(sendings(c.Platform.Workflows)),
+				"Workflows, with the results of their messages.").
+				filters(ofAccount("the account of the workflow"),
 					choice("status", "its status", "active", "inactive")),
-				handler: noBody(sendings(c.Platform.Workflows)),
-			},
-			{
-				pattern: "GET templates/{id}/html",
-				summary: "The HTML of a template as a recipient with these attributes receives it, under a policy that runs and loads nothing.",
-				query:   attributes,
-				handler: c.templateResponse("text/html", func(w http.ResponseWriter, html, _ string) {
-					writeMailHTML(w, html, mailPolicy+mailAlone)
-				}),
-				example: ada,
-			},
-			{
-				pattern: "GET templates/{id}/text",
-				summary: "The text part of a template, in the same way.",
-				query:   attributes,
-				handler: c.templateResponse("text/plain", func(w http.ResponseWriter, _, text string) { writePlain(w, []byte(text)) }),
-				example: ada,
-			},
+			handle("GET templates/{id}/html", c.templateResponse("text/html", html),
+				"The HTML of a template as a recipient with these attributes receives it, under a policy that runs and loads "+
+					"nothing.").params(attributes...).try(ada),
+			handle("GET templates/{id}/text", c.templateResponse("text/plain", plain),
+				"The text part of a template, in the same way.").params(attributes...).try(ada),
 		},
 	}
 }

@@ -2,11 +2,13 @@ package control
 
 import (
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
+	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // section is a chapter of the manual.
@@ -23,9 +25,24 @@ type route struct {
 	pattern string // a method, or *, and a path below Prefix, as net/http has them
 	summary string // Markdown
 	query   []param
-	proxy   bool // for the API, which defines the other parameters, the body and the response
 	handler handler
 	example example
+}
+
+// handle declares a route.
+func handle(pattern string, h handler, summary string) route {
+	return route{pattern: pattern, handler: h, summary: summary}
+}
+
+func (rt route) params(query ...param) route {
+	rt.query = query
+	return rt
+}
+
+// try adds an example.
+func (rt route) try(e example) route {
+	rt.example = e
+	return rt
 }
 
 func (rt route) method() string {
@@ -52,9 +69,6 @@ type request struct {
 	query query
 }
 
-// nothing is a body without fields, or an empty response.
-type nothing struct{}
-
 // handler serves a route. The types of its bodies are those of its function, so the
 // manual cannot differ from it.
 type handler struct {
@@ -62,6 +76,7 @@ type handler struct {
 	response reflect.Type // of the JSON response, if it is one
 	media    string       // of another response
 	optional bool         // or 204
+	proxy    bool         // the API defines other parameters, the body and the status
 	serve    func(http.ResponseWriter, *request) error
 }
 
@@ -128,4 +143,17 @@ func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		gateway.WriteError(w, r, err)
 	}
+}
+
+// queryOf checks the query of a request. It rejects unknown parameters, because a
+// misspelled filter would select all records.
+func (rt route) queryOf(r *http.Request) (query, error) {
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, problem.Invalid("malformed: "+err.Error(), "query")
+	}
+	if r.Method == http.MethodGet {
+		delete(given, "token") // see guard.go
+	}
+	return check(rt.query, given, rt.handler.proxy, "query", "parameter")
 }

@@ -96,7 +96,7 @@ func TestParameters(t *testing.T) {
 			}
 			for _, p := range rt.query {
 				t.Run(rt.pattern+"?"+p.name, func(t *testing.T) {
-					if !rt.proxy {
+					if !rt.handler.proxy {
 						misspelt := p.name + "~"
 						rt.refuses(t, url.Values{misspelt: {p.good()}}, misspelt, append(names, "did you mean "+p.name+"?")...)
 					}
@@ -109,7 +109,7 @@ func TestParameters(t *testing.T) {
 					}
 				})
 			}
-			if !rt.proxy {
+			if !rt.handler.proxy {
 				rt.refuses(t, url.Values{"~": {"x"}}, "~", "no such parameter: ")
 			}
 		}

@@ -69,6 +69,32 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 	}
 })
 
+func deliveryStates() []record.DeliveryState {
+	return []record.DeliveryState{
+		record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying, record.DeliveryDelivered,
+		record.DeliveryFailed, record.DeliveryDropped,
+	}
+}
+
+func sendingTypes() []events.SendingType {
+	return []events.SendingType{
+		events.SendingTypeCampaign, events.SendingTypeWorkflow, events.SendingTypeTransactional, events.SendingTypeEmailAPI,
+	}
+}
+
+// bounceCategories returns all categories, in the order in which the console shows them.
+func bounceCategories() []events.BounceCategory {
+	return []events.BounceCategory{
+		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
+		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
+		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
+	}
+}
+
+func lookupLimits() []string {
+	return []string{platform.LookupGap.String(), platform.LookupBucket.String(), platform.LookupCalendar.String()}
+}
+
 // named returns values as strings.
 func named[T ~string](values []T) []string {
 	out := make([]string, len(values))

@@ -20,30 +20,17 @@ func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
 		routes: []route{
-			{pattern: "GET health", summary: "Whether the server responds. It requires no token.", handler: noBody(health)},
-			{
-				pattern: "GET info",
-				summary: "The accounts, the configuration of the server, and the names that it uses.",
-				handler: noBody(c.info),
-			},
+			handle("GET health", noBody(health), "Whether the server responds. It requires no token."),
+			handle("GET info", noBody(c.info), "The accounts, the configuration of the server, and the names that it uses."),
 			c.waitRoute(),
-			{
-				pattern: "POST tokens/revoke",
-				summary: "Revokes an access token: requests with it get 401. A reset restores the tokens of the configuration and " +
-					"the baseline. Seeds add tokens.",
-				handler: jsonBody(c.revokeToken),
-				example: example{body: `{"token":"dev-token"}`},
-			},
-			{
-				pattern: "* accounts/{account_id}/api/{path...}",
-				summary: "The API as a user of the account, without a token, faults, the limit of lookups and the log of " +
-					"requests: lists, contacts, suppressed addresses, webhooks, templates … Requests and responses are those of " +
-					"the same path of the API, after `/api`.",
-				query:   []param{idOf("user_id", "the user; by default the first one that may write")},
-				proxy:   true,
-				handler: handler{media: "application/json", serve: c.serveAsAccount},
-				example: example{path: "accounts/1/api/lists"},
-			},
+			handle("POST tokens/revoke", jsonBody(c.revokeToken),
+				"Revokes an access token: requests with it get 401. A reset restores the tokens of the configuration and the "+
+					"baseline. Seeds add tokens.").try(example{body: `{"token":"dev-token"}`}),
+			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
+				"The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: lists, "+
+					"contacts, suppressed addresses, webhooks, templates … Requests and responses are those of the same path of the "+
+					"API, after `/api`.").
+				params(idOf("user_id", "the user; by default the first one that may write")).try(example{path: "accounts/1/api/lists"}),
 		},
 	}
 }
@@ -119,15 +106,6 @@ func (c *Control) accounts() []account {
 		accounts[i].Users = append(accounts[i].Users, user{t.UserID, t.UserEmail, t.ReadOnly})
 	}
 	return accounts
-}
-
-// bounceCategories returns all categories, in the order in which the console shows them.
-func bounceCategories() []events.BounceCategory {
-	return []events.BounceCategory{
-		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,
-		events.BounceCategoryTransient, events.BounceCategoryDNSFailure, events.BounceCategoryAutoReply,
-		events.BounceCategoryChallengeResponse, events.BounceCategoryAddressChange,
-	}
 }
 
 type tokenBody struct {

@@ -17,62 +17,33 @@ const maxState = 1 << 30
 
 // stateRoutes are about everything at once.
 func (c *Control) stateRoutes() section {
+	snapshot := handler{request: reflect.TypeFor[nothing](), response: reflect.TypeFor[json.RawMessage](), serve: c.serveState}
 	return section{
 		title: "The whole state",
 		routes: []route{
-			{
-				pattern: "GET state",
-				summary: "A snapshot: every record, the messages and the logs, with the secrets of webhooks, and the clock. " +
-					"It does not contain fault rules and the log of requests. It is the state at one moment, and blocks nothing " +
-					"while it is sent.",
-				handler: handler{request: reflect.TypeFor[nothing](), response: reflect.TypeFor[json.RawMessage](), serve: c.serveState},
-			},
-			{
-				pattern: "PUT state",
-				summary: "Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its " +
-					"first object. An invalid one changes nothing; one larger than 1 GiB gets 413 before it is read. Fault " +
-					"rules, tokens and the log of requests stay.",
-				handler: rawBody(upload(c.Restore, "mockserver: restore: ")),
-				example: example{body: "@snapshot.json"},
-			},
-			{
-				pattern: "DELETE state",
-				summary: "Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With " +
-					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and " +
-					"the sequence of ids.",
-				query:   []param{ofAccount("the account; all by default")},
-				handler: noBody(oneOrAll(c.ClearAccount, c.Clear)),
-				example: example{query: "account_id=1"},
-			},
-			{
-				pattern: "POST reset",
-				summary: "Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/start` kept, or " +
-					"nothing: with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the " +
-					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in " +
-					"parallel: the logs of the account are empty then, and what all accounts share stays. 409 if another account " +
-					"now has an id of the baseline.",
-				query:   []param{ofAccount("the account; all by default")},
-				handler: noBody(oneOrAll(c.ResetAccount, c.Reset)),
-				example: example{query: "account_id=1"},
-			},
-			{
-				pattern: "PUT start",
-				summary: "Makes the current state the baseline that a reset restores.",
-				handler: noBody(func(*request) (nothing, error) { return nothing{}, c.SetStart() }),
-			},
-			{
-				pattern: "POST seed",
-				summary: "Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). " +
-					"It stops at the first error; what was added before that stays.",
-				handler: rawBody(upload(func(body io.Reader) error {
-					if err := c.Seed(body); err != nil {
-						return err
-					}
-					c.Changes.Publish(activity.Records, nil)
-					return nil
-				}, "mockserver: seed: ")),
-				example: example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`},
-			},
+			handle("GET state", snapshot,
+				"A snapshot: every record, the messages and the logs, with the secrets of webhooks, and the clock. It does not "+
+					"contain fault rules and the log of requests. It is the state at one moment, and blocks nothing while it is sent."),
+			handle("PUT state", rawBody(upload(c.Restore, "mockserver: restore: ")),
+				"Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its first object. "+
+					"An invalid one changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
+					"log of requests stay.").try(example{body: "@snapshot.json"}),
+			handle("DELETE state", noBody(oneOrAll(c.ClearAccount, c.Clear)),
+				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
+					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and the "+
+					"sequence of ids.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+			handle("POST reset", noBody(oneOrAll(c.ResetAccount, c.Reset)),
+				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/start` kept, or nothing: "+
+					"with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the "+
+					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in parallel: "+
+					"the logs of the account are empty then, and what all accounts share stays. 409 if another account now has an id "+
+					"of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+			handle("PUT start", noBody(func(*request) (nothing, error) { return nothing{}, c.SetStart() }),
+				"Makes the current state the baseline that a reset restores."),
+			handle("POST seed", rawBody(upload(c.seed, "mockserver: seed: ")),
+				"Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). It "+
+					"stops at the first error; what was added before that stays.").
+				try(example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`}),
 		},
 	}
 }
@@ -85,6 +56,14 @@ func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
+}
+
+func (c *Control) seed(body io.Reader) error {
+	err := c.Seed(body)
+	if err == nil {
+		c.Changes.Publish(activity.Records, nil)
+	}
+	return err
 }
 
 // upload reads a body of up to 1 GiB. The prefix is that of its errors.

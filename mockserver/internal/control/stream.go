@@ -10,12 +10,8 @@ import (
 // streamRoutes notify of changes.
 func (c *Control) streamRoutes() section {
 	return section{
-		title: "The stream",
-		routes: []route{{
-			pattern: "GET stream",
-			summary: "Changes as server-sent events.",
-			handler: rawResponse("text/event-stream", c.serveStream),
-		}},
+		title:  "The stream",
+		routes: []route{handle("GET stream", rawResponse("text/event-stream", c.serveStream), "Changes as server-sent events.")},
 		notes: "It begins with `event: hello` and then sends `event: change` with " +
 			"`{\"seq\":n,\"kind\":k,\"record\":…}`. Kind `message`, `delivery`, `event`, `request` or `fault` has the " +
 			"summary that the list shows, and `clock` has the clock after it was set, stopped or advanced. Without a " +

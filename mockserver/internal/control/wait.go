@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,20 +21,16 @@ import (
 const maxWait = 60_000
 
 func (c *Control) waitRoute() route {
-	return route{
-		pattern: "POST wait",
-		summary: "Waits for what an application does in the background: until there are `count` messages, deliveries, " +
-			"requests or events that match the filters, which are those of the lists. It returns them, the latest first, " +
-			"with `total`, which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` " +
-			"when every delivery has succeeded or failed. 504 after the timeout; 409 at once if a drain would wait for a " +
-			"frozen clock. The body overrides the parameters. To wait for more than a minute, send the request again.",
-		query: []param{
+	return handle("POST wait", optional(jsonBody(c.wait)),
+		"Waits for what an application does in the background: until there are `count` messages, deliveries, requests or "+
+			"events that match the filters, which are those of the lists. It returns them, the latest first, with `total`, "+
+			"which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` when every "+
+			"delivery has succeeded or failed. 504 after the timeout; 409 at once if a drain would wait for a frozen clock. "+
+			"The body overrides the parameters. To wait for more than a minute, send the request again.").
+		params(
 			choice("drain", "whether to wait for retries and rate limits", "true", "false"),
-			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000),
-		},
-		handler: optional(jsonBody(c.wait)),
-		example: example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`},
-	}
+			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)).
+		try(example{body: `{"for":"message","to":"ada@example.org","count":1,"timeout_ms":5000}`})
 }
 
 type waitBody struct {
@@ -73,14 +70,11 @@ func (w *word) UnmarshalJSON(b []byte) error {
 
 // values returns the filters as the parameters of a list.
 func (f waitFilters) values() url.Values {
-	text, _ := json.Marshal(f) // strings and an integer
-	given := map[string]any{}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.UseNumber()
-	_ = decoder.Decode(&given)
-	out := url.Values{}
-	for name, value := range given {
-		out.Set(name, fmt.Sprint(value))
+	out, v := url.Values{}, reflect.ValueOf(f)
+	for i, field := range fieldsOf(v.Type()) {
+		if given := v.Field(i); !given.IsNil() {
+			out.Set(field.name, fmt.Sprint(given.Elem()))
+		}
 	}
 	return out
 }
