@@ -1,3 +1,7 @@
+// The files of this package, from top to bottom: recipients.go, records.go, events.go,
+// faults.go, clock.go and state.go have the methods for tests; listen.go, this file and
+// config.go make a server.
+
 package mockserver
 
 import (

@@ -42,7 +42,7 @@ func TestManual(t *testing.T) {
 	}
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
-			if !strings.Contains(string(got), "### `"+rt.method()+" "+rt.path()+"`\n") {
+			if !strings.Contains(string(got), "### `"+rt.method+" "+rt.path+"`\n") {
 				t.Errorf("docs/control-api.md does not describe %s", rt.pattern)
 			}
 		}
@@ -101,7 +101,7 @@ func paragraph(out *bytes.Buffer, text string) {
 
 // describe writes what the manual says of a route.
 func (rt route) describe(out *bytes.Buffer) {
-	fmt.Fprintf(out, "\n### `%s %s`\n", rt.method(), rt.path())
+	fmt.Fprintf(out, "\n### `%s %s`\n", rt.method, rt.path)
 	paragraph(out, rt.summary)
 	if len(rt.query) > 0 {
 		out.WriteString("\n| parameter | description | values |\n|---|---|---|\n")
@@ -173,11 +173,11 @@ func (s *schema) isList() bool {
 
 // curl is the example of a route as a command.
 func (rt route) curl() string {
-	path := rt.path()
+	path := rt.path
 	if rt.example.path != "" {
 		path = Prefix + rt.example.path
 	}
-	method, _, _ := strings.Cut(strings.Replace(rt.method(), "*", "GET", 1), " ")
+	method, _, _ := strings.Cut(strings.Replace(rt.method, "*", "GET", 1), " ")
 	for _, name := range pathNames(path) {
 		path = strings.Replace(path, "{"+name+"}", "$"+strings.ToUpper(name), 1)
 	}

@@ -41,7 +41,7 @@ func (c *Control) openAPI(*request) (object, error) {
 	for _, s := range c.sections() {
 		tags = append(tags, object{"name": s.title, "description": strings.TrimSpace(s.intro + "\n\n" + s.notes)})
 		for _, rt := range s.routes {
-			path := strings.ReplaceAll(rt.path(), "...}", "}")
+			path := strings.ReplaceAll(rt.path, "...}", "}")
 			item, _ := paths[path].(object)
 			if item == nil {
 				item = object{}
@@ -69,16 +69,16 @@ func (c *Control) openAPI(*request) (object, error) {
 
 // methods returns the methods of the route.
 func (rt route) methods() []string {
-	if rt.method() == "*" {
+	if rt.method == "*" {
 		return []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost}
 	}
-	return []string{rt.method()}
+	return []string{rt.method}
 }
 
 // openAPI describes an operation. It adds the objects that it refers to.
 func (rt route) openAPI(method, tag string, schemas object) object {
 	parameters := []object{}
-	for _, name := range pathNames(rt.path()) {
+	for _, name := range pathNames(rt.path) {
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, p := range rt.query {
@@ -99,7 +99,7 @@ func (rt route) openAPI(method, tag string, schemas object) object {
 		responses["204"] = object{"description": "Success, and nothing to return"}
 	}
 	out := object{
-		"operationId": operationID(method, rt.path()), "tags": []string{tag}, "summary": rt.summary,
+		"operationId": operationID(method, rt.path), "tags": []string{tag}, "summary": rt.summary,
 		"parameters": parameters, "responses": responses,
 	}
 	if body := rt.body(); body != nil && method != http.MethodGet && method != http.MethodDelete {

@@ -23,6 +23,8 @@ type section struct {
 // and /_mock/openapi.json use the declaration.
 type route struct {
 	pattern string // a method, or *, and a path below Prefix, as net/http has them
+	method  string
+	path    string // from the root
 	summary string // Markdown
 	query   []param
 	handler handler
@@ -31,7 +33,8 @@ type route struct {
 
 // handle declares a route.
 func handle(pattern string, h handler, summary string) route {
-	return route{pattern: pattern, handler: h, summary: summary}
+	method, path, _ := strings.Cut(pattern, " ")
+	return route{pattern: pattern, method: method, path: Prefix + path, handler: h, summary: summary}
 }
 
 func (rt route) params(query ...param) route {
@@ -43,17 +46,6 @@ func (rt route) params(query ...param) route {
 func (rt route) try(e example) route {
 	rt.example = e
 	return rt
-}
-
-func (rt route) method() string {
-	method, _, _ := strings.Cut(rt.pattern, " ")
-	return method
-}
-
-// path returns the path of the route, from the root.
-func (rt route) path() string {
-	_, path, _ := strings.Cut(rt.pattern, " ")
-	return Prefix + path
 }
 
 // example is a request that works: the manual shows it, and a test sends it.

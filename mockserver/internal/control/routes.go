@@ -36,7 +36,7 @@ func New(w *environment.Environment, o Options) http.Handler {
 	mux := http.NewServeMux()
 	for _, s := range c.sections() {
 		for _, rt := range s.routes {
-			mux.Handle(strings.TrimPrefix(rt.method()+" "+rt.path(), "* "), rt)
+			mux.Handle(strings.TrimPrefix(rt.method+" "+rt.path, "* "), rt)
 		}
 	}
 	mux.HandleFunc(Prefix, func(w http.ResponseWriter, r *http.Request) { c.unrouted(mux, w, r) })
@@ -73,7 +73,7 @@ func (c *Control) noRoute(r *http.Request) string {
 	var known []string
 	for _, s := range c.sections() {
 		for _, rt := range s.routes {
-			known = append(known, suggest.Fill(strings.TrimPrefix(rt.path(), Prefix), path))
+			known = append(known, suggest.Fill(strings.TrimPrefix(rt.path, Prefix), path))
 		}
 	}
 	if right := suggest.Closest(path, known); right != "" && right != path {

@@ -32,7 +32,7 @@ func ask(t *testing.T, console http.Handler, method, target string, header ...st
 
 // at is where a route can be asked: each name in braces is x.
 func (rt route) at(q url.Values) (method, target string) {
-	path := rt.path()
+	path := rt.path
 	for _, name := range pathNames(path) {
 		path = strings.NewReplacer("{"+name+"}", "x", "{"+name+"...}", "x").Replace(path)
 	}
@@ -204,10 +204,10 @@ func TestOpenAPI(t *testing.T) {
 	ids := map[string]bool{}
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
-			item := doc.Paths.Value(strings.ReplaceAll(rt.path(), "...}", "}"))
+			item := doc.Paths.Value(strings.ReplaceAll(rt.path, "...}", "}"))
 			for _, method := range rt.methods() {
 				if item == nil || item.GetOperation(method) == nil {
-					t.Errorf("the document lacks %s %s", method, rt.path())
+					t.Errorf("the document lacks %s %s", method, rt.path)
 					continue
 				}
 				op := item.GetOperation(method)
