@@ -95,7 +95,7 @@ func (d *draft) object(s *openapi3.Schema) {
 		names = append(names, "first_name", `with \"quotes\"`)
 	}
 	if d.odd(20) {
-		names = append(names, oneOf(d.Rand, []string{"later", "Email", "NAME", `nam\u0065x`, "", "7"}))
+		names = append(names, oneOf(d.Rand, []string{"later", "Email", "NAME", `nam\u0065x`, "\xff", "", "7"}))
 	}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(s.Required, name) && d.IntN(3) == 0 || d.odd(80) })

@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // text is a position in JSON that is known to be valid. Its methods read only
@@ -65,9 +66,10 @@ func (t *text) quoted() []byte {
 // escapes reports whether the backslashes at the end of raw escape what follows.
 func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
-// unescaped returns the string whose JSON is raw, without its quotes.
+// unescaped returns the string whose JSON is raw, without its quotes. Bytes that are
+// not UTF-8 are replaced, as encoding/json does.
 func unescaped(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\\') < 0 {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return raw
 	}
 	var s string
