@@ -41,11 +41,10 @@ func (s *Server) Redeliver(deliveryID string) error {
 	return s.env.Deliveries.Redeliver(deliveryID)
 }
 
-// DiagnoseSignature tells how somebody came to a signature that is not the one
-// of this body and secret: which of the usual mistakes gives just that value. It
-// is empty if the signature is right. The answer holds neither the secret nor
-// any signature. A secret that is empty or has an unknown hash function is an
-// answer as well.
+// DiagnoseSignature explains why a signature is not that of a body and a secret: it
+// returns the mistake that results in this signature, if it is a common one, and ""
+// if the signature is right. The text contains neither the secret nor a signature.
+// It also reports a secret that is empty or has an unknown hash function.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

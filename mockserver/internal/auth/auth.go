@@ -1,8 +1,8 @@
-// Package auth knows who may ask the platform: the access tokens, whose they
-// are and for how long.
+// Package auth has the access tokens of the platform.
 package auth
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -14,39 +14,29 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete fills in what is left out; usual is the secret text of a token that
-// has none.
+// Complete fills in the defaults; usual is the default of the secret text.
 func Complete(given []record.Token, usual string) []record.Token {
 	if len(given) == 0 {
 		given = []record.Token{{}}
 	}
 	out := make([]record.Token, len(given))
 	for i, t := range given {
-		if t.Token == "" {
-			t.Token = usual
-		}
-		if t.UserID == 0 {
-			t.UserID = 1
-		}
-		if t.UserEmail == "" {
-			t.UserEmail = "user@example.com"
-		}
-		if t.AccountID == 0 {
-			t.AccountID = 1
-		}
+		t.Token = cmp.Or(t.Token, usual)
+		t.UserID, t.AccountID = cmp.Or(t.UserID, 1), cmp.Or(t.AccountID, 1)
+		t.UserEmail = cmp.Or(t.UserEmail, "user@example.com")
 		out[i] = t
 	}
 	return out
 }
 
-// Why a token opens nothing. Neither says which token it is.
+// Errors of [Set.Find]. They do not contain the token.
 var (
 	ErrUnknown = errors.New("the access token is missing or unknown")
 	ErrExpired = errors.New("the access token has expired")
 )
 
-// Set is the tokens that are known: those of the configuration, which come back
-// with every [Set.Reset], and those that were added. All methods may be called
+// Set is the set of valid tokens: those of the configuration, which every
+// [Set.Reset] restores, and those that were added. All methods may be called
 // concurrently.
 type Set struct {
 	now        func() time.Time
@@ -62,21 +52,20 @@ type known struct {
 	expires time.Time // zero is never
 }
 
-// New returns the tokens of a configuration, which are complete. now tells the
-// time.
+// New returns the tokens of a configuration, which are complete.
 func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset()
 	return s
 }
 
-// Reset leaves the tokens of the configuration and some that had been added, each
-// as it was in the beginning.
+// Reset restores the tokens of the configuration and some that had been added, each
+// with its whole lifetime.
 func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount does so for the tokens of an account. The others stay as they are.
+// ResetAccount does that for the tokens of one account.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
@@ -110,7 +99,7 @@ func (s *Set) Added() []record.Token {
 	return out
 }
 
-// begin starts the time for which a token is good.
+// begin starts the lifetime of a token.
 func (s *Set) begin(t record.Token, added bool) known {
 	k := known{Token: t, added: added}
 	if t.ExpiresIn != 0 {

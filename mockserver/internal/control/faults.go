@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -63,27 +64,14 @@ func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
 	added, err := c.Inject([]record.Fault{in.Fault})
 	if err != nil {
-		return fault.RuleWire{}, faultProblem(err)
+		errs, _ := errors.AsType[fault.FieldErrors](err) // it returns no others
+		p := &problem.Error{Status: http.StatusUnprocessableEntity}
+		for _, e := range errs {
+			p.Details = append(p.Details, problem.At("value_error", e.Rule, "body", e.Field))
+		}
+		return fault.RuleWire{}, p
 	}
 	return fault.WireOf(added[0]), nil
-}
-
-// faultProblem lists the errors of a rule.
-func faultProblem(err error) error {
-	p := &problem.Error{Status: http.StatusUnprocessableEntity}
-	var collect func(error)
-	collect = func(err error) {
-		switch err := err.(type) { //nolint:errorlint // it walks the tree itself
-		case interface{ Unwrap() []error }:
-			for _, e := range err.Unwrap() {
-				collect(e)
-			}
-		case *fault.FieldError:
-			p.Details = append(p.Details, problem.At("value_error", err.Rule, "body", err.Field))
-		}
-	}
-	collect(err)
-	return p
 }
 
 type switchBody struct {

@@ -44,17 +44,17 @@ type Environment struct {
 
 // Inject adds faults to the plan, if the contract knows what they are about.
 func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
-	var errs []error
+	var errs fault.FieldErrors
 	for _, f := range faults {
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
-			errs = append(errs, &fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
+			errs = append(errs, fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
 		}
 		if f.Method != "" && !contract.HasMethod(f.Method) {
-			errs = append(errs, &fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
+			errs = append(errs, fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
 		}
 	}
-	if err := fault.Join(errs...); err != nil {
-		return nil, err
+	if errs != nil {
+		return nil, errs
 	}
 	return w.Faults.Add(faults)
 }

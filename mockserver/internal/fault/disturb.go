@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,10 +16,9 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Disturb answers a request that a rule of the plan hit. act carries the request
-// out as if nothing had happened and answers to the writer it is given. A lost
-// connection is a panic with [http.ErrAbortHandler], as net/http wants it. What
-// is delayed or hangs ends with the plan at the latest.
+// Disturb applies a rule to a request. act processes the request and responds to the
+// writer that it is given. A lost connection is a panic with [http.ErrAbortHandler],
+// as net/http expects. Closing the plan ends every delay.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// Only with the body read does net/http notice that the client has gone.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -64,12 +64,7 @@ const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 
 func respond(f record.Fault, w http.ResponseWriter, status int, contentType, body string) {
-	if f.Status != 0 {
-		status = f.Status
-	}
-	if f.Body != "" {
-		body = f.Body
-	}
+	status = cmp.Or(f.Status, status)
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	if f.RetryAfter != "" {
@@ -79,7 +74,7 @@ func respond(f record.Fault, w http.ResponseWriter, status int, contentType, bod
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
+	_, _ = io.WriteString(w, cmp.Or(f.Body, body))
 }
 
 func respondStatus(f record.Fault, w http.ResponseWriter) {
@@ -92,27 +87,16 @@ func respondStatus(f record.Fault, w http.ResponseWriter) {
 }
 
 func respondRedirect(f record.Fault, w http.ResponseWriter, r *http.Request) {
-	location := f.Location
-	if location == "" {
-		location = "https://elsewhere.invalid" + r.URL.RequestURI()
-	}
-	w.Header().Set("Location", location)
+	w.Header().Set("Location", cmp.Or(f.Location, "https://elsewhere.invalid"+r.URL.RequestURI()))
 	respond(f, w, http.StatusTemporaryRedirect, "text/plain; charset=utf-8", "")
 }
 
-// respondOversize writes until the client has had enough.
+// respondOversize writes until the client stops reading.
 func respondOversize(f record.Fault, w http.ResponseWriter, answer *inproc.Recording) {
 	const open, end = `{"padding":"`, `"}`
-	left := f.Size
-	if left == 0 {
-		left = defaultOversize
-	}
-	status := answer.Status
-	if f.Status != 0 {
-		status = f.Status
-	}
+	left := cmp.Or(f.Size, defaultOversize)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
+	w.WriteHeader(cmp.Or(f.Status, answer.Status))
 	_ = http.NewResponseController(w).Flush()
 	_, err := io.WriteString(w, open)
 	chunk := bytes.Repeat([]byte("x"), 64<<10)
@@ -122,8 +106,7 @@ func respondOversize(f record.Fault, w http.ResponseWriter, answer *inproc.Recor
 	_, _ = io.WriteString(w, end)
 }
 
-// truncate announces the whole body and sends half of it. An answer without a
-// body is lost as a whole.
+// truncate sends half of the body that it announces, or nothing if there is no body.
 func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)
@@ -145,7 +128,7 @@ func abort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause reports whether nobody gave up in the meantime.
+// pause waits, and reports whether the client is still there.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -1,9 +1,8 @@
-// Package fault is the plan of what goes wrong, and makes it go wrong.
+// Package fault has the rules for fault injection.
 //
-// A plan is asked at three doors whether one of its rules hits: [Plan.Request]
-// by the gateway, [Plan.Message] by the platform, [Plan.Delivery] by deliveries.
-// What hits a request is carried out here, by [Plan.Disturb]; what hits a message
-// or a delivery is carried out where that is made.
+// The gateway calls [Plan.Request] for the rule that matches, and [Plan.Disturb] to
+// apply it. The platform and the deliveries call [Plan.Message] and [Plan.Delivery], and
+// apply the rules themselves.
 package fault
 
 import (
@@ -31,18 +30,18 @@ type Wire struct {
 	DelayMS int64 `json:"delay_ms,omitzero" doc:"a wait before anything else, up to 24 hours"`
 }
 
-// subject is what a rule is about.
-type subject int
+// aim is what a rule applies to.
+type aim int
 
 const (
-	requests subject = iota
+	requests aim = iota
 	messages
 	deliveries
 )
 
 // actions lists every action and what it happens to.
-func actions() map[record.FaultAction]subject {
-	return map[record.FaultAction]subject{
+func actions() map[record.FaultAction]aim {
+	return map[record.FaultAction]aim{
 		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
 		record.FaultTruncate: requests, record.FaultOversize: requests, record.FaultNotJSON: requests,
 		record.FaultRedirect: requests, record.FaultDelay: requests,
@@ -51,7 +50,7 @@ func actions() map[record.FaultAction]subject {
 	}
 }
 
-func subjectOf(f record.Fault) subject {
+func aimOf(f record.Fault) aim {
 	if f.Action == record.FaultDelay && (f.Event != "" || f.WebhookID != "") {
 		return deliveries
 	}
@@ -61,72 +60,48 @@ func subjectOf(f record.Fault) subject {
 // Actions lists the names of all actions, sorted.
 func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
-// FieldError is a field of a fault that breaks a rule.
+// FieldErrors are the invalid fields of faults.
+type FieldErrors []FieldError
+
+// FieldError is an invalid field of a fault, and the rule that it breaks.
 type FieldError struct{ Field, Rule string }
 
-// Error implements error.
-func (e *FieldError) Error() string { return "mockserver: fault: " + e.Field + ": " + e.Rule }
-
-// mistakes are several errors in one line.
-type mistakes []error
-
-// Error implements error.
-func (m mistakes) Error() string {
-	lines := make([]string, len(m))
-	for i, err := range m {
-		lines[i] = err.Error()
+// Error implements error, in one line.
+func (e FieldErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, f := range e {
+		lines[i] = "mockserver: fault: " + f.Field + ": " + f.Rule
 	}
 	return strings.Join(lines, "; ")
 }
 
-// Unwrap serves [errors.As].
-func (m mistakes) Unwrap() []error { return m }
-
-// Join is [errors.Join] for an error of one line.
-func Join(errs ...error) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if len(errs) == 0 {
-		return nil
-	}
-	return mistakes(errs)
-}
-
-// check returns every mistake in a fault.
-func check(f record.Fault) error {
-	var errs []error
-	wrong := func(is bool, field, rule string) {
-		if is {
-			errs = append(errs, &FieldError{field, rule})
+// check returns the invalid fields of a fault.
+func check(f record.Fault) (errs FieldErrors) {
+	reject := func(invalid bool, field, rule string) {
+		if invalid {
+			errs = append(errs, FieldError{field, rule})
 		}
 	}
 	_, known := actions()[f.Action]
-	subject := subjectOf(f)
-	ways := 0
-	for _, given := range []bool{f.Nth != 0, f.Every != 0, f.Probability != 0} {
-		if given {
-			ways++
-		}
-	}
-	wrong(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
-	wrong(ways > 1, "probability", "want one of nth, every and probability at most")
-	wrong(f.Nth < 0, "nth", "want 1 or more")
-	wrong(f.Every < 0, "every", "want 1 or more")
-	wrong(f.Times < 0, "times", "want 0 or more")
-	wrong(!(f.Probability >= 0 && f.Probability <= 1), "probability", "want 0 to 1")
-	wrong(f.Delay < 0 || f.Delay > MaxDelay, "delay", "want 0 to 24 h")
-	wrong(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "want 200 to 599")
-	wrong(f.Size < 0 || f.Size > maxOversize, "size", "want 0 to 1 GiB")
-	wrong(f.Path != "" && f.Path[0] != '/', "path", "want a slash first")
-	wrong(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "want one line")
-	wrong(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "want one line")
-	if known && subject != requests {
-		wrong(f.Operation != "", "operation", string(f.Action)+" is not about requests")
-		wrong(f.Method != "", "method", string(f.Action)+" is not about requests")
-		wrong(f.Path != "", "path", string(f.Action)+" is not about requests")
-	}
-	if known && subject != deliveries {
-		wrong(f.Event != "", "event", string(f.Action)+" is not about deliveries")
-		wrong(f.WebhookID != "", "webhook_id", string(f.Action)+" is not about deliveries")
-	}
-	return Join(errs...)
+	to := aimOf(f)
+	exclusive := slices.DeleteFunc([]bool{f.Nth != 0, f.Every != 0, f.Probability != 0}, func(given bool) bool { return !given })
+	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
+	reject(len(exclusive) > 1, "probability", "want one of nth, every and probability at most")
+	reject(f.Nth < 0, "nth", "want 1 or more")
+	reject(f.Every < 0, "every", "want 1 or more")
+	reject(f.Times < 0, "times", "want 0 or more")
+	reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "want 0 to 1")
+	reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "want 0 to 24 h")
+	reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "want 200 to 599")
+	reject(f.Size < 0 || f.Size > maxOversize, "size", "want 0 to 1 GiB")
+	reject(f.Path != "" && f.Path[0] != '/', "path", "want a slash first")
+	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "want one line")
+	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "want one line")
+	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries
+	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" is not about requests")
+	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" is not about requests")
+	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" is not about requests")
+	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" is not about deliveries")
+	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" is not about deliveries")
+	return errs
 }

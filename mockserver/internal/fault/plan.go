@@ -46,8 +46,8 @@ type RuleWire struct {
 // WireOf returns a rule as JSON has it.
 func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
-// Plan holds the rules. Every rule counts everything that it is about; of
-// those that hit, the first acts.
+// Plan holds the rules. Every rule counts everything that it applies to; of
+// those that match, the first one acts.
 type Plan struct {
 	log     *slog.Logger
 	changes *activity.Feed
@@ -83,12 +83,12 @@ func chooseSeed(seed uint64) uint64 {
 // Add adds faults to the end of the plan and returns their rules. It adds none if
 // one has a mistake.
 func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
-	var errs []error
+	var errs FieldErrors
 	for _, f := range faults {
-		errs = append(errs, check(f))
+		errs = append(errs, check(f)...)
 	}
-	if err := Join(errs...); err != nil {
-		return nil, err
+	if errs != nil {
+		return nil, errs
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Plan) Remove(id string) int {
 }
 
 // pick counts for all rules about a subject that match, and returns the first hit.
-func (p *Plan) pick(subject subject, matches func(record.Fault) bool) *record.FaultRule {
+func (p *Plan) pick(to aim, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (p *Plan) pick(subject subject, matches func(record.Fault) bool) *record.Fa
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		if rule.Enabled && subjectOf(rule.Fault) == subject && matches(rule.Fault) && rule.hit() && first == nil {
+		if rule.Enabled && aimOf(rule.Fault) == to && matches(rule.Fault) && rule.hit() && first == nil {
 			first = rule
 		}
 	}

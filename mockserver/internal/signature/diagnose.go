@@ -1,4 +1,4 @@
-// Package signature finds out what a wrong signature was made of.
+// Package signature explains wrong signatures.
 package signature
 
 import (
@@ -11,11 +11,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose tells how somebody came to a signature that is not the one of this
-// body and secret: which of the usual mistakes gives just that value. It is empty
-// if the signature is right. The answer holds neither the secret nor any
-// signature. A secret that is empty or has an unknown hash function is an answer
-// as well.
+// Diagnose returns the mistake that results in a wrong signature of a body, if it is
+// a common one. It is empty if the signature is right. The text contains neither the
+// secret nor a signature. It also reports an invalid secret.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -24,7 +22,7 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	if verifier.Verify(body, signature) == nil {
 		return ""
 	}
-	if reason := misshapen(secret, body, signature); reason != "" {
+	if reason := misencoded(secret, body, signature); reason != "" {
 		return reason
 	}
 	raw, _ := hex.DecodeString(signature)
@@ -37,15 +35,11 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 			return m.reason + " It is also in hexadecimal: encode it as base64."
 		}
 	}
-	if signature == hex.EncodeToString(plainSum(body)) || signature == base64.StdEncoding.EncodeToString(plainSum(body)) {
+	sum := sha256.Sum256(body)
+	if signature == hex.EncodeToString(sum[:]) || signature == base64.StdEncoding.EncodeToString(sum[:]) {
 		return "It is a plain hash of the body, without the secret: compute an HMAC."
 	}
-	return "None of the usual mistakes: see which webhook the secret belongs to, and that these are the bytes that were delivered."
-}
-
-func plainSum(body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return sum[:]
+	return "None of the common mistakes: check that the secret is that of this webhook, and that these are the bytes that were delivered."
 }
 
 // signs reports whether the signature is the one of the secret and the body.
@@ -54,8 +48,8 @@ func signs(secret webhook.Secret, body []byte, signature string) bool {
 	return err == nil && verifier.Verify(body, signature) == nil
 }
 
-// misshapen finds the right value in another encoding.
-func misshapen(secret webhook.Secret, body []byte, signature string) string {
+// misencoded finds the right value in another encoding, or with something around it.
+func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	text, _ := webhook.Sign(secret, body) // Diagnose has checked the secret
 	right, _ := base64.StdEncoding.DecodeString(text)
 	switch {
@@ -69,27 +63,23 @@ func misshapen(secret webhook.Secret, body []byte, signature string) string {
 		return "The right value in the URL alphabet of base64: use the standard one."
 	case signature == base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(right))):
 		return "The base64 of the hexadecimal text: encode the bytes themselves."
-	case strings.TrimSpace(signature) != signature:
-		return misshapenOr(secret, body, strings.TrimSpace(signature), "The right value with white space around it.")
 	}
-	if _, value, ok := strings.Cut(signature, "="); ok && (strings.HasPrefix(signature, "sha256=") || strings.HasPrefix(signature, "sha512=")) {
-		return misshapenOr(secret, body, value, "The right value behind a prefix: the platform sends none.")
+	inner, reason := strings.TrimSpace(signature), "The right value with white space around it."
+	if prefix, value, _ := strings.Cut(inner, "="); inner == signature && (prefix == "sha256" || prefix == "sha512") {
+		inner, reason = value, "The right value after a prefix: the platform sends none."
+	} else if _, value, ok := strings.Cut(inner, ":"); inner == signature && ok {
+		inner, reason = strings.TrimSpace(value), "The right value after the name of its header."
 	}
-	if _, value, ok := strings.Cut(signature, ":"); ok {
-		return misshapenOr(secret, body, strings.TrimSpace(value), "The right value behind the name of its header.")
-	}
-	return ""
-}
-
-// misshapenOr judges what is left of a signature without what surrounds it.
-func misshapenOr(secret webhook.Secret, body []byte, signature, reason string) string {
-	if signs(secret, body, signature) {
+	switch {
+	case inner == signature:
+		return ""
+	case inner == text:
 		return reason
 	}
-	return misshapen(secret, body, signature)
+	return misencoded(secret, body, inner)
 }
 
-// mistake is what a signature may have been made of instead.
+// mistake is an input that a signature may have been computed from by mistake.
 type mistake struct {
 	secret webhook.Secret
 	body   []byte
@@ -107,10 +97,10 @@ func mistakes(secret webhook.Secret, body []byte) []mistake {
 		{other, body, "Made with " + string(other.Hash) + ": the webhook's hash_function says otherwise."},
 		{with(secret.Key + "\n"), body, "The secret has a line feed at its end."},
 		{with(strings.TrimSpace(secret.Key)), body, "The secret given here has white space around it."},
-		{secret, nil, "Computed over nothing: the body had been read before."},
+		{secret, nil, "Computed over nothing: the body had already been read."},
 		{secret, append(bytes.Clone(body), '\n'), "Computed over the body and a line feed."},
 		{secret, trimmed, "Computed over the body without the line feed at its end: perhaps it was added to this copy."},
-		{secret, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body behind a byte order mark."},
+		{secret, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body after a byte order mark."},
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if key, err := encoding.DecodeString(secret.Key); err == nil {
@@ -121,7 +111,7 @@ func mistakes(secret webhook.Secret, body []byte) []mistake {
 		out = append(out, mistake{with(string(key)), body, "The secret was decoded from hexadecimal: use its characters as they are."})
 	}
 	for _, again := range reencoded(body) {
-		out = append(out, mistake{secret, again, "Computed over JSON that was decoded and encoded again: use the bytes as they came."})
+		out = append(out, mistake{secret, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
 	}
 	return out
 }

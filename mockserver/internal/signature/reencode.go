@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"unicode"
 	"unicode/utf16"
 )
 
-// spelling is how an encoder writes strings: JavaScript's, Python's, and PHP's,
-// which has settings for both.
-type spelling struct {
-	ascii   bool // what is not ASCII is escaped
-	slashes bool // slashes are escaped
-}
+var (
+	jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
+)
 
-// reencoded is a JSON body as the encoders of some languages write it again: in
-// its order or sorted, with their escapes, and laid out in their ways.
+// reencoded returns a JSON body as the encoders of common languages would write it
+// again: in its order or sorted, with their escapes and layouts.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer
@@ -29,44 +28,19 @@ func reencoded(body []byte) (out [][]byte) {
 	}
 	for _, text := range [][]byte{compact.Bytes(), sorted} {
 		out = append(out, layouts(text)...)
-		for _, s := range []spelling{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
-			out = append(out, layouts(s.respell(text))...)
+		for _, e := range []escapes{{}, {ascii: true}, {slashes: true}, {ascii: true, slashes: true}} {
+			out = append(out, layouts(jsonString.ReplaceAllFunc(text, e.write))...)
 		}
 	}
 	return out
 }
 
-// respell writes the strings of a compact text anew.
-func (s spelling) respell(text []byte) []byte {
-	var out []byte
-	for len(text) > 0 {
-		n := 1
-		if text[0] != '"' {
-			out = append(out, text[0])
-		} else {
-			n = stringLength(text)
-			out = append(out, s.spell(text[:n])...)
-		}
-		text = text[n:]
-	}
-	return out
-}
+// escapes are what an encoder escapes in strings: JavaScript's none, Python's ASCII
+// only, and PHP's has settings for both.
+type escapes struct{ ascii, slashes bool }
 
-// stringLength returns how long the string is that text begins with.
-func stringLength(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
-// spell writes a string anew.
-func (s spelling) spell(quoted []byte) []byte {
+// write writes a string of JSON again.
+func (e escapes) write(quoted []byte) []byte {
 	var value string
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
@@ -77,9 +51,9 @@ func (s spelling) spell(quoted []byte) []byte {
 	var out []byte
 	for _, r := range string(bytes.TrimSuffix(plain.Bytes(), []byte("\n"))) {
 		switch {
-		case s.slashes && r == '/':
+		case e.slashes && r == '/':
 			out = append(out, '\\', '/')
-		case s.ascii && r > unicode.MaxASCII:
+		case e.ascii && r > unicode.MaxASCII:
 			for _, unit := range utf16.Encode([]rune{r}) {
 				out = fmt.Appendf(out, `\u%04x`, unit)
 			}
@@ -90,31 +64,21 @@ func (s spelling) spell(quoted []byte) []byte {
 	return out
 }
 
-// layouts is a compact text as it is, with spaces, and indented.
+// layouts returns a compact text as it is, with spaces as Python writes them, and
+// indented.
 func layouts(compact []byte) [][]byte {
-	out := [][]byte{compact, spaced(compact)}
+	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {
+		if token[0] == '"' {
+			return token
+		}
+		return append(token[:1:1], ' ')
+	})
+	out := [][]byte{compact, spaced}
 	for _, indent := range []string{"  ", "    "} {
 		var lines bytes.Buffer
 		if json.Indent(&lines, compact, "", indent) == nil {
 			out = append(out, lines.Bytes())
 		}
-	}
-	return out
-}
-
-// spaced puts a space behind each comma and colon, as Python does.
-func spaced(compact []byte) []byte {
-	out := make([]byte, 0, len(compact)*5/4)
-	for len(compact) > 0 {
-		n := 1
-		if compact[0] == '"' {
-			n = stringLength(compact)
-		}
-		out = append(out, compact[:n]...)
-		if compact[0] == ',' || compact[0] == ':' {
-			out = append(out, ' ')
-		}
-		compact = compact[n:]
 	}
 	return out
 }
