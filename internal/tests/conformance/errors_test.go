@@ -85,6 +85,12 @@ func TestMistakesInRequests(t *testing.T) {
 		l.post("/v2/emails", f(`{"email":%q,"sender":{"name":"Shop"},"content":{}}`, ada)).
 			problem(422, "missing", "body.sender.email").problem(422, "missing", "body.content.subject")
 	}))
+	t.Run("more errors than are listed", inLab(func(l *lab) {
+		proves(l, "decision/6/first-hundred")
+		ids := strings.TrimSuffix(strings.Repeat(`"x",`, 150), ",")
+		res := l.post("/lists/1/contacts/tag", `{"contact_ids":[`+ids+`],"tags":["vip"]}`).problem(422, "value_error", "body.contact_ids.99")
+		want(l, "errors", strings.Count(string(res.raw), `"loc"`), 100)
+	}))
 	t.Run("a value of the wrong kind", inLab(func(l *lab) {
 		proves(l, "decision/7/422")
 		l.post("/lists", `{"name":7}`).problem(422, "value_error", "body.name")
