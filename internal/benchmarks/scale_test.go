@@ -1,4 +1,4 @@
-package main
+package benchmarks
 
 import (
 	"bytes"
@@ -99,13 +99,9 @@ func (s *scale) do(method, path, body string, args ...any) []byte {
 	if len(args) > 0 {
 		body = fmt.Sprintf(body, args...)
 	}
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Host = "127.0.0.1"
-	r.Header.Set("Authorization", "Bearer "+mockserver.DefaultToken)
-	r.Header.Set("Content-Type", "application/json")
 	response := httptest.NewRecorder()
-	s.srv.ServeHTTP(response, r)
-	if response.Code >= http.StatusMultipleChoices {
+	s.srv.ServeHTTP(response, newRequest(method, "http://127.0.0.1"+path, mockserver.DefaultToken, "application/json", strings.NewReader(body)))
+	if response.Code/100 != 2 {
 		s.b.Fatalf("%s %s: %d %s", method, path, response.Code, response.Body)
 	}
 	return response.Body.Bytes()
@@ -116,7 +112,7 @@ func (s *scale) post(path, body string, args ...any) { s.do(http.MethodPost, pat
 // create creates a resource and returns its id.
 func (s *scale) create(path, field, body string) string {
 	var response map[string]json.RawMessage
-	s.must(json.Unmarshal(s.do(http.MethodPost, path, body), &response))
+	check(json.Unmarshal(s.do(http.MethodPost, path, body), &response))
 	return string(bytes.Trim(response[field], `"`))
 }
 
@@ -127,12 +123,6 @@ func (s *scale) fill(n int, path, field, body string) []string {
 		ids[i] = s.create(path, field, body)
 	}
 	return ids
-}
-
-func (s *scale) must(err error) {
-	if err != nil {
-		s.b.Fatal(err)
-	}
 }
 
 func (s *scale) contacts(n int) {
@@ -154,7 +144,7 @@ func (s *scale) contacts(n int) {
 			Email string `json:"email"`
 		} `json:"data"`
 	}
-	s.must(json.Unmarshal(s.do(http.MethodGet, fmt.Sprintf("%s?per_page=100&page=%d", base, n/200), ""), &page))
+	check(json.Unmarshal(s.do(http.MethodGet, fmt.Sprintf("%s?per_page=100&page=%d", base, n/200), ""), &page))
 	contact := func(i int) string { return fmt.Sprintf("%s/%d", base, page.Data[i].ID) }
 	s.contactPages(base, n/100, page.Data[0].Email)
 	s.measure("flat/get", func(i int) { s.do(http.MethodGet, contact(i), "") })
@@ -174,7 +164,7 @@ func (s *scale) contacts(n int) {
 	s.measure("listing/campaign_to_all", func(int) {
 		id := s.create("/campaigns", "campaign_id", `{"name":"C","list_id":`+list+`,"sender":{"email":"s@example.com"},"content":{"subject":"S","text":"T"}}`)
 		s.post("/campaigns/"+id+"/schedule", "{}")
-		s.must(s.srv.Wait(s.b.Context()))
+		check(s.srv.Wait(s.b.Context()))
 	})
 }
 
@@ -196,21 +186,21 @@ func (s *scale) messages(n int) {
 	s.get("flat/console_outbox", "/_mock/outbox")
 	s.get("listing/console_outbox,search", "/_mock/outbox?search=ann")
 	s.get("flat/console_message", "/_mock/outbox/%s", last)
-	s.measure("flat/Server.Open", func(int) { s.must(s.srv.Open(last)) })
+	s.measure("flat/Server.Open", func(int) { check(s.srv.Open(last)) })
 	s.measure("listing/Server.Outbox", func(int) { s.srv.Outbox() })
-	s.measure("listing/Server.Snapshot", func(int) { s.must(s.srv.Snapshot(io.Discard)) })
+	s.measure("listing/Server.Snapshot", func(int) { check(s.srv.Snapshot(io.Discard)) })
 }
 
 func (s *scale) deliveries(n int) {
 	s.create("/webhooks", "webhook_id", `{"url":"http://receiver.test/","events":["Email.Opened"]}`)
 	ids := s.fill(5, "/v2/emails", "id", fmt.Sprintf(scaleEmail, "ann@example.com", "")) // so each has many deliveries
 	for i := range n {
-		s.must(s.srv.Open(ids[i%len(ids)]))
+		check(s.srv.Open(ids[i%len(ids)]))
 	}
-	s.must(s.srv.Wait(s.b.Context()))
+	check(s.srv.Wait(s.b.Context()))
 	s.measure("flat/fire_and_deliver", func(int) {
-		s.must(s.srv.Open(ids[0]))
-		s.must(s.srv.Wait(s.b.Context()))
+		check(s.srv.Open(ids[0]))
+		check(s.srv.Wait(s.b.Context()))
 	})
 	s.get("flat/console_deliveries", "/_mock/deliveries")
 	s.get("listing/console_deliveries,search", "/_mock/deliveries?search=ann")
