@@ -28,6 +28,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(24 * time.Hour)
+		synctest.Wait()
 		var want []time.Duration
 		var at time.Duration
 		for _, wait := range append([]time.Duration{0}, DefaultRetrySchedule()...) {
@@ -66,6 +67,7 @@ func TestRetriesAreIdentical(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if attempts != 2 {
 			t.Errorf("%d attempts, want 2", attempts)
 		}
