@@ -70,10 +70,10 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	} else if _, value, ok := strings.Cut(inner, ":"); inner == signature && ok {
 		inner, reason = strings.TrimSpace(value), "The right value after the name of its header."
 	}
-	switch {
-	case inner == signature:
+	if inner == signature {
 		return ""
-	case inner == text:
+	}
+	if inner == text {
 		return reason
 	}
 	return misencoded(secret, body, inner)
