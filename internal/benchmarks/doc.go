@@ -1,12 +1,12 @@
 // Package benchmarks compares the SDK with other SDKs, with net/http and JSON packages, and with code that a developer
-// would write without an SDK. The script run measures all comparisons with both supported releases of Go:
+// would write without an SDK:
 //
-//	internal/benchmarks/run                      # all comparisons, 10 rounds
-//	internal/benchmarks/run -bench Decode -rounds 3
-//	go test -C internal/benchmarks -run '^$' -bench Scale -benchtime 1x -timeout 0
+//	go test -C internal/benchmarks -run '^$' -bench Decode   # some comparisons with one release
+//	internal/benchmarks/run -bench Decode                    # with both, in a table beside the targets
+//	internal/benchmarks/run                                  # all comparisons
 //
-// A round runs each benchmark once, so that all contenders meet the same noise. The script compares the fastest rounds,
-// because other work on the machine only makes a round slower, and checks the ratios against targets.txt.
+// In each round the script runs all contenders, so that they meet the same noise. It compares the fastest samples, because
+// other work on the machine only makes a sample slower. docs/performance.md describes the method.
 //
 // The package is a module of its own, so the root go.mod does not require the SDKs that it compares with.
 package benchmarks

@@ -17,8 +17,6 @@ func drawings() map[string]string {
 		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
-		"docs/performance.md: this SDK beside others, with go1.26.8":                         "printed by internal/benchmarks",
-		"docs/performance.md: this SDK beside others, with go1.27.4":                         "printed by internal/benchmarks",
 		"docs/production.md: your application                        ":                       "a drawing",
 		"events/events.gen.go: Event                      Data":                              "a generated table",
 		"examples/durable/README.md: platform ──POST──▶ receive ──one commit:":               "a drawing",
