@@ -11,7 +11,7 @@ import (
 func Example() {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
-	var sent []record.Message = srv.Outbox()
-	fmt.Println(len(sent), "messages")
+	report := func(sent []record.Message) { fmt.Println(len(sent), "messages") }
+	report(srv.Outbox())
 	// Output: 0 messages
 }

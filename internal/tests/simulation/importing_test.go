@@ -57,12 +57,13 @@ func (j *importJob) email(i int) string {
 
 func (j *importJob) isBad(i int) bool { return j.Bad > 0 && i%j.Bad == j.Bad-1 }
 
-// source reads the file of contacts, which takes a little while for each batch.
-func (j *importJob) source(l *life) iter.Seq2[client.ImportContact, error] {
+// source reads the file of contacts, which takes a little while for each batch. After a canceled import, the client may still be
+// reading it: it therefore gets the number of the run as an argument.
+func (j *importJob) source(l *life, run int) iter.Seq2[client.ImportContact, error] {
 	return func(yield func(client.ImportContact, error) bool) {
 		for i := range j.Contacts {
 			if i%j.Batch == 0 {
-				name := fmt.Sprintf("read %s %d %d %d", j.id, i, j.runs, l.n)
+				name := fmt.Sprintf("read %s %d %d %d", j.id, i, run, l.n)
 				time.Sleep(j.c.w.chance.brief(name))
 				j.c.proc.ready(name)
 			}
@@ -115,7 +116,7 @@ func (j *importJob) checkpoint() int64 {
 func (j *importJob) once(l *life) {
 	w, from := j.c.w, j.checkpoint()
 	first := from == 0 && j.runs == 0
-	report, err := j.c.client().Contacts.Import(l.ctx, j.listID, j.source(l), client.ImportOptions{
+	report, err := j.c.client().Contacts.Import(l.ctx, j.listID, j.source(l, j.runs), client.ImportOptions{
 		BatchSize: j.Batch, Concurrency: j.Concurrency, Skip: from,
 		Checkpoint: func(confirmed int64) error { return j.keep(l, confirmed) },
 	})
