@@ -1,12 +1,13 @@
-// Command newsletter is a newsletter service: sign-up with double opt-in, nightly
-// import, campaigns and their results, order confirmations, a receiver with a
-// suppression table and lookups in the background, export, metrics.
+// Command newsletter is a newsletter service. It has sign-up with double
+// opt-in, a nightly import, campaigns and their results, order confirmations, a
+// webhook receiver with a suppression list, background lookups, an export and
+// metrics.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… HOOK_URL=https://…/hook \
 //	go run ./examples/newsletter -contacts contacts.csv
 //
-// Ctrl-C or SIGTERM ends it when what has begun is done. Without the variables
-// it sends one issue on the platform in memory.
+// Ctrl-C or SIGTERM ends it after the requests in progress. Without the
+// variables it sends one issue with the mock server.
 package main
 
 import (

@@ -18,14 +18,14 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// signUp has the platform ask for a confirmation. Whether an address is known
-// already is for nobody to find out here, so that is a success as well.
+// signUp requests a confirmation email for the address. It does not reveal
+// whether the address is already known, so that case is a success too.
 func (s *service) signUp(ctx context.Context, email string) error {
 	if s.isSuppressed(email) {
 		return nil
 	}
 	_, err := s.platform.Contacts.Create(ctx, s.listID, client.ContactCreate{Email: email, Resubscribe: true, DoubleOptIn: true})
-	if errors.Is(err, client.ErrOutcomeUnknown) { // an address is on a list once, so asking again does no harm
+	if errors.Is(err, client.ErrOutcomeUnknown) { // a list contains an address once, so repeating is safe
 		_, err = s.platform.Contacts.Create(ctx, s.listID, client.ContactCreate{Email: email, Resubscribe: true, DoubleOptIn: true})
 	}
 	if errors.Is(err, client.ErrContactExists) {
@@ -34,7 +34,7 @@ func (s *service) signUp(ctx context.Context, email string) error {
 	return err
 }
 
-// importNightly imports the contacts at three o'clock, every night.
+// importNightly imports the contacts every night at 3:00.
 func (s *service) importNightly(ctx context.Context) error {
 	for {
 		select {
@@ -44,12 +44,12 @@ func (s *service) importNightly(ctx context.Context) error {
 		}
 		if err := s.importContacts(ctx); err != nil {
 			s.counts.Add("import failed", 1)
-			slog.Error("import; the next night begins anew, and does nothing twice", "error", err)
+			slog.Error("import failed; the next night repeats it", "error", err)
 		}
 	}
 }
 
-// nextNight returns the next three o'clock. Some days have 23 hours, or 25.
+// nextNight returns the next time that is 3:00. Some days have 23 or 25 hours.
 func nextNight(now time.Time) time.Time {
 	year, month, day := now.Date()
 	if night := time.Date(year, month, day, 3, 0, 0, 0, now.Location()); night.After(now) {
@@ -58,8 +58,8 @@ func nextNight(now time.Time) time.Time {
 	return time.Date(year, month, day+1, 3, 0, 0, 0, now.Location())
 }
 
-// importContacts puts the rows of the file on the list. Nobody who has
-// unsubscribed, or not confirmed yet, becomes active by it.
+// importContacts imports the rows of the file. The import does not activate
+// contacts that have unsubscribed or have not confirmed yet.
 func (s *service) importContacts(ctx context.Context) error {
 	file, err := os.Open(s.contacts)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *service) importContacts(ctx context.Context) error {
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	rows := client.ContactsFromCSV(file, client.CSVOptions{BadRow: func(e *client.CSVError) error {
-		slog.Warn("row left out", "error", e)
+		slog.Warn("row skipped", "error", e)
 		return nil
 	}})
 	report, err := s.platform.Contacts.Import(ctx, s.listID, rows, client.ImportOptions{
@@ -81,7 +81,8 @@ func (s *service) importContacts(ctx context.Context) error {
 	return err
 }
 
-// export writes who is active, as CSV. An error means that some are missing.
+// export writes the active contacts as CSV. An error means that some are
+// missing.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
 	params := client.ListContactsParams{Filter: "status:active", PerPage: 100}
@@ -89,7 +90,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_ = w.Write([]string{c.Email, fmt.Sprint(c.SubscribedOn), strings.Join(c.Tags, ";")}) // w.Error tells
+		_ = w.Write([]string{c.Email, fmt.Sprint(c.SubscribedOn), strings.Join(c.Tags, ";")}) // see w.Error
 	}
 	w.Flush()
 	return w.Error()
@@ -97,8 +98,9 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 
 var errSuppressed = errors.New("the address does not want email, or does not exist")
 
-// confirm sends the confirmation of an order, once. After an ErrOutcomeUnknown
-// it is not sent again: examples/unknown-outcome finds out what became of it.
+// confirm sends the confirmation of an order at most once. After
+// ErrOutcomeUnknown it does not send again; examples/unknown-outcome finds out
+// whether the email was sent.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	if s.isSuppressed(address) {
 		return errSuppressed
@@ -123,8 +125,8 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	return err
 }
 
-// publish sends an issue to all active contacts, now. An issue goes by its
-// name: publishing it again, as after an error, goes on where that came to.
+// publish sends an issue to all active contacts now. It first looks for a
+// campaign with the same name, so it can be called again after an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
 	for c, err = range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{PerPage: 100}) {
 		if err != nil || c.Name == issue.Name {
@@ -141,7 +143,8 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 	return s.platform.Campaigns.Send(ctx, c.CampaignID)
 }
 
-// result waits until a campaign is sent, and counts its events so far, by name.
+// result waits until the campaign is sent, then returns its event counts so
+// far.
 func (s *service) result(ctx context.Context, campaignID int64) (map[string]string, error) {
 	if _, err := s.platform.Campaigns.Wait(ctx, campaignID, client.Campaign.Settled); err != nil {
 		return nil, err
@@ -155,27 +158,27 @@ func (s *service) result(ctx context.Context, campaignID int64) (map[string]stri
 	return result, nil
 }
 
-// handle gets each event once. What takes a lookup is noted for later.
+// handle gets each event once. It queues lookups for later.
 func (s *service) handle(_ context.Context, ev *events.Event) error {
 	if id := ev.CampaignID(); !id.IsZero() {
 		s.counts.Add(fmt.Sprintf("campaign %s %s", id, ev.Name), 1)
 	}
-	bounce, told := ev.Bounce()
+	bounce, hasBounce := ev.Bounce()
 	complaint := ev.Name == events.NameEmailReportedAsSpam
 	switch address, id := ev.Recipient(), ev.EmailID(); {
 	case address != "" && (bounce.Category.Hard() || complaint || ev.Name == events.NameSuppressedEmailAdded):
 		s.suppress(address)
-	case id != "" && (ev.Name == events.NameEmailBounced && !told || complaint): // the Email API's do not say why, or who
+	case id != "" && (ev.Name == events.NameEmailBounced && !hasBounce || complaint): // Email API events lack the reason or the address
 		s.lookups.Store(id, nil)
 		select {
 		case s.more <- struct{}{}:
-		default: // whoever takes the value that is there sees all
+		default: // the value in the channel already wakes queue, which reads all ids
 		}
 	}
 	return nil
 }
 
-// suppress has nothing sent to an address any more.
+// suppress stops all further email to an address.
 func (s *service) suppress(address string) { s.suppressed.Store(strings.ToLower(address), nil) }
 
 func (s *service) isSuppressed(address string) bool {
@@ -187,13 +190,13 @@ func (s *service) isSuppressed(address string) bool {
 	})
 }
 
-// lookUp looks emails up until ctx ends, one a second, as the platform allows.
+// lookUp looks up emails until ctx ends. The platform allows one per second.
 func (s *service) lookUp(ctx context.Context) error {
 	for email, err := range s.platform.Emails.GetAll(ctx, s.queue(ctx)) {
 		switch {
-		case errors.Is(err, client.ErrNotFound): // another account's, perhaps
+		case errors.Is(err, client.ErrNotFound): // perhaps another account's email
 		case err != nil:
-			slog.Warn("lookup; it is tried again", "error", err)
+			slog.Warn("lookup failed; retrying later", "error", err)
 			continue
 		case email.ReportedAsSpam, email.Bounce != nil && email.Bounce.Hard():
 			s.suppress(email.Email)
@@ -203,7 +206,7 @@ func (s *service) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// queue yields ids to be looked up. What failed comes again after a minute.
+// queue yields the ids to look up. It yields failed ones again after a minute.
 func (s *service) queue(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

@@ -21,8 +21,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// inBubble runs f with a service on a platform of its own. Nothing opens a
-// socket, and hours pass in no time.
+// inBubble runs f with a service and a mock server of its own, without sockets
+// and on virtual time.
 func inBubble(t *testing.T, f func(t *testing.T, s *service, platform *mockserver.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,15 +63,16 @@ func background(t *testing.T, part func(context.Context) error) {
 	})
 }
 
-// loseAnswer has the platform carry an operation out and lose its answer, once.
-func loseAnswer(t *testing.T, platform *mockserver.Server, operation string) {
+// loseResponse makes the mock server process an operation and lose its
+// response, once.
+func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
 	check(t, platform.Inject(mockserver.Fault{
 		Operation: operation, Action: mockserver.FaultReset, AfterActing: true, Times: 1,
 	}))
 }
 
-// post signs somebody up, and returns the status and the text that a browser
+// post signs up an address, and returns the status and text that a browser
 // gets.
 func post(t *testing.T, s *service, email string) (int, string) {
 	t.Helper()
@@ -83,7 +84,7 @@ func post(t *testing.T, s *service, email string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// active returns the addresses that the export holds.
+// active returns the addresses in the export.
 func active(t *testing.T, s *service) (addresses []string) {
 	t.Helper()
 	var out strings.Builder
@@ -96,11 +97,11 @@ func active(t *testing.T, s *service) (addresses []string) {
 	return addresses
 }
 
-// TestSignUp: an address is active once it is confirmed, and nobody learns from
-// the answer whether it was known.
+// TestSignUp: an address is active once it is confirmed, and the response does
+// not reveal whether it was known.
 func TestSignUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
-		loseAnswer(t, platform, "createContact")
+		loseResponse(t, platform, "createContact")
 		status, first := post(t, s, "ada@example.org")
 		mail := platform.OutboxTo("ada@example.org")
 		if status != http.StatusOK || len(mail) != 1 || !mail[0].Confirmation {
@@ -132,13 +133,13 @@ func TestSignUp(t *testing.T) {
 	})
 }
 
-// TestImportNightly: each night the file is imported, and what failed is made
-// up for the next night. Who has unsubscribed or is suppressed stays away.
+// TestImportNightly: the file is imported each night, and the next night
+// repeats what failed. Unsubscribed and suppressed contacts stay inactive.
 func TestImportNightly(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		background(t, s.importNightly)
 		s.suppress("*@example.net")
-		loseAnswer(t, platform, "importContacts")
+		loseResponse(t, platform, "importContacts")
 		nights := []struct {
 			file string
 			want []string
@@ -189,7 +190,7 @@ func TestNightBeforeThree(t *testing.T) {
 	})
 }
 
-// TestNextNight: there is one import a night, also when clocks are changed.
+// TestNextNight: there is one import per night, even if the clocks change.
 func TestNextNight(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Europe/Helsinki", "Australia/Lord_Howe"} {
 		location, err := time.LoadLocation(zone)
@@ -205,12 +206,12 @@ func TestNextNight(t *testing.T) {
 	}
 }
 
-// TestConfirm: an order is confirmed once, whatever is lost on the way.
+// TestConfirm: an order is confirmed once, even if a response is lost.
 func TestConfirm(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
 		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
-		loseAnswer(t, platform, "submitEmail")
+		loseResponse(t, platform, "submitEmail")
 		for i, want := range []error{client.ErrOutcomeUnknown, nil} {
 			if err := s.confirm(t.Context(), "A-2", "ada@example.org"); !errors.Is(err, want) {
 				t.Errorf("try %d: %v, want %v", i+1, err, want)
@@ -234,8 +235,8 @@ func TestConfirm(t *testing.T) {
 	})
 }
 
-// TestSuppression: whoever cannot or does not want to get email gets none any
-// more, also if that takes a lookup, and the platform is down for a while.
+// TestSuppression: recipients that bounced or complained get no more email,
+// even if that takes a lookup and the platform is down for a while.
 func TestSuppression(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		background(t, s.lookUp)
@@ -260,8 +261,8 @@ func TestSuppression(t *testing.T) {
 	})
 }
 
-// TestUnknownBounce: what names neither an address nor an email is not looked up,
-// in vain, for ever.
+// TestUnknownBounce: an event without an address and an email id causes no
+// lookup.
 func TestUnknownBounce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
 		for _, data := range []string{
@@ -277,8 +278,8 @@ func TestUnknownBounce(t *testing.T) {
 	})
 }
 
-// TestPublishUnnamed: an issue that cannot be found again is not taken for one
-// that was sent.
+// TestPublishUnnamed: an issue without a name is not taken for one that was
+// sent.
 func TestPublishUnnamed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
 		issue := client.CampaignCreate{Content: client.MessageContent{Subject: "News", Text: "News"}}
@@ -288,7 +289,7 @@ func TestPublishUnnamed(t *testing.T) {
 	})
 }
 
-// TestPublish: an issue goes to each reader once, although answers are lost,
+// TestPublish: an issue goes to each reader once even if responses are lost,
 // and its events are counted.
 func TestPublish(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
@@ -300,8 +301,8 @@ func TestPublish(t *testing.T) {
 		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{
 			Subject: "News", HTML: `<a href="https://shop.example/may">May</a>`,
 		}}
-		loseAnswer(t, platform, "createCampaign")
-		loseAnswer(t, platform, "scheduleCampaign")
+		loseResponse(t, platform, "createCampaign")
+		loseResponse(t, platform, "scheduleCampaign")
 		var campaign client.Campaign
 		for i, want := range []error{client.ErrOutcomeUnknown, client.ErrOutcomeUnknown, nil, nil} {
 			var err error

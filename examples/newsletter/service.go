@@ -14,21 +14,21 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// service is a newsletter on one list, and the emails of the shop around it.
+// service is a newsletter on one list, with the emails of a shop.
 type service struct {
 	platform *client.Client
 	listID   int64
 	sender   client.Sender
 	contacts string       // the file that is imported each night
-	hook     http.Handler // takes the platform's events
+	hook     http.Handler // handles the platform's events
 	counts   expvar.Map   // metrics: calls, deliveries, events of campaigns
 
-	// What must not be forgotten. Make these tables of a database, and have handle
-	// write them in the transaction of contrib/pgstore: then each event counts
-	// exactly once, whatever is killed.
-	suppressed sync.Map      // addresses, and patterns as *@example.com
-	orders     sync.Map      // the id of the email about an order, "" while it is not known
-	lookups    sync.Map      // ids of emails that are to be looked up
+	// This state must survive a restart. Store it in database tables, and write
+	// them in the transaction of contrib/pgstore. Then each event counts
+	// exactly once, even after a crash.
+	suppressed sync.Map      // addresses and patterns such as *@example.com
+	orders     sync.Map      // order to id of its email, "" while it is unknown
+	lookups    sync.Map      // ids of emails to look up
 	more       chan struct{} // holds a value after lookups has grown
 }
 
@@ -53,7 +53,7 @@ func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *
 	return s, s.platform.Lists.AcceptPolicy(ctx, s.listID)
 }
 
-// subscribe returns the handler for the events of all that the service sends.
+// subscribe creates the webhook if necessary and returns its handler.
 func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
 	hook, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []client.EventName{
 		client.EventNameEmailOpened, client.EventNameEmailClicked, client.EventNameEmailBounced,
@@ -83,7 +83,7 @@ func (s *service) countCall(ctx context.Context, op string) (context.Context, cl
 	}
 }
 
-// public is what subscribers and the platform reach.
+// public serves subscribers and the platform.
 func (s *service) public() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", s.hook)
@@ -100,20 +100,20 @@ func (s *service) public() http.Handler {
 	return http.MaxBytesHandler(mux, 1<<20)
 }
 
-// internal is for those who run the service.
+// internal serves the operators.
 func (s *service) internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, &s.counts) })
 	mux.HandleFunc("GET /contacts.csv", func(w http.ResponseWriter, r *http.Request) {
 		if err := s.export(r.Context(), w); err != nil {
-			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+			panic(http.ErrAbortHandler) // so that a partial file does not look complete
 		}
 	})
 	return mux
 }
 
-// run serves until ctx ends or a part fails. Then requests and events are
-// answered to the end, and imports and lookups stop where they can go on later.
+// run serves until ctx ends or a part fails. It then completes the requests in
+// progress, and stops imports and lookups, which can be resumed.
 func (s *service) run(ctx context.Context, public, internal net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -123,7 +123,7 @@ func (s *service) run(ctx context.Context, public, internal net.Listener) error 
 	go func() { ended <- s.importNightly(ctx) }()
 	go func() { ended <- s.lookUp(ctx) }()
 	err := <-ended
-	stop() // the first that ends, ends all
+	stop() // if one part ends, all end
 	return errors.Join(err, <-ended, <-ended, <-ended)
 }
 

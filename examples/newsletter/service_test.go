@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// get asks for an internal page. complete is false if it was cut off.
+// get requests an internal page. complete is false if the response was cut off.
 func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	t.Helper()
 	srv := httptest.NewServer(s.internal())
@@ -32,8 +32,8 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	return body, err == nil && resp.StatusCode == http.StatusOK
 }
 
-// TestExportIsWhole: of a list that could not be read to its end there is no
-// export that looks whole.
+// TestExportIsWhole: if a list cannot be read to its end, the export does not
+// look complete.
 func TestExportIsWhole(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -50,7 +50,7 @@ func TestExportIsWhole(t *testing.T) {
 	if body, complete := get(t, s, "/contacts.csv"); !complete || len(active(t, s)) != 250 {
 		t.Errorf("the export is %d bytes, complete: %v", len(body), complete)
 	}
-	check(t, platform.Inject( // the first page comes, the others do not
+	check(t, platform.Inject( // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
 	))
@@ -59,8 +59,7 @@ func TestExportIsWhole(t *testing.T) {
 	}
 }
 
-// TestMetrics: calls, retries and deliveries are counted by what became of
-// them.
+// TestMetrics: calls, retries and deliveries are counted by status.
 func TestMetrics(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -78,7 +77,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestReopen: the second start finds what the first one made.
+// TestReopen: the second start finds the list and the webhook of the first.
 func TestReopen(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -96,7 +95,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// held is a transport that holds requests up once it is told to.
+// held is a transport that holds requests back on demand.
 type held struct {
 	http.RoundTripper
 	arrived, release chan struct{}
@@ -110,7 +109,7 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// closing is a listener that tells when it is closed.
+// closing is a listener that reports when it is closed.
 type closing struct {
 	net.Listener
 	closed func()
@@ -128,8 +127,8 @@ func listen(t *testing.T, closed func()) net.Listener {
 	return closing{l, sync.OnceFunc(closed)}
 }
 
-// TestShutdown: a request that has begun is answered although the service is
-// told to end meanwhile, and everything ends.
+// TestShutdown: a request in progress gets its response when the service shuts
+// down, and everything ends.
 func TestShutdown(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -154,7 +153,7 @@ func TestShutdown(t *testing.T) {
 	}()
 	<-slow.arrived
 	stop()
-	<-shut // nobody new is let in
+	<-shut // new connections are not accepted
 	close(slow.release)
 	if got := <-answered; got != "200 OK" {
 		t.Errorf("the request that had begun: %s", got)
