@@ -79,10 +79,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
-	r, err := startReceiver(opts.receiverURL)
-	if err != nil {
-		return fmt.Errorf("starting the receiver: %w", err)
-	}
+	r := startReceiver(opts.receiverURL)
 	defer r.close()
 	t := &tour{Client: c, platform: p, receiver: r, out: out}
 	t.say("Platform", "%s", p)

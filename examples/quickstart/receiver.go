@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"time"
 
@@ -15,7 +15,7 @@ import (
 // before the webhook exists, and learns the webhook's secret afterwards: until
 // then it answers 503, and the platform tries again.
 type receiver struct {
-	server  *http.Server
+	server  *httptest.Server
 	url     string        // where the platform reaches it
 	arrived chan struct{} // holds a value after an event has come
 
@@ -24,23 +24,19 @@ type receiver struct {
 	events  []*events.Event
 }
 
-// startReceiver returns a receiver that the platform reaches by url, or by the
-// receiver's own loopback address if url is empty.
-func startReceiver(url string) (*receiver, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	if url == "" {
-		url = "http://" + listener.Addr().String() + "/events"
-	}
+// startReceiver returns a receiver that the platform reaches at url, or at the
+// receiver's own loopback address if url is empty. httptest chooses a free port,
+// and uses IPv6 on a machine that has no IPv4.
+func startReceiver(url string) *receiver {
 	r := &receiver{url: url, arrived: make(chan struct{}, 1)}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
-	go r.server.Serve(listener) //nolint:errcheck // it returns when close is called
-	return r, nil
+	r.server = httptest.NewServer(r)
+	if url == "" {
+		r.url = r.server.URL + "/events"
+	}
+	return r
 }
 
-func (r *receiver) close() { _ = r.server.Close() }
+func (r *receiver) close() { r.server.Close() }
 
 // trust has the receiver accept what is signed with the secret.
 func (r *receiver) trust(secret string) error {

@@ -18,7 +18,7 @@ import (
 )
 
 // goreleaser makes the binaries, here and in the workflow, which names it too.
-const goreleaser = "v2.16.0"
+const goreleaser = "v2.18.2"
 
 // binaries has goreleaser make those of the release, all but to publish them,
 // and looks into each.

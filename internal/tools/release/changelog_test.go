@@ -59,6 +59,7 @@ func TestSection(t *testing.T) {
 }
 
 func TestRequireEverywhere(t *testing.T) {
+	needGit(t)
 	dir := t.TempDir()
 	const before = "module own.test/mail/mcp\n\nrequire own.test/mail v0.1.0\n\nrequire (\n\town.test/mail/contrib/x v0.1.0 // indirect\n" +
 		"\town.test/mailbox v0.1.0\n)\n\nreplace own.test/mail => ..\n"

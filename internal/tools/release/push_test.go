@@ -11,6 +11,7 @@ import (
 // with an origin that records the order of pushes.
 func releasable(t *testing.T, requires string) (repo, pushes string) {
 	t.Helper()
+	needGit(t)
 	dir := t.TempDir()
 	repo, pushes = filepath.Join(dir, "repo"), filepath.Join(dir, "pushes")
 	for _, m := range published() {
