@@ -70,7 +70,7 @@ func TestEnsureAfterALostAnswer(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
 		c, ctx := p.clean, t.Context()
-		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterActing: true}
+		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
 		if err := p.Inject(lost); err != nil {
 			t.Fatal(err)
 		}

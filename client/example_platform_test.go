@@ -47,7 +47,7 @@ func ExampleEmails_Send() {
 		default:
 			fmt.Println(order, "was not sent:", err)
 		}
-		lost := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Times: 1}
+		lost := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
 		if err := platform.Inject(lost); err != nil {
 			log.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func ExampleEmails_Send() {
 func ExampleEmails_GetAll() {
 	c, platform := newExamplePlatform(client.Config{LookupLimiter: client.NoLookupLimit{}}) // for the example not to take seconds
 	defer platform.Close()
-	platform.SetLookupLimit(mockserver.LookupBucket)
+	platform.SetLookupLimit(mockserver.LookupTokenBucket)
 	ids := make(chan string, 100) // filled by the handler of a webhook
 	for _, address := range []string{"bounce+hb@mock.test", "bounce+sb@mock.test"} {
 		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
@@ -164,7 +164,7 @@ func ExampleCampaigns_Schedule() {
 	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
 		log.Fatal(err)
 	}
-	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterActing: true, Times: 1}
+	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
 	if err := platform.Inject(lost); err != nil {
 		log.Fatal(err)
 	}

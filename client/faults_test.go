@@ -43,18 +43,18 @@ func faults() []fault {
 	all := []fault{
 		{name: "dial refused", dial: true, refused: true},
 		{name: "reset before it is read", rule: mockserver.Fault{Action: mockserver.FaultReset}},
-		{name: "reset after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}},
+		{name: "reset after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true}},
 		{name: "truncated", rule: mockserver.Fault{Action: mockserver.FaultTruncate}},
 		{name: "too large", rule: mockserver.Fault{Action: mockserver.FaultOversize, Size: 20 << 10}, hidden: true},
 		{name: "HTML", rule: mockserver.Fault{Action: mockserver.FaultNotJSON}},
-		{name: "HTML after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultNotJSON, AfterActing: true}},
+		{name: "HTML after it was acted on", rule: mockserver.Fault{Action: mockserver.FaultNotJSON, AfterProcessing: true}},
 		{name: "redirect", rule: mockserver.Fault{Action: mockserver.FaultRedirect, Status: 302}},
 		busy, later,
 	}
 	for _, code := range []int{500, 502, 503, 504} {
 		f, acted := status(code), status(code)
 		acted.name += " after it was acted on"
-		acted.rule.AfterActing = true
+		acted.rule.AfterProcessing = true
 		all = append(all, f, acted)
 	}
 	return all
@@ -151,9 +151,9 @@ func mayPass(op operation, f fault, err error) bool {
 	case err == nil && f.hidden:
 		return true // what has no body cannot be too large
 	case err == nil && op.id == "getEmail":
-		return f.rule.Status == http.StatusTooManyRequests || f.rule.AfterActing || f.rule.Action == mockserver.FaultTruncate // a refusal in between is waited out
+		return f.rule.Status == http.StatusTooManyRequests || f.rule.AfterProcessing || f.rule.Action == mockserver.FaultTruncate // a refusal in between is waited out
 	case op.id == "removeSuppressedEmail" || op.id == "deleteContact" || op.id == "deleteTemplate":
-		acted := f.rule.AfterActing || f.rule.Action == mockserver.FaultTruncate || f.hidden
+		acted := f.rule.AfterProcessing || f.rule.Action == mockserver.FaultTruncate || f.hidden
 		return acted && (err == nil || errors.Is(err, client.ErrOutcomeUnknown)) // what is gone counts as done
 	}
 	return false
@@ -292,7 +292,7 @@ func TestOverSockets(t *testing.T) {
 		{mockserver.FaultRedirect, true, client.ErrInvalidResponse},
 		{mockserver.FaultNotJSON, true, client.ErrInvalidResponse},
 	} {
-		if err := srv.Inject(mockserver.Fault{Action: tc.action, AfterActing: tc.after, Every: 2}); err != nil {
+		if err := srv.Inject(mockserver.Fault{Action: tc.action, AfterProcessing: tc.after, Every: 2}); err != nil {
 			t.Fatal(err)
 		}
 		known, unknown := 0, 0

@@ -21,8 +21,8 @@ func TestImportSurvives(t *testing.T) {
 	for name, f := range map[string]mockserver.Fault{
 		"before":    {Action: mockserver.FaultReset},
 		"during":    {Action: mockserver.FaultTruncate},
-		"after":     {Action: mockserver.FaultReset, AfterActing: true},
-		"by status": {Action: mockserver.FaultStatus, Status: 502, AfterActing: true},
+		"after":     {Action: mockserver.FaultReset, AfterProcessing: true},
+		"by status": {Action: mockserver.FaultStatus, Status: 502, AfterProcessing: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestImportIsRetried(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := p.Inject(
-			mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultReset, AfterActing: true, Every: 3},
+			mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultReset, AfterProcessing: true, Every: 3},
 			mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 429, RetryAfter: "30", Every: 5},
 		); err != nil {
 			t.Fatal(err)

@@ -178,7 +178,7 @@ func TestAdvanceCampaign(t *testing.T) {
 // Lookups are a second apart by the platform's clock, however they are counted.
 func TestAdvanceLookups(t *testing.T) {
 	for name, limit := range map[string]mockserver.LookupLimit{
-		"gap": mockserver.LookupGap, "bucket": mockserver.LookupBucket, "calendar": mockserver.LookupCalendar,
+		"min_interval": mockserver.LookupMinInterval, "token_bucket": mockserver.LookupTokenBucket, "fixed_window": mockserver.LookupFixedWindow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true})
@@ -408,7 +408,7 @@ func TestResetClockToTheStart(t *testing.T) {
 				p := newProbe(t, tt.cfg)
 				time.Sleep(time.Minute)
 				start := p.Now()
-				if err := p.SetStart(); err != nil {
+				if err := p.SetBaseline(); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Hour)
@@ -536,16 +536,16 @@ func TestClockRoutes(t *testing.T) {
 	}{
 		{"GET", "", "", 200, `"now":"2026-01-02T03:04:05Z"`},
 		{"GET", "", "", 200, `"frozen":true,"next":{"at":"2026-01-03T03:04:05Z","what":"campaign 2"}`},
-		{"POST", "/advance", `{"ms":1000}`, 200, `"now":"2026-01-02T03:04:06Z"`},
+		{"POST", "/advance", `{"duration_ms":1000}`, 200, `"now":"2026-01-02T03:04:06Z"`},
 		{"POST", "/advance", `{"to":"2026-01-02T13:00:00+01:00"}`, 200, noon},
 		{"POST", "/advance", `{"to":"2026-01-02T11:00:00Z"}`, 422, `time does not go back","type":"value_error"`},
-		{"POST", "/advance", `{"ms":-1}`, 422, `"loc":["body","ms"]`},
-		{"POST", "/advance", `{"ms":6307200000000}`, 422, `1970 to 2199`},
-		{"POST", "/advance", `{"ms":99999999999999999}`, 422, `"loc":["body","ms"]`},
+		{"POST", "/advance", `{"duration_ms":-1}`, 422, `"loc":["body","duration_ms"]`},
+		{"POST", "/advance", `{"duration_ms":6307200000000}`, 422, `1970 to 2199`},
+		{"POST", "/advance", `{"duration_ms":99999999999999999}`, 422, `"loc":["body","duration_ms"]`},
 		{"POST", "/advance", `{"to":"noon"}`, 422, `"loc":["body","to"]`},
 		{"POST", "/advance", `{"to":"2500-01-01T00:00:00Z"}`, 422, `1970 to 2199`},
-		{"POST", "/advance", `{"to":"next","ms":1}`, 422, `want either ms or to`},
-		{"POST", "/advance", ``, 422, `want either ms or to`},
+		{"POST", "/advance", `{"to":"next","duration_ms":1}`, 422, `want either duration_ms or to`},
+		{"POST", "/advance", ``, 422, `want either duration_ms or to`},
 		{"POST", "/advance", `{"by":1}`, 422, `"by"`},
 		{"PUT", "", `{}`, 422, `want now or frozen`},
 		{"PUT", "", `{"now":"1900-01-01T00:00:00Z","frozen":false}`, 422, `"loc":["body","now"]`},

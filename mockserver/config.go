@@ -79,10 +79,10 @@ type Config struct {
 	// SkipValidation turns the validation of requests against the API's
 	// document off, for benchmarks. What handlers check themselves stays.
 	SkipValidation bool
-	// RefuseUnknownMembers answers 422 to requests with members or parameters that
-	// the API's document does not know. The platform leaves them unread; the log of
-	// requests notes them in any case, see [Request]. SkipValidation turns both off.
-	RefuseUnknownMembers bool
+	// RejectUnknownFields rejects requests with fields or parameters that the OpenAPI
+	// document does not define, with the status 422. By default the platform ignores
+	// such fields, and [Request] lists them. It has no effect with SkipValidation.
+	RejectUnknownFields bool
 	// OnViolation, if set, is called with every response and every delivered
 	// body that breaks the API's document. It may be called concurrently, and
 	// must not call Snapshot, Restore or Reset, which wait for it.
@@ -119,19 +119,19 @@ func (cfg Config) complete() Config {
 // After the last one it has failed for good.
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
-// LookupLimit says how the limit of one lookup a second per user and account
-// is counted. A lookup that is refused does not count. It is an int, whose text
-// is gap, bucket or calendar.
+// LookupLimit is the way of counting the limit of one lookup per second, user and
+// account. Rejected lookups do not count. Its text, in flags and in JSON, is
+// min_interval, token_bucket or fixed_window.
 type LookupLimit = platform.LookupLimit
 
 // The ways of counting.
 const (
-	// LookupGap accepts a lookup one second or more after the last accepted one.
-	LookupGap LookupLimit = platform.LookupGap
-	// LookupBucket adds a token every second, up to two, and each lookup takes one.
-	LookupBucket LookupLimit = platform.LookupBucket
-	// LookupCalendar accepts one lookup in each second of the clock.
-	LookupCalendar LookupLimit = platform.LookupCalendar
+	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
+	LookupMinInterval LookupLimit = platform.LookupMinInterval
+	// LookupTokenBucket adds a token every second, up to two, and each lookup takes one.
+	LookupTokenBucket LookupLimit = platform.LookupTokenBucket
+	// LookupFixedWindow accepts one lookup in each second of the clock.
+	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
 // RevokeToken makes an access token unknown: what is asked with it from now on is

@@ -26,7 +26,7 @@ func FuzzControl(f *testing.F) {
 		{"POST", "seed", `{"lists":[{"name":"x"}]}`},
 		{"GET", "accounts/1/api/lists/1/contacts?page=2", ""},
 		{"POST", "accounts/1/api/lists", `{"name":"x"}`},
-		{"PUT", "lookup-limit", `{"mode":"bucket"}`},
+		{"PUT", "lookup-limit", `{"mode":"token_bucket"}`},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

@@ -169,8 +169,8 @@ func TestControlLists(t *testing.T) {
 		})
 	}
 	page := c.must("GET", "/_mock/outbox?search=offer&limit=2&before="+newest[0], nil).object
-	if page["total"] != 5.0 || page["more"] != true {
-		t.Errorf("total %v, more %v, want 5 and true", page["total"], page["more"])
+	if page["total"] != 5.0 || page["has_more"] != true {
+		t.Errorf("total %v, more %v, want 5 and true", page["total"], page["has_more"])
 	}
 	for _, bad := range []string{"0", "1001", "x"} {
 		if a := c.do("GET", "/_mock/outbox?limit="+bad, nil); a.status != 422 {
@@ -191,7 +191,7 @@ func (c controlled) email0(to, subject string) string {
 func TestControlEmpty(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"/_mock/outbox", "/_mock/deliveries", "/_mock/events", "/_mock/requests"} {
-		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"first":0,"more":false}` {
+		if a := p.must("GET", path, nil); strings.TrimSpace(a.text) != `{"data":[],"total":0,"offset":0,"has_more":false}` {
 			t.Errorf("%s: %s, want an empty page", path, a.text)
 		}
 	}
@@ -261,7 +261,7 @@ func TestControlRecords(t *testing.T) {
 			path:   "/_mock/requests/" + requests[0]["id"].(string),
 			status: 200,
 			contains: []string{
-				`"answer":`,
+				`"response":`,
 				`"closest":{"operation":"listContacts","method":"GET","path":"/lists/{list_id}/contacts"}`,
 			},
 		},
@@ -403,7 +403,7 @@ func TestControlFaults(t *testing.T) {
 		{method: "POST", path: "/_mock/faults", body: `{"action":"explode"}`, status: 422, lists: 200},
 		{method: "POST", path: "/_mock/faults", body: `{"action":"status","delay_ms":-5}`, status: 422, lists: 200},
 		{method: "POST", path: "/_mock/faults", body: `{"action":"status","operation":"nothing"}`, status: 422, lists: 200},
-		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"calendar"}`, status: 200, lists: 200},
+		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"fixed_window"}`, status: 200, lists: 200},
 		{method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":"never"}`, status: 422, lists: 200},
 	}
 	for _, step := range steps {
@@ -426,8 +426,8 @@ func TestControlFaults(t *testing.T) {
 	if strings.Count(mistakes.text, "value_error") != 2 || !strings.Contains(mistakes.text, `["body","nth"]`) {
 		t.Errorf("two mistakes: %s, want a value_error each", mistakes.text)
 	}
-	if limit := c.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "calendar" {
-		t.Errorf("the lookup limit is %v, want calendar", limit)
+	if limit := c.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "fixed_window" {
+		t.Errorf("the lookup limit is %v, want fixed_window", limit)
 	}
 }
 

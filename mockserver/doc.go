@@ -82,8 +82,8 @@
 //
 // # State
 //
-// [Server.Seed] adds what a file describes, and [Server.SetStart] makes that what
-// [Server.Reset] goes back to between tests: the same ids and secrets each time.
+// [Server.Seed] adds what a file describes, and [Server.SetBaseline] makes it the
+// baseline, which [Server.Reset] restores between tests with the same ids and secrets.
 // [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
 // it, and [Server.Clear] forgets everything. [Server.Follow] writes the state and
 // then what changes, for a file that is never far behind.

@@ -99,10 +99,10 @@ func ExampleServer_Inject() {
 		return
 	}
 	err = srv.Inject(mockserver.Fault{
-		Operation:   "submitEmail",
-		Nth:         1,
-		Action:      mockserver.FaultReset,
-		AfterActing: true,
+		Operation:       "submitEmail",
+		Nth:             1,
+		Action:          mockserver.FaultReset,
+		AfterProcessing: true,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -129,7 +129,7 @@ var faultAnswers = []struct {
 	},
 	{
 		name:  "a gateway's time-out after all was done",
-		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterActing: true}, status: 504,
+		fault: mockserver.Fault{Action: mockserver.FaultStatus, Status: 504, AfterProcessing: true}, status: 504,
 		header: "Content-Type: application/json", contains: `"detail"`, acted: true,
 	},
 	{
@@ -149,7 +149,7 @@ var faultAnswers = []struct {
 	},
 	{
 		name:   "a page of a proxy after all was done",
-		fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterActing: true},
+		fault:  mockserver.Fault{Action: mockserver.FaultNotJSON, Status: 502, AfterProcessing: true},
 		status: 502, header: "Content-Type: text/html; charset=utf-8", contains: "<html>", acted: true,
 	},
 	{
@@ -218,8 +218,8 @@ func TestFaultLogsWhatTheClientGot(t *testing.T) {
 		fault mockserver.Fault
 		lost  bool
 	}{
-		{name: "another answer", fault: mockserver.Fault{Action: mockserver.FaultStatus, AfterActing: true}},
-		{name: "a lost one", fault: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true}, lost: true},
+		{name: "another answer", fault: mockserver.Fault{Action: mockserver.FaultStatus, AfterProcessing: true}},
+		{name: "a lost one", fault: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true}, lost: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachTransport(t, func(p faultyPlatform) {
@@ -229,7 +229,7 @@ func TestFaultLogsWhatTheClientGot(t *testing.T) {
 					p.Fatalf("got %v, want it lost: %v", err, tt.lost)
 				}
 				p.until(func() bool { return len(p.Requests()) > 0 })
-				if got := string(p.Requests()[0].Answer); got != body {
+				if got := string(p.Requests()[0].Response); got != body {
 					p.Errorf("logged %q, want %q", got, body)
 				}
 			})
@@ -250,7 +250,7 @@ func TestFaultLostConnection(t *testing.T) {
 		},
 		{
 			name:  "reset after acting",
-			fault: mockserver.Fault{Action: mockserver.FaultReset, AfterActing: true},
+			fault: mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true},
 			want:  []error{errConnReset, io.EOF}, acted: true,
 		},
 		{
@@ -261,7 +261,7 @@ func TestFaultLostConnection(t *testing.T) {
 		{name: "no answer", fault: mockserver.Fault{Action: mockserver.FaultHang}, want: []error{context.Canceled}},
 		{
 			name:  "no answer though all was done",
-			fault: mockserver.Fault{Action: mockserver.FaultHang, AfterActing: true},
+			fault: mockserver.Fault{Action: mockserver.FaultHang, AfterProcessing: true},
 			want:  []error{context.Canceled}, acted: true,
 		},
 		{

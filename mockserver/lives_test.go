@@ -89,7 +89,7 @@ func liveOnce(t *testing.T, seed uint64) {
 	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
 	must(t, err)
 	must(t, srv.Inject(
-		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterActing: true},
+		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterProcessing: true},
 		mockserver.Fault{Operation: "importContacts", Probability: 0.6, Action: mockserver.FaultReset},
 		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
 	))

@@ -22,22 +22,22 @@ func TestLookupLimit(t *testing.T) {
 		want  []int
 	}{
 		{
-			name:  "gap",
-			limit: mockserver.LookupGap,
+			name:  "min_interval",
+			limit: mockserver.LookupMinInterval,
 			gaps: []time.Duration{
 				0, 0, 999 * time.Millisecond, time.Millisecond, 1500 * time.Millisecond, 500 * time.Millisecond,
 			},
 			want: []int{200, 429, 429, 200, 200, 429},
 		},
 		{
-			name:  "bucket",
-			limit: mockserver.LookupBucket,
+			name:  "token_bucket",
+			limit: mockserver.LookupTokenBucket,
 			gaps:  []time.Duration{0, 0, 0, 500 * time.Millisecond, 500 * time.Millisecond, time.Hour, 0, 0},
 			want:  []int{200, 200, 429, 429, 200, 200, 200, 429},
 		},
 		{
-			name:  "calendar",
-			limit: mockserver.LookupCalendar,
+			name:  "fixed_window",
+			limit: mockserver.LookupFixedWindow,
 			gaps: []time.Duration{
 				900 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 100 * time.Millisecond,
 			},

@@ -206,7 +206,7 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 func TestOverviewOfAnAccountThatIsReset(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	p.shop()
-	p.must("PUT", "/_mock/start", nil)
+	p.must("PUT", "/_mock/baseline", nil)
 	p.must("POST", "/_mock/reset?account_id=1", nil)
 	p.counted("reset")
 	if got := p.overview(""); got.Resources["campaigns"] != 1 || got.Messages["sent"] != 0 || len(p.Outbox()) != 0 {

@@ -92,7 +92,7 @@ func build(cfg Config, base func() string) *environment.Environment {
 	api := gateway.New(records, gateway.Options{
 		Access:         tokens,
 		SkipValidation: cfg.SkipValidation,
-		RejectUnknown:  cfg.RefuseUnknownMembers,
+		RejectUnknown:  cfg.RejectUnknownFields,
 		OnViolation:    cfg.OnViolation,
 		OnRequest:      cfg.OnRequest,
 		Faults:         faults,

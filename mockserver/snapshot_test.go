@@ -361,10 +361,10 @@ func TestReset(t *testing.T) {
 	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
 		t.Fatal(err)
 	}
-	p.SetLookupLimit(mockserver.LookupBucket)
+	p.SetLookupLimit(mockserver.LookupTokenBucket)
 	p.must("DELETE", "/_mock/state", nil)
-	if limit := p.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "gap" {
-		t.Errorf("the lookup limit is %v, want the configured gap", limit)
+	if limit := p.must("GET", "/_mock/info", nil).object["lookup_limit"]; limit != "min_interval" {
+		t.Errorf("the lookup limit is %v, want the configured min_interval", limit)
 	}
 	empty := newProbe(t, mockserver.Config{})
 	if got, want := snapshotOf(t, p.Server), snapshotOf(t, empty.Server); got != want {

@@ -23,7 +23,7 @@ func started(t *testing.T) (p probe, start string) {
 	t.Helper()
 	p = seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
 	start = p.env(t)
-	if err := p.SetStart(); err != nil {
+	if err := p.SetBaseline(); err != nil {
 		t.Fatal(err)
 	}
 	p.mess(t)
@@ -40,7 +40,7 @@ func (p probe) mess(t *testing.T) {
 	writer.webhook("Email.Opened")
 	p.open(writer.email("eve@example.com"))
 	p.fired()
-	p.SetLookupLimit(mockserver.LookupBucket)
+	p.SetLookupLimit(mockserver.LookupTokenBucket)
 	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func (p probe) nothingLeft(t *testing.T) {
 			t.Errorf("there are %d %s, want none", n, what)
 		}
 	}
-	if a := p.do("GET", "/_mock/info", nil); !strings.Contains(a.text, `"lookup_limit":"gap"`) {
+	if a := p.do("GET", "/_mock/info", nil); !strings.Contains(a.text, `"lookup_limit":"min_interval"`) {
 		t.Errorf("the limit of lookups is not as configured: %s", a.text)
 	}
 	if a := p.as("later").do("GET", "/lists", nil); a.status != 401 {
@@ -110,7 +110,7 @@ func TestClear(t *testing.T) {
 		}
 	}
 	p.Clear()
-	p.must("PUT", "/_mock/start", nil)
+	p.must("PUT", "/_mock/baseline", nil)
 	p.Reset()
 	if got := p.env(t); got != empty {
 		t.Errorf("the start is not what it was set to: %s", got)
@@ -169,7 +169,7 @@ func neighbours(t *testing.T) probe {
 	t.Helper()
 	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
 	p.list()
-	if err := p.SetStart(); err != nil {
+	if err := p.SetBaseline(); err != nil {
 		t.Fatal(err)
 	}
 	p.mess(t)

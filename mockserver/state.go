@@ -63,38 +63,39 @@ func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 // and the error says where it is.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
-// SetStart makes what there is now the state that [Server.Reset] goes back to: a
-// test, or what it shares with others, seeds the server, sets the start, and then
-// resets between tests. It keeps a compressed snapshot, and the tokens that seeds
-// added.
-func (s *Server) SetStart() error { return s.env.SetStart() }
+// SetBaseline makes the current state the baseline that [Server.Reset] restores. A
+// test seeds the server, sets the baseline, and then resets the server between
+// tests. The baseline is a compressed snapshot and the tokens that seeds added.
+func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
-// Reset goes back to the start: the state that [Server.SetStart] kept, or else the
-// empty one of a new server. Records have the ids, secrets and times that they had,
-// and ids go on behind them. The fault plan is empty, with the seed that it has, and
-// so is the log of requests; the clock is as it was at the start, as after a
-// Restore; the limit of lookups is as configured, and so are the tokens, with
-// those that seeds had added to the start, each good for its whole time again.
-// What a test has set by [Server.SetTarget] stays.
+// Reset restores the baseline, which is the state that [Server.SetBaseline] kept, or
+// else the empty state of a new server. Records have their ids, secrets and times
+// again, and new ids continue after the ids of the baseline. Reset removes all fault
+// rules and keeps the seed of their probabilities. It clears the log of requests. The
+// clock is restored as [Server.Restore] does it. The limit of lookups is as
+// configured. The tokens are those of [Config.Tokens] and of seeds before the
+// baseline, each valid for its whole duration again. Reset keeps what
+// [Server.SetTarget] set.
 func (s *Server) Reset() { s.env.Reset() }
 
-// Clear forgets everything: what there is then is what there was when the server
-// was made. Ids begin anew, and the clock is as [Config] says. The start itself
-// stays, and Reset goes back to it.
+// Clear deletes everything, so the state is that of a new server: ids begin with the
+// first id, and the clock is as [Config] sets it. Clear keeps the baseline, which
+// Reset restores.
 func (s *Server) Clear() { s.env.Clear() }
 
-// ResetAccount goes back to the start with one account, for tests that run side by
-// side, each with an account of its own. Its resources are those of the start and
-// have their ids and secrets; its tokens too. Its messages, events, deliveries and
-// requests are forgotten, also those of the start. All that is shared stays: the
-// clock, the plan of faults, the limit of lookups, the sequence of ids.
+// ResetAccount restores the baseline of one account, for tests that run in parallel,
+// each with an account of its own. The account's resources and tokens are those of
+// the baseline, with their ids and secrets. ResetAccount deletes its messages, events,
+// deliveries and requests, including those of the baseline. What all accounts share
+// stays: the clock, the fault rules, the limit of lookups, and the sequence of ids.
 //
-// It is an error if there is no such account, or if another one has an id of the
-// start by now, which only happens after [Server.Clear] or [Server.Restore].
+// ResetAccount returns an error if the account does not exist. It also returns an
+// error if another account now has an id of the baseline, which can happen only after
+// [Server.Clear] or [Server.Restore].
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
-// ClearAccount forgets everything of one account, like [Server.ResetAccount], the
-// start's resources and tokens too. It is an error if there is no such account.
+// ClearAccount deletes everything of one account, including the resources and tokens
+// of the baseline. It returns an error if the account does not exist.
 func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds what one or more JSON objects describe, each for one account:

@@ -65,11 +65,11 @@ func TestUnknownMembersAreNoted(t *testing.T) {
 			}
 			all := p.Requests()
 			last := all[len(all)-1]
-			if !slices.Equal(last.UnknownMembers, tt.members) || !slices.Equal(last.UnknownParameters, tt.parameters) {
-				t.Errorf("noted %q and %q, want %q and %q", last.UnknownMembers, last.UnknownParameters, tt.members, tt.parameters)
+			if !slices.Equal(last.UnknownFields, tt.members) || !slices.Equal(last.UnknownParameters, tt.parameters) {
+				t.Errorf("noted %q and %q, want %q and %q", last.UnknownFields, last.UnknownParameters, tt.members, tt.parameters)
 			}
 			var record struct {
-				Members    []string `json:"unknown_members"`
+				Members    []string `json:"unknown_fields"`
 				Parameters []string `json:"unknown_parameters"`
 			}
 			text := p.must("GET", "/_mock/requests/"+last.ID, nil).text
@@ -81,9 +81,9 @@ func TestUnknownMembersAreNoted(t *testing.T) {
 	}
 }
 
-// With RefuseUnknownMembers they are refused, with what there is.
+// With RejectUnknownFields they are refused, with what there is.
 func TestUnknownMembersAreRefused(t *testing.T) {
-	p := newProbe(t, mockserver.Config{RefuseUnknownMembers: true})
+	p := newProbe(t, mockserver.Config{RejectUnknownFields: true})
 	list := p.list()
 	for _, tt := range []struct{ name, method, path, body, loc, want string }{
 		{

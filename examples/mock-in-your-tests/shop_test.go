@@ -123,7 +123,7 @@ func TestBounceIsHandledAfterAnOutage(t *testing.T) {
 func TestConfirmationIsNeverSentTwice(t *testing.T) {
 	platform, s := setup(t)
 	// The platform sends the email, but its answer is lost.
-	fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Nth: 1}
+	fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Nth: 1}
 	if err := platform.Inject(fault); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func background(t *testing.T, part func(context.Context) error) {
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
 	check(t, platform.Inject(mockserver.Fault{
-		Operation: operation, Action: mockserver.FaultReset, AfterActing: true, Times: 1,
+		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
 	}))
 }
 

@@ -68,7 +68,7 @@ export class Box {
     return this.control('POST', 'wait');
   }
 
-  /** Moves the clock: {ms: 1000} or {to: 'next'}. What falls due meanwhile happens, in order. */
+  /** Moves the clock: {duration_ms: 1000} or {to: 'next'}. What falls due meanwhile happens, in order. */
   advance(to) {
     return this.control('POST', 'clock/advance', to);
   }

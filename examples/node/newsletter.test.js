@@ -66,9 +66,9 @@ test('an issue of next week goes to those who confirmed until then', async () =>
   const at = Math.floor(Date.now() / 1000) + WEEK;
   assert.deepEqual(await ask('POST', '/issues', {subject: 'Spring', text: 'It is here.', at}), [202, {status: 'scheduled'}]);
   const spring = async (to) => (await box.outbox(to)).filter(({subject}) => subject === 'Spring').length;
-  await box.advance({ms: (WEEK - 3600) * 1000});
+  await box.advance({duration_ms: (WEEK - 3600) * 1000});
   assert.equal(await spring(ADA), 0);
-  await box.advance({ms: 3600 * 1000});
+  await box.advance({duration_ms: 3600 * 1000});
   assert.deepEqual(await Promise.all([ADA, 'bob@example.org', 'eve@example.org'].map(spring)), [1, 1, 0]);
 });
 
@@ -142,7 +142,7 @@ test('a forged event is refused', async () => {
 });
 
 test('an issue whose answer is lost is not sent again', async () => {
-  await box.fault({action: 'reset', operation: 'scheduleCampaign', after_acting: true, times: 1});
+  await box.fault({action: 'reset', operation: 'scheduleCampaign', after_processing: true, times: 1});
   const issue = {subject: 'Once', text: 'Once.'};
   assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);
   assert.deepEqual(await ask('POST', '/issues', issue), [202, {status: 'unknown'}]);

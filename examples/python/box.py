@@ -79,7 +79,7 @@ class Box:
         self.control("POST", "wait")
 
     def advance(self, **to):
-        """Moves the clock: advance(ms=1000), advance(to="next"). What falls due meanwhile happens, in order."""
+        """Moves the clock: advance(duration_ms=1000), advance(to="next"). What falls due meanwhile happens, in order."""
         return self.control("POST", "clock/advance", to)
 
     def deliveries(self):

@@ -141,7 +141,7 @@ class SignupTest(unittest.TestCase):
             self.assertEqual(state, "failed" if lookup else "delivered", f"{sample['event']} {sample['variant']}")
 
     def test_an_answer_that_is_lost_sends_nothing_twice(self):
-        box.fault(action="reset", operation="submitEmail", after_acting=True, times=1)
+        box.fault(action="reset", operation="submitEmail", after_processing=True, times=1)
         self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
         self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
         self.assertEqual(len(box.outbox(ADA)), 1)

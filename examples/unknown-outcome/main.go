@@ -65,7 +65,7 @@ func open(ctx context.Context) (*shop, error) {
 
 // loseAnswer has the platform take the next email and lose its answer.
 func (s *shop) loseAnswer() error {
-	return s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterActing: true, Times: 1})
+	return s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 }
 
 func run(ctx context.Context) error {

@@ -20,10 +20,10 @@ type Fault struct {
 
 	Action FaultAction `json:"action" doc:"what happens; required"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterActing bool          `json:"after_acting,omitzero" doc:"processes the request first and then loses its response"`
-	Delay       time.Duration `json:"-"` // a wait before anything else, at most 24 h
-	Status      int           `json:"status,omitzero" doc:"HTTP status of the response, 200 to 599"`
-	RetryAfter  string        `json:"retry_after,omitzero" doc:"the header Retry-After, sent unchanged"`
+	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request first and then loses its response"`
+	Delay           time.Duration `json:"-"` // a wait before anything else, at most 24 h
+	Status          int           `json:"status,omitzero" doc:"HTTP status of the response, 200 to 599"`
+	RetryAfter      string        `json:"retry_after,omitzero" doc:"the header Retry-After, sent unchanged"`
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
 	Body     string `json:"body,omitzero" doc:"the body of the response, or the end of the error of internal_error; sent unchanged"`
 	Location string `json:"location,omitzero" doc:"the target of a redirect; the default is a host that does not exist"`

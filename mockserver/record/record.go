@@ -30,8 +30,8 @@ type Request struct {
 	Status            int           `json:"status" doc:"HTTP status of the response; 0 if the connection was lost"`
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 	Body              Text          `json:"body,omitzero" doc:"up to 64 KiB"`
-	Answer            Text          `json:"answer,omitzero" doc:"the body of an error response, up to 4 KiB"`
-	UnknownMembers    []string      `json:"unknown_members,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
+	Response          Text          `json:"response,omitzero" doc:"the body of an error response, up to 4 KiB"`
+	UnknownFields     []string      `json:"unknown_fields,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
 }
 

@@ -160,16 +160,16 @@ func showClientError(w *watch, op string, err error) {
 func TestClientFaults(t *testing.T) {
 	for _, fault := range []mockserver.Fault{
 		{Action: mockserver.FaultStatus, Status: 500},
-		{Action: mockserver.FaultStatus, Status: 503, AfterActing: true},
+		{Action: mockserver.FaultStatus, Status: 503, AfterProcessing: true},
 		{Action: mockserver.FaultReset},
-		{Action: mockserver.FaultReset, AfterActing: true},
+		{Action: mockserver.FaultReset, AfterProcessing: true},
 		{Action: mockserver.FaultTruncate},
 		{Action: mockserver.FaultOversize},
 		{Action: mockserver.FaultNotJSON},
 		{Action: mockserver.FaultRedirect, Status: 302},
 		{Action: mockserver.FaultHang},
 	} {
-		t.Run(fmt.Sprint(fault.Action, " ", fault.Status, " ", fault.AfterActing), func(t *testing.T) {
+		t.Run(fmt.Sprint(fault.Action, " ", fault.Status, " ", fault.AfterProcessing), func(t *testing.T) {
 			w := newWatch(t)
 			srv := mockserver.Start(
 				mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})

@@ -34,7 +34,7 @@ type arrival struct {
 }
 
 func newPlatform(ctx context.Context) (*platform, error) {
-	p := &platform{mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupGap}), arrived: make(chan struct{}, 1)}
+	p := &platform{mock: mockserver.New(mockserver.Config{Lookups: mockserver.LookupMinInterval}), arrived: make(chan struct{}, 1)}
 	p.srv = httptest.NewServer(p)
 	c, err := client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()})
 	if err != nil {

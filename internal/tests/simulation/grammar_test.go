@@ -143,23 +143,23 @@ func (g *grammar) fault() mockserver.Fault {
 	f := mockserver.Fault{Times: 1 + g.upTo(3), Operation: pick(g, "", "", "submitEmail", "importContacts", "getEmail", "createContact", "listContacts")}
 	switch g.upTo(9) {
 	case 0:
-		f.Action, f.AfterActing = mockserver.FaultReset, g.oneIn(2)
+		f.Action, f.AfterProcessing = mockserver.FaultReset, g.oneIn(2)
 	case 1, 2:
 		f.Action, f.Status = mockserver.FaultStatus, pick(g, 500, 502, 503, 504, 429, 401, 507)
-		f.AfterActing = f.Status >= 500 && g.oneIn(2)
-		if f.Status == 429 || !f.AfterActing && g.oneIn(2) {
+		f.AfterProcessing = f.Status >= 500 && g.oneIn(2)
+		if f.Status == 429 || !f.AfterProcessing && g.oneIn(2) {
 			f.RetryAfter = pick(g, "1", "0", "7", "-3", "soon", "86400")
 		}
 	case 3:
 		f.Action = mockserver.FaultTruncate
 	case 4:
-		f.Action, f.AfterActing = mockserver.FaultNotJSON, g.oneIn(2)
+		f.Action, f.AfterProcessing = mockserver.FaultNotJSON, g.oneIn(2)
 	case 5:
 		f.Action, f.Delay = mockserver.FaultDelay, g.time(30*time.Second)
 	case 6:
-		f.Action, f.AfterActing = mockserver.FaultHang, g.oneIn(2)
+		f.Action, f.AfterProcessing = mockserver.FaultHang, g.oneIn(2)
 	case 7:
-		f.Action, f.AfterActing = mockserver.FaultRedirect, g.oneIn(2)
+		f.Action, f.AfterProcessing = mockserver.FaultRedirect, g.oneIn(2)
 	case 8:
 		f.Action, f.Operation = pick(g, mockserver.FaultDuplicate, mockserver.FaultReorder, mockserver.FaultDrop, mockserver.FaultInternalError), ""
 	}

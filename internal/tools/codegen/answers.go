@@ -13,7 +13,7 @@ import (
 )
 
 // answers says how the types of answers may be spelled beside the way that the
-// document has them, and what must be in them. It is x-answers of an overlay.
+// document has them, and what must be in them. It is x-responses of an overlay.
 type answers struct {
 	// Envelope is the member that may hold a resource when it does not stand
 	// alone.
@@ -30,20 +30,20 @@ type spelling struct {
 	Readers  map[string]string `yaml:"readers"`  // the functions that read some names
 }
 
-// readAnswers reads x-answers of the overlay at path.
+// readAnswers reads x-responses of the overlay at path.
 func readAnswers(path string) (*answers, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var overlay struct {
-		Answers *answers `yaml:"x-answers"`
+		Answers *answers `yaml:"x-responses"`
 	}
 	if err := yaml.Unmarshal(text, &overlay); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if overlay.Answers == nil {
-		return nil, fmt.Errorf("%s: no x-answers", path)
+		return nil, fmt.Errorf("%s: no x-responses", path)
 	}
 	return overlay.Answers, nil
 }
@@ -71,13 +71,13 @@ type reader struct {
 func (r reader) check(name string) {
 	known := func(member string) {
 		if r.field(member).name == "" {
-			r.fail("x-answers: %s has no member %q", name, member)
+			r.fail("x-responses: %s has no member %q", name, member)
 		}
 	}
 	for _, alias := range r.aliases() {
 		known(r.Aliases[alias])
 		if outer, _, _ := strings.Cut(alias, "/"); r.field(outer).name != "" {
-			r.fail("x-answers: %s has a member %q, which is no alias", name, outer)
+			r.fail("x-responses: %s has a member %q, which is no alias", name, outer)
 		}
 	}
 	for _, member := range slices.Sorted(maps.Keys(r.Readers)) {

@@ -75,12 +75,12 @@ func (g *decoder) checkAnswers() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.answers.Schemas)) {
 		if !g.seen[name] {
-			g.fail("x-answers: nothing reads a %s", name)
+			g.fail("x-responses: nothing reads a %s", name)
 		}
 	}
 	for _, name := range g.need {
 		if g.named[name] && g.answers.of(name).Promised == "" {
-			g.fail("x-answers: which member does a %s promise?", name)
+			g.fail("x-responses: which member does a %s promise?", name)
 		}
 	}
 }

@@ -133,13 +133,13 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 		spelling     spelling
 		want         string
 	}{
-		{"an unknown type", "U", spelling{Promised: "a"}, "x-answers: nothing reads a U"},
-		{"no promise", "T", spelling{Aliases: map[string]string{"id": "a"}}, "x-answers: which member does a T promise?"},
-		{"an unknown promise", "T", spelling{Promised: "b"}, `x-answers: T has no member "b"`},
-		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-answers: T has no member "b"`},
-		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-answers: T has a member "a", which is no alias`},
-		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-answers: T has a member "a", which is no alias`},
-		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-answers: T has no member "b"`},
+		{"an unknown type", "U", spelling{Promised: "a"}, "x-responses: nothing reads a U"},
+		{"no promise", "T", spelling{Aliases: map[string]string{"id": "a"}}, "x-responses: which member does a T promise?"},
+		{"an unknown promise", "T", spelling{Promised: "b"}, `x-responses: T has no member "b"`},
+		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-responses: T has no member "b"`},
+		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-responses: T has a member "a", which is no alias`},
+		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-responses: T has a member "a", which is no alias`},
+		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-responses: T has no member "b"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			inPackage(t, map[string]string{
@@ -152,7 +152,7 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 			}
 		})
 	}
-	inPackage(t, map[string]string{"no.yaml": "overlay: 1.0.0\n", "bad.yaml": "x-answers: [\n"})
+	inPackage(t, map[string]string{"no.yaml": "overlay: 1.0.0\n", "bad.yaml": "x-responses: [\n"})
 	for _, path := range []string{"no.yaml", "bad.yaml", "gone.yaml"} {
 		if _, err := readAnswers(path); err == nil {
 			t.Errorf("%s: no error", path)

@@ -98,8 +98,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback only")
 	flags.Func("allow-target",
 		"`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
-	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupGap,
-		"`mode` of counting one lookup per second: gap, bucket or calendar")
+	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
+		"`mode` of counting one lookup per second: min_interval, token_bucket or fixed_window")
 	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
 		"maximum `number` of concurrent attempts to one webhook; 1 delivers in order")
 	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of an attempt to deliver")
@@ -107,7 +107,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("now", "`timestamp` that the clock shows at the start, such as 2026-01-02T15:04:05Z", o.setNow)
 	flags.Func("hash-function", "hash `function` that signs deliveries, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
-	flags.BoolVar(&o.config.RefuseUnknownMembers, "strict", false, "reject requests with unknown fields or parameters")
+	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject requests with unknown fields or parameters")
 	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the probabilities of faults; 0 chooses one")
 	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
 	flags.Func("log", "`format` of the log, text or json; the first line of json has the base URL (default text)",

@@ -14,21 +14,21 @@ import (
 
 func TestParse(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                         "127.0.0.1:8026 [dev-token//1/0] [] gap",
-		"-addr :9000":              ":9000 [dev-token//1/0] [] gap",
-		"-token a":                 "127.0.0.1:8026 [a//1/0] [] gap",
-		"-retry-schedule none":     "127.0.0.1:8026 [dev-token//1/0] none gap",
-		"-retry-schedule=1s,~2m,0": "127.0.0.1:8026 [dev-token//1/0] [1s 2m0s 0s] gap",
-		"-lookup-limit bucket":     "127.0.0.1:8026 [dev-token//1/0] [] bucket",
-		"-token a:a@example.com -token=b:b@x.y:7":  "127.0.0.1:8026 [a/a@example.com/1/0 b/b@x.y/2/7] [] gap",
-		"-token a -read-only-token b:b@x.y:7":      "127.0.0.1:8026 [a//1/0 b/b@x.y/2/7 reads] [] gap",
-		"-read-only-token b":                       "127.0.0.1:8026 [dev-token//2/0 b//1/0 reads] [] gap",
-		"-hash-function sha512 -strict":            "127.0.0.1:8026 [dev-token//1/0] [] gap sha512 strict",
-		"-clock frozen -now 2026-01-02T03:04:05Z":  "127.0.0.1:8026 [dev-token//1/0] [] gap frozen at 2026-01-02 03:04:05",
-		"-clock running":                           "127.0.0.1:8026 [dev-token//1/0] [] gap",
-		"-delivery-concurrency 1":                  "127.0.0.1:8026 [dev-token//1/0] [] gap 1 at a time within 10s",
-		"-attempt-timeout 1500ms":                  "127.0.0.1:8026 [dev-token//1/0] [] gap 4 at a time within 1.5s",
-		"-allow-target app -allow-target 10.0.0.1": "127.0.0.1:8026 [dev-token//1/0] [] gap [app] [10.0.0.1/32]",
+		"":                           "127.0.0.1:8026 [dev-token//1/0] [] min_interval",
+		"-addr :9000":                ":9000 [dev-token//1/0] [] min_interval",
+		"-token a":                   "127.0.0.1:8026 [a//1/0] [] min_interval",
+		"-retry-schedule none":       "127.0.0.1:8026 [dev-token//1/0] none min_interval",
+		"-retry-schedule=1s,~2m,0":   "127.0.0.1:8026 [dev-token//1/0] [1s 2m0s 0s] min_interval",
+		"-lookup-limit token_bucket": "127.0.0.1:8026 [dev-token//1/0] [] token_bucket",
+		"-token a:a@example.com -token=b:b@x.y:7":  "127.0.0.1:8026 [a/a@example.com/1/0 b/b@x.y/2/7] [] min_interval",
+		"-token a -read-only-token b:b@x.y:7":      "127.0.0.1:8026 [a//1/0 b/b@x.y/2/7 reads] [] min_interval",
+		"-read-only-token b":                       "127.0.0.1:8026 [dev-token//2/0 b//1/0 reads] [] min_interval",
+		"-hash-function sha512 -strict":            "127.0.0.1:8026 [dev-token//1/0] [] min_interval sha512 strict",
+		"-clock frozen -now 2026-01-02T03:04:05Z":  "127.0.0.1:8026 [dev-token//1/0] [] min_interval frozen at 2026-01-02 03:04:05",
+		"-clock running":                           "127.0.0.1:8026 [dev-token//1/0] [] min_interval",
+		"-delivery-concurrency 1":                  "127.0.0.1:8026 [dev-token//1/0] [] min_interval 1 at a time within 10s",
+		"-attempt-timeout 1500ms":                  "127.0.0.1:8026 [dev-token//1/0] [] min_interval 4 at a time within 1.5s",
+		"-allow-target app -allow-target 10.0.0.1": "127.0.0.1:8026 [dev-token//1/0] [] min_interval [app] [10.0.0.1/32]",
 	} {
 		given := strings.Fields(args)
 		for i := range given {
@@ -62,7 +62,7 @@ func describe(o options) string {
 		text  string
 	}{
 		{c.HashFunction != "", string(c.HashFunction)},
-		{c.RefuseUnknownMembers, "strict"},
+		{c.RejectUnknownFields, "strict"},
 		{c.FreezeClock, "frozen"},
 		{!c.Now.IsZero(), "at " + c.Now.UTC().Format(time.DateTime)},
 		{c.DeliveryConcurrency != 4 || c.AttemptTimeout != 10*time.Second, fmt.Sprintf("%d at a time within %v", c.DeliveryConcurrency, c.AttemptTimeout)},
@@ -145,8 +145,8 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv(addrVariable, ":9000")
 	t.Setenv(tokenVariable, "key:ann@example.com:7")
 	for args, want := range map[string]string{
-		"":                              ":9000 [key/ann@example.com/1/7] [] gap",
-		"-addr 127.0.0.1:1 -token mine": "127.0.0.1:1 [mine//1/0] [] gap",
+		"":                              ":9000 [key/ann@example.com/1/7] [] min_interval",
+		"-addr 127.0.0.1:1 -token mine": "127.0.0.1:1 [mine//1/0] [] min_interval",
 	} {
 		o, err := parse(strings.Fields(args), io.Discard)
 		if err != nil || describe(o) != want {
@@ -161,7 +161,7 @@ func TestEnvironment(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for args, want := range map[string][]string{
-		"-h":            {"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit mode\n", "gap, bucket or calendar (default gap)", "(default 4)"},
+		"-h":            {"mockserver trigger", "mockserver verify", "-seed file", "-lookup-limit mode\n", "min_interval, token_bucket or fixed_window (default min_interval)", "(default 4)"},
 		"help":          {"mockserver trigger", "-seed file"},
 		"serve --help":  {"mockserver trigger", "-seed file"},
 		"help serve":    {"mockserver trigger", "-seed file"},

@@ -73,7 +73,7 @@ func (l jsonLog) welcome(r ready) {
 func (l jsonLog) request(r mockserver.Request) {
 	l.Info("request", "id", r.ID, "method", r.Method, "path", r.Path, "query", r.Query, "operation", r.Operation,
 		"account_id", r.AccountID, "status", r.Status,
-		"duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault, "answer", string(r.Answer))
+		"duration_ms", float64(r.Duration)/float64(time.Millisecond), "fault", r.Fault, "response", string(r.Response))
 }
 
 // textLog is for people.
@@ -105,7 +105,7 @@ func (l textLog) request(r mockserver.Request) {
 		notes += "  by " + r.Fault
 	}
 	if r.Status >= 400 {
-		notes += "  " + strings.TrimSpace(string(r.Answer))
+		notes += "  " + strings.TrimSpace(string(r.Response))
 	}
 	_, _ = fmt.Fprintf(l.out, "%s  %-4s %-6s %-40s %s  %v%s\n", r.Time.Format("15:04:05.000"), status, r.Method,
 		printable(target), cmp.Or(r.Operation, "-"), r.Duration.Round(10*time.Microsecond), printable(notes))

@@ -110,10 +110,10 @@ func TestLogJSON(t *testing.T) {
 		t.Fatalf("%d requests in\n%s", len(requests), r.out)
 	}
 	if got := requests[0]; got["status"] != 200.0 || got["method"] != "GET" || got["path"] != "/lists" ||
-		got["query"] != "page=1" || got["operation"] != "listLists" || got["duration_ms"].(float64) < 0 || got["answer"] != "" {
+		got["query"] != "page=1" || got["operation"] != "listLists" || got["duration_ms"].(float64) < 0 || got["response"] != "" {
 		t.Errorf("the first request is %v", got)
 	}
-	if got := requests[1]; got["status"] != 404.0 || !strings.Contains(got["answer"].(string), `"detail"`) {
+	if got := requests[1]; got["status"] != 404.0 || !strings.Contains(got["response"].(string), `"detail"`) {
 		t.Errorf("the second request is %v", got)
 	}
 	if got := requests[2]; got["status"] != 503.0 || got["fault"] != "fault-1" {

@@ -85,7 +85,7 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 			return err
 		}
 		defer func() { _ = file.Close() }()
-		if err := errors.Join(srv.Seed(file), srv.SetStart()); err != nil {
+		if err := errors.Join(srv.Seed(file), srv.SetBaseline()); err != nil {
 			return err
 		}
 	}

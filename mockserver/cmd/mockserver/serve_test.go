@@ -323,11 +323,11 @@ func TestLogIsPrintable(t *testing.T) {
 	log := textLog{&out}
 	log.request(
 		mockserver.Request{
-			Method: "GET",
-			Path:   "/\x1b[2J",
-			Query:  "a=\r\nb",
-			Status: 404,
-			Answer: mockserver.Text("\x1b]0;x\a"),
+			Method:   "GET",
+			Path:     "/\x1b[2J",
+			Query:    "a=\r\nb",
+			Status:   404,
+			Response: mockserver.Text("\x1b]0;x\a"),
 		},
 	)
 	if line := out.String(); strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\x1b\r\n\a") {

@@ -75,7 +75,7 @@ func TestClockToNext(t *testing.T) {
 func TestBackToTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.list("Readers", reader("ada@example.org", "Ada"))
-	w.check(w.srv.SetStart())
+	w.check(w.srv.SetBaseline())
 	w.send("ada@example.org", "Not at the start", order)
 	p := open(t, w.srv.URL(), "#/faults", desk)
 	p.click("button", "Back to the start")

@@ -143,7 +143,7 @@ func TestHostileTextElsewhere(t *testing.T) {
 	w.list(markup, reader("x@example.org", markup, markup))
 	p := open(t, w.srv.URL(), "#/requests", view{1280, "light"})
 	for _, r := range w.srv.Requests() {
-		p.goTo("#/requests/" + r.ID + "/answer")
+		p.goTo("#/requests/" + r.ID + "/response")
 		p.says(".detail .meta", r.ID)
 	}
 	p.goTo("#/faults")

@@ -112,7 +112,7 @@ func (w *world) calls(all map[string]scene) {
 		case r.Query != "":
 			all["requests-query"] = scene{"#/requests/" + r.ID + "/query", nil}
 		case r.Status == 422:
-			all["requests-answer"] = scene{"#/requests/" + r.ID + "/answer", nil}
+			all["requests-response"] = scene{"#/requests/" + r.ID + "/response", nil}
 		}
 	}
 	for _, e := range w.srv.Events() {

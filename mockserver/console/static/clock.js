@@ -8,7 +8,7 @@ const { button, div, span } = tags;
 
 const minute = 60_000, hour = 60 * minute;
 
-/** Lets time pass, and says what time it is then. @param {{ms: number} | {to: string}} body */
+/** Lets time pass, and says what time it is then. @param {{duration_ms: number} | {to: string}} body */
 export const pass = body => attempt(() => call('POST', '/clock/advance', body), (/** @type {View} */ view) => { set(view); return [['Now it is ', when(view.now), ' on the platform.']]; });
 
 export function Clock() {
@@ -21,10 +21,10 @@ export function Clock() {
     button({ type: 'button', class: 'foot', 'aria-pressed': String(view.frozen), onClick: freeze, title: view.frozen ? 'Let the clock run' : 'Stop the clock' },
       icon('clock'), span(when(at), view.frozen ? ' frozen' : ' running')),
     div({ class: 'passing' },
-      step('+1 min', 'Let a minute pass', { ms: minute }),
-      step('+1 h', 'Let an hour pass', { ms: hour }),
+      step('+1 min', 'Let a minute pass', { duration_ms: minute }),
+      step('+1 h', 'Let an hour pass', { duration_ms: hour }),
       step('To next', view.next ? `To what comes next: ${view.next.what}` : 'Nothing is going to happen by itself', { to: 'next' }, !view.next)));
 }
 
-/** @param {string} label @param {string} title @param {{ms: number} | {to: string}} body @param {boolean} [off] */
+/** @param {string} label @param {string} title @param {{duration_ms: number} | {to: string}} body @param {boolean} [off] */
 const step = (label, title, body, off) => button({ type: 'button', class: 'button', title, disabled: off, onClick: () => pass(body) }, label);

@@ -41,8 +41,8 @@ async function found(path) {
 
 /** On which page a contact is in the usual order; 0 if it is not on the list. @param {List} list @param {string} id */
 async function pageOf(list, id) {
-  const { data, first, total } = await call('GET', `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`);
-  return data[0]?.id === id ? Math.floor((total - 1 - first) / perPage) + 1 : 0;
+  const { data, offset, total } = await call('GET', `/lists/${list.list_id}/contacts?around=${encodeURIComponent(id)}&limit=1`);
+  return data[0]?.id === id ? Math.floor((total - 1 - offset) / perPage) + 1 : 0;
 }
 
 /** Shows a contact that a link leads to in its place. @param {List} list @param {string|undefined} id @param {boolean} usual whether all contacts are shown in the usual order @param {ReturnType<typeof usePages>} pages @param {Page} [page] */

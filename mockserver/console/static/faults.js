@@ -5,7 +5,7 @@ import { call, useAnswer } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
 import { look, useSession } from './session.js';
 /**
- * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_acting?: boolean,
+ * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
  * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
  * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[]}} Plan
@@ -24,7 +24,7 @@ const canActFirst = new Set(['status', 'reset', 'hang', 'not_json', 'redirect'])
 /** @type {[string, string, Fault][]} */
 const presets = [
   ['Rate-limited once', 'The next request of any kind gets 429 with Retry-After: 1', { action: 'status', status: 429, retry_after: '1', nth: 1 }],
-  ['Lost answer', 'The next submission is carried out, and its answer lost', { operation: 'submitEmail', action: 'reset', after_acting: true, nth: 1 }],
+  ['Lost answer', 'The next submission is carried out, and its answer lost', { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 }],
   ['Flaky 503', 'One request in five gets 503', { action: 'status', status: 503, probability: 0.2 }],
   ['Duplicate deliveries', 'Every delivery arrives twice', { event: '*', action: 'duplicate' }],
   ['Out of order', 'Deliveries change places', { event: '*', action: 'reorder', every: 2 }],
@@ -47,7 +47,7 @@ function which(r) {
 
 /** @param {Rule} r */
 function what(r) {
-  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_acting && 'after carrying it out', r.body && `“${r.body.slice(0, 60)}”`];
+  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_processing && 'after carrying it out', r.body && `“${r.body.slice(0, 60)}”`];
   return [words[r.action] ?? r.action, ...more.filter(Boolean)].join(', ');
 }
 
@@ -67,7 +67,7 @@ export function Faults() {
       plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Everything works as it should. Add a ready-made rule above or one of your own below.'),
       div({ class: 'columns' },
         h(NewRule, { operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
-        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'gap', change }))),
+        h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }))),
   });
 }
 
@@ -103,7 +103,7 @@ function NewRule({ operations, events, add }) {
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
     f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
     f.action === 'internal_error' && field('body', 'Error text'),
-    subject === 'request' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_acting, onChange: put('after_acting') }),
+    subject === 'request' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
 }
 
@@ -122,7 +122,7 @@ function faultOf(subject, f) {
   if (f.action === 'delay') out.delay_ms ??= 1000;
   if (f.action === 'redirect' && f.location) out.location = String(f.location);
   if (f.action === 'internal_error' && f.body) out.body = String(f.body);
-  if (subject === 'request' && f.after_acting && canActFirst.has(out.action)) out.after_acting = true;
+  if (subject === 'request' && f.after_processing && canActFirst.has(out.action)) out.after_processing = true;
   return out;
 }
 
@@ -137,7 +137,7 @@ function Settings({ seed, lookup, change }) {
       h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
       div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Start anew'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'A new seed'))),
     fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'How “one lookup per second” is measured.'),
-      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['gap', 'Gap'], ['bucket', 'Bucket'], ['calendar', 'Calendar second']] })),
+      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
     h(Reset, { change }));
 }
 

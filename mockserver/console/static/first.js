@@ -39,7 +39,7 @@ email, err := c.Emails.Send(ctx, client.EmailSubmission{
 export function First() {
   const { info } = useSession();
   const [language, speak] = useState('curl');
-  const text = snippets[language](location.origin, info?.example_token ?? 'TOKEN');
+  const text = snippets[language](location.origin, info?.default_token ?? 'TOKEN');
   const send = () => attempt(() => call('POST', ofAccount('/v2/emails'), mail), () => ['Sent: there it is.']);
   return div({ class: 'first' },
     icon('inbox'), h2('Nothing sent yet'), p({ class: 'dim' }, 'Send something, and it shows here at once.'),
@@ -47,5 +47,5 @@ export function First() {
     h(Choice, { label: 'Language', value: language, onChange: speak, options: Object.keys(snippets).map(l => [l, l]) }),
     code(text),
     h(Copy, { value: text, label: `Copy the ${language}`, text: 'Copy' }),
-    !info?.example_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'));
+    !info?.default_token && p({ class: 'dim' }, 'TOKEN is an access token of the server.'));
 }

@@ -8,7 +8,7 @@ const pageSize = 200, ahead = 60;
 
 /** @typedef {{id: string, fresh?: boolean}} Row */
 /** @template T @typedef {(T|undefined)[]} Places those that are not loaded are empty */
-/** @template T @typedef {{data: T[], total: number, first: number}} Page */
+/** @template T @typedef {{data: T[], total: number, offset: number}} Page */
 /** @template T @typedef {{key: string, rows: Places<T>|null, error: string}} Loaded */
 /** @template T @typedef {Loaded<T> & {total: number, look: (from: number, to: number) => void}} List */
 
@@ -98,12 +98,12 @@ function hole(rows, from, to) {
  * one that a page contradicts begins anew.
  * @template {Row} T @param {Places<T>} rows @param {Page<T>} page
  */
-function put(rows, { data, total, first }) {
-  const at = first - Math.max(0, total - rows.length), end = at + data.length;
+function put(rows, { data, total, offset }) {
+  const at = offset - Math.max(0, total - rows.length), end = at + data.length;
   const ids = new Set(data.map(r => r.id));
   const twice = rows.some((r, n) => r && (n < at || n >= end) && ids.has(r.id));
   const all = twice ? Array(total) : rows.slice(0, total);
-  data.forEach((r, n) => { const to = n + (twice ? first : at); if (to >= 0) all[to] = r; });
+  data.forEach((r, n) => { const to = n + (twice ? offset : at); if (to >= 0) all[to] = r; });
   return all;
 }
 

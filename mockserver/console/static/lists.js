@@ -17,7 +17,7 @@ export function Lists() {
   useSession();
   const search = useSearch();
   const query = new URLSearchParams({ limit: '200', ...(search.asked && { search: search.asked }), ...(accountFilter() && { account_id: accountFilter() }) });
-  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[], total: number, more: boolean}>>} */ (useAnswer('/lists?' + query, ['records', 'message']));
+  const { data, error, reload } = /** @type {ReturnType<typeof useAnswer<{data: List[], total: number, has_more: boolean}>>} */ (useAnswer('/lists?' + query, ['records', 'message']));
   return h(Page, {
     title: 'Lists', count: data?.total, side: h(NewList, { main: true }),
     children: [
@@ -25,7 +25,7 @@ export function Lists() {
       error ? empty('warn', 'No answer', error)
         : !data ? div({ class: 'loading', 'aria-busy': 'true' })
         : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create one, and add contacts to it: campaigns and workflows are sent to lists.'))
-        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.more && p({ class: 'dim' }, 'The latest 200 are shown. A search finds the others.')],
+        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'The latest 200 are shown. A search finds the others.')],
     ],
   });
 }

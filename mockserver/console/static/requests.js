@@ -32,7 +32,7 @@ export function Requests({ id, tab }) {
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`) }),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the answer, and what was wrong with it.'),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the response, and what was wrong with it.'),
   });
 }
 
@@ -54,24 +54,24 @@ function Opened({ id, tab, summary }) {
       tabs: [
         { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'This request came without one.' : 'This request came without one, or was refused before it was read.') },
         { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'This request came without one.') },
-        { id: 'answer', label: 'Answer', panel: () => r.answer ? json(r.answer, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
+        { id: 'response', label: 'Response', panel: () => r.response ? json(r.response, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
       ],
     }));
 }
 
 /** What the API does not know and leaves unread. @param {FullRequest} r */
 function unread(r) {
-  const found = [...(r.unknown_members ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
+  const found = [...(r.unknown_fields ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
   if (!found.length) return null;
   return div({ class: 'wrong' }, p('The API knows nothing of ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), ': it leaves that unread.'));
 }
 
 /** What was wrong with a request, and what was probably meant. @param {FullRequest} r */
 function wrong(r) {
-  if (!r.answer && !r.closest) return null;
+  if (!r.response && !r.closest) return null;
   /** @type {ReturnType<typeof mistakes>} */
   let found = [];
-  try { found = mistakes(r.answer ?? ''); } catch { /* an answer that a fault made up */ }
+  try { found = mistakes(r.response ?? ''); } catch { /* a response that a fault made up */ }
   if (!found.length && !r.closest) return null;
   return div({ class: 'wrong' },
     found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'What is wrong'), th({ scope: 'col' }, 'Type'))),

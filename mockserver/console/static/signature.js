@@ -41,7 +41,7 @@ export function Signature({ d }) {
   const verdict = useVerdict(d, theirs.trim(), { signature: theirs.trim() });
   const fits = useVerdict(d, secret, { secret });
   const hash = d.hash_function ?? 'sha256';
-  const token = useSession().info?.token_needed ? " -H 'Authorization: Bearer TOKEN'" : '';
+  const token = useSession().info?.token_required ? " -H 'Authorization: Bearer TOKEN'" : '';
   const shell = (/** @type {string} */ key) => `curl -fsS${token} ${location.origin}${href(`/deliveries/${d.id}/body`)} |\n  openssl dgst -${hash} -hmac ${quote(key)} -binary | base64 -w0`;
   const masked = shown ? d.secret ?? '' : '•'.repeat(18);
   return div({ class: 'stack' },

@@ -32,9 +32,9 @@ func (c *Control) clockRoutes() section {
 				"`frozen` stops the clock or resumes it. `now` sets it, also to an earlier time: what is due then happens at "+
 					"once, late and in no order. Returns the clock.").try(example{body: `{"frozen":true}`}),
 			handle("POST clock/advance", jsonBody(c.advance),
-				"Advances the clock by `ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock when everything that "+
+				"Advances the clock by `duration_ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock when everything that "+
 					"became due is done, each at its own time and in order; 409 if there is nothing next, 504 after a minute.").
-				try(example{body: `{"ms":3600000}`}),
+				try(example{body: `{"duration_ms":3600000}`}),
 		},
 	}
 }
@@ -80,8 +80,8 @@ func parseTime(text, field string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	MS *int64 `json:"ms,omitempty" doc:"how many milliseconds, up to 200 years"`
-	To string `json:"to,omitempty" doc:"until when, RFC 3339, or next"`
+	Duration *int64 `json:"duration_ms,omitempty" doc:"how many milliseconds, up to 200 years"`
+	To       string `json:"to,omitempty" doc:"until when, RFC 3339, or next"`
 }
 
 func (c *Control) advance(r *request, in advanceBody) (view clock.View, err error) {
@@ -89,20 +89,20 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 	defer cancel()
 	field := "to"
 	switch {
-	case (in.MS != nil) == (in.To != ""):
-		return view, problem.New(http.StatusUnprocessableEntity, "missing", "want either ms or to", "body")
+	case (in.Duration != nil) == (in.To != ""):
+		return view, problem.New(http.StatusUnprocessableEntity, "missing", "want either duration_ms or to", "body")
 	case in.To == "next":
 		err = c.AdvanceToNext(ctx)
-	case in.MS == nil:
+	case in.Duration == nil:
 		to, wrong := parseTime(in.To, "to")
 		if wrong != nil {
 			return view, wrong
 		}
 		err = c.AdvanceTo(ctx, to)
-	case *in.MS < 0 || *in.MS > maxMS:
-		return view, problem.Invalid("want 0 to 200 years in milliseconds", "body", "ms")
+	case *in.Duration < 0 || *in.Duration > maxMS:
+		return view, problem.Invalid("want 0 to 200 years in milliseconds", "body", "duration_ms")
 	default:
-		field, err = "ms", c.Advance(ctx, time.Duration(*in.MS)*time.Millisecond)
+		field, err = "duration_ms", c.Advance(ctx, time.Duration(*in.Duration)*time.Millisecond)
 	}
 	if err != nil {
 		return view, advanceProblem(ctx, err, field)

@@ -36,7 +36,7 @@ func (c *Control) faultRoutes() section {
 				try(example{body: `{"seed":7}`}),
 			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
 				"Sets how the limit of one lookup per second is counted, until the next reset.").
-				try(example{body: `{"mode":"bucket"}`}),
+				try(example{body: `{"mode":"token_bucket"}`}),
 		},
 	}
 }

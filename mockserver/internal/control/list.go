@@ -81,10 +81,10 @@ func (r row[T]) matches(q listQuery) bool {
 
 // recordList is the response of a list.
 type recordList[T any] struct {
-	Data  []T  `json:"data" doc:"the records, the newest first"`
-	Total int  `json:"total" doc:"how many records match"`
-	First int  `json:"first" doc:"how many of these are newer than the first of data; total if data is empty"`
-	More  bool `json:"more" doc:"whether there are older ones"`
+	Data    []T  `json:"data" doc:"the records, the newest first"`
+	Total   int  `json:"total" doc:"how many records match"`
+	Offset  int  `json:"offset" doc:"how many of these are newer than the first of data; total if data is empty"`
+	HasMore bool `json:"has_more" doc:"whether there are older ones"`
 
 	ids []string // of data
 }
@@ -100,14 +100,14 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 		if r.matches(q) {
 			switch {
 			case !older || skip > 0:
-				out.First++
+				out.Offset++
 				if older {
 					skip--
 				}
 			case len(out.Data) < q.number("limit"):
 				out.Data, out.ids = append(out.Data, r.record()), append(out.ids, r.id)
 			default:
-				out.More = true
+				out.HasMore = true
 				if n > 0 && q.unfiltered() {
 					out.Total = n
 					return out

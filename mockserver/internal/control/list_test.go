@@ -91,9 +91,9 @@ func TestListPages(t *testing.T) {
 		"around=4&search=4&limit=1": {"4", 1, 0, false},
 	} {
 		out := list(asked(t, query), 0, rows)
-		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.More != want.more ||
-			out.First != want.first {
-			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.First, out.More, want)
+		if got := strings.Join(out.Data, " "); got != want.ids || out.Total != want.total || out.HasMore != want.more ||
+			out.Offset != want.first {
+			t.Errorf("%s: %q of %d from %d, more %v; want %+v", query, got, out.Total, out.Offset, out.HasMore, want)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func TestListStops(t *testing.T) {
 				}
 			}
 		})
-		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.More {
-			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.More, want)
+		if seen != want.seen || len(out.Data) != want.shown || out.Total != 100 || !out.HasMore {
+			t.Errorf("%s: looked at %d, showed %d of %d, more %v; want %+v", query, seen, len(out.Data), out.Total, out.HasMore, want)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (rt route) answer() *schema {
 
 // isList reports whether an object is the answer of a list.
 func (s *schema) isList() bool {
-	return slices.Equal(s.names(), []string{"data", "total", "first", "more"})
+	return slices.Equal(s.names(), []string{"data", "total", "offset", "has_more"})
 }
 
 // curl is the example of a route as a command.

@@ -92,7 +92,7 @@ func bounceCategories() []events.BounceCategory {
 }
 
 func lookupLimits() []string {
-	return []string{platform.LookupGap.String(), platform.LookupBucket.String(), platform.LookupCalendar.String()}
+	return []string{platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()}
 }
 
 // named returns values as strings.

@@ -43,8 +43,8 @@ func health(*request) (healthStatus, error) { return healthStatus{"ok"}, nil }
 
 type serverInfo struct {
 	Accounts         []account            `json:"accounts" doc:"the accounts that have access tokens"`
-	TokenNeeded      bool                 `json:"token_needed" doc:"whether the control routes require a token"`
-	ExampleToken     string               `json:"example_token,omitzero" doc:"the default access token, to try the API; omitted if it is not valid here, or if the control routes require a token. No other token is ever shown"`
+	TokenRequired    bool                 `json:"token_required" doc:"whether the control routes require a token"`
+	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token, to try the API; omitted if it is not valid here, or if the control routes require a token. No other token is ever shown"`
 	FaultSeed        uint64               `json:"fault_seed" doc:"the seed of the probabilities of faults"`
 	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"how lookups are counted"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
@@ -73,7 +73,7 @@ type category struct {
 func (c *Control) info(r *request) (serverInfo, error) {
 	out := serverInfo{
 		Accounts:        c.accounts(),
-		TokenNeeded:     c.options.NeedsToken(r.Request),
+		TokenRequired:   c.options.NeedsToken(r.Request),
 		LookupLimit:     c.Platform.Lookups(),
 		RetryScheduleMS: []int64{},
 		Events:          api.EventNames(),
@@ -81,8 +81,8 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		MagicDomain:     platform.MagicDomain,
 	}
 	isDefault := func(t record.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
-	if !out.TokenNeeded && slices.ContainsFunc(c.Access.All(), isDefault) {
-		out.ExampleToken = c.options.DefaultToken
+	if !out.TokenRequired && slices.ContainsFunc(c.Access.All(), isDefault) {
+		out.DefaultToken = c.options.DefaultToken
 	}
 	out.FaultSeed, _ = c.Faults.List()
 	for _, wait := range c.options.RetrySchedule {

@@ -33,12 +33,12 @@ func (c *Control) stateRoutes() section {
 					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and the "+
 					"sequence of ids.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("POST reset", noBody(oneOrAll(c.ResetAccount, c.Reset)),
-				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/start` kept, or nothing: "+
+				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/baseline` kept, or nothing: "+
 					"with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the "+
 					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in parallel: "+
 					"the logs of the account are empty then, and what all accounts share stays. 409 if another account now has an id "+
 					"of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
-			handle("PUT start", noBody(func(*request) (nothing, error) { return nothing{}, c.SetStart() }),
+			handle("PUT baseline", noBody(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(upload(c.seed, "mockserver: seed: ")),
 				"Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). It "+

@@ -38,8 +38,8 @@ type Environment struct {
 	Platform   *platform.Platform
 	API        *gateway.Gateway
 
-	mu    sync.Mutex
-	start *start // nil: nothing
+	mu       sync.Mutex
+	baseline *baseline // nil: nothing
 }
 
 // Inject adds faults to the plan, if the contract knows what they are about.

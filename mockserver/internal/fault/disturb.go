@@ -34,7 +34,7 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 		return
 	}
 	answer := inproc.NewRecording(w.Header())
-	if f.AfterActing || f.Action == record.FaultTruncate || f.Action == record.FaultOversize {
+	if f.AfterProcessing || f.Action == record.FaultTruncate || f.Action == record.FaultOversize {
 		act(answer)
 	}
 	switch f.Action {

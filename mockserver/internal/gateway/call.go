@@ -33,8 +33,8 @@ func (c *call) Write(b []byte) (int, error) {
 	if c.Status == 0 {
 		c.Status = http.StatusOK
 	}
-	if room := maxErrorBody - len(c.Answer); c.Status >= 400 && room > 0 {
-		c.Answer = append(c.Answer, b[:min(room, len(b))]...)
+	if room := maxErrorBody - len(c.Response); c.Status >= 400 && room > 0 {
+		c.Response = append(c.Response, b[:min(room, len(b))]...)
 	}
 	if c.body != nil {
 		c.body.Write(b)

@@ -49,7 +49,7 @@ func TestLogLimits(t *testing.T) {
 		t.Errorf("%d requests from %s on with %d bytes each", len(all), all[0].ID, len(all[0].Body))
 	}
 	large.Clear()
-	large.add(record.Request{Answer: make([]byte, 9)})
+	large.add(record.Request{Response: make([]byte, 9)})
 	if large.bytes != 9 {
 		t.Errorf("%d bytes are counted after it was cleared, want 9", large.bytes)
 	}
@@ -92,8 +92,8 @@ func TestCallNotesTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	WriteError(c, nil, fmt.Errorf("too late"))
-	if c.Status != http.StatusTeapot || len(c.Answer) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
-		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Answer), rec.Body.Len())
+	if c.Status != http.StatusTeapot || len(c.Response) != maxErrorBody || rec.Body.Len() != maxErrorBody+1 {
+		t.Errorf("status %d, %d bytes noted, %d sent", c.Status, len(c.Response), rec.Body.Len())
 	}
 }
 

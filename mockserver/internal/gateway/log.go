@@ -44,8 +44,8 @@ func (l *Log) add(r record.Request) {
 
 // sizeOf is how many bytes of a request the client decides.
 func sizeOf(r *record.Request) int {
-	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Answer)
-	for _, name := range slices.Concat(r.UnknownMembers, r.UnknownParameters) {
+	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Response)
+	for _, name := range slices.Concat(r.UnknownFields, r.UnknownParameters) {
 		size += len(name)
 	}
 	return size
@@ -77,8 +77,8 @@ func (l *Log) All() []record.Request {
 	for i, r := range all {
 		out[i] = *r
 		out[i].Body = slices.Clone(out[i].Body)
-		out[i].Answer = slices.Clone(out[i].Answer)
-		out[i].UnknownMembers = slices.Clone(out[i].UnknownMembers)
+		out[i].Response = slices.Clone(out[i].Response)
+		out[i].UnknownFields = slices.Clone(out[i].UnknownFields)
 		out[i].UnknownParameters = slices.Clone(out[i].UnknownParameters)
 	}
 	return out
@@ -98,11 +98,11 @@ func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
 	return len(all), slices.Backward(all)
 }
 
-// Summary is a request without its body and answer, as JSON has it.
+// Summary is a request without its body and response, as JSON has it.
 type Summary struct {
 	record.Request
-	Body       *struct{}          `json:"body,omitempty"`   // hides the request's
-	Answer     *struct{}          `json:"answer,omitempty"` // hides the request's
+	Body       *struct{}          `json:"body,omitempty"`     // hides the request's
+	Response   *struct{}          `json:"response,omitempty"` // hides the request's
 	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
 }
 

@@ -34,7 +34,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 		client := c.ResponseWriter
 		c.ResponseWriter = w
 		g.process(c, o, next, r)
-		c.ResponseWriter, c.Status, c.Answer = client, 0, nil // the client's response is still to come
+		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the client's response is still to come
 	})
 }
 
@@ -89,7 +89,7 @@ func (g *Gateway) validate(c *call, o *contract.Operation, r *http.Request) (err
 	}
 	found, err := o.ValidateRequest(r, c.Body, c.byControl || g.options.RejectUnknown)
 	c.caller.BadEntries = found.BadEntries
-	c.UnknownMembers, c.UnknownParameters = found.UnknownFields, found.UnknownParameters
+	c.UnknownFields, c.UnknownParameters = found.UnknownFields, found.UnknownParameters
 	return err
 }
 

@@ -5,44 +5,43 @@ import (
 	"time"
 )
 
-// LookupLimit says how the limit of one lookup a second per user and account
-// is counted. A lookup that is refused does not count.
+// LookupLimit is the way of counting the limit of one lookup per second, user and
+// account. Rejected lookups do not count.
 type LookupLimit int
 
 // The ways of counting.
 const (
-	// LookupGap accepts a lookup one second or more after the last accepted one.
-	LookupGap LookupLimit = iota
-	// LookupBucket adds a token every second, up to two, and each lookup takes one.
-	LookupBucket
-	// LookupCalendar accepts one lookup in each second of the clock.
-	LookupCalendar
+	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
+	LookupMinInterval LookupLimit = iota
+	// LookupTokenBucket adds a token every second, up to two, and each lookup takes one.
+	LookupTokenBucket
+	// LookupFixedWindow accepts one lookup in each second of the clock.
+	LookupFixedWindow
 )
 
-// String returns gap, bucket or calendar.
+// String returns min_interval, token_bucket or fixed_window.
 func (l LookupLimit) String() string {
 	switch l {
-	case LookupBucket:
-		return "bucket"
-	case LookupCalendar:
-		return "calendar"
+	case LookupTokenBucket:
+		return "token_bucket"
+	case LookupFixedWindow:
+		return "fixed_window"
 	}
-	return "gap"
+	return "min_interval"
 }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (l LookupLimit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] for gap, bucket and
-// calendar.
+// UnmarshalText implements [encoding.TextUnmarshaler] for the results of String.
 func (l *LookupLimit) UnmarshalText(text []byte) error {
-	for _, known := range []LookupLimit{LookupGap, LookupBucket, LookupCalendar} {
+	for _, known := range []LookupLimit{LookupMinInterval, LookupTokenBucket, LookupFixedWindow} {
 		if known.String() == string(text) {
 			*l = known
 			return nil
 		}
 	}
-	return fmt.Errorf("mockserver: lookup limit: want gap, bucket or calendar, not %q", text)
+	return fmt.Errorf("mockserver: lookup limit: must be min_interval, token_bucket or fixed_window, got %q", text)
 }
 
 type lookupState struct {
@@ -57,13 +56,13 @@ func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
 	}
 	since := now.Sub(s.last)
 	switch limit {
-	case LookupBucket:
+	case LookupTokenBucket:
 		tokens := min(2, s.tokens+since.Seconds())
 		if tokens < 1 {
 			return false
 		}
 		s.tokens = tokens - 1
-	case LookupCalendar:
+	case LookupFixedWindow:
 		if now.Unix() == s.last.Unix() {
 			return false
 		}

@@ -13,15 +13,15 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// start is the state that a reset goes back to.
-type start struct {
+// baseline is the state that a reset restores.
+type baseline struct {
 	state  []byte    // a snapshot, compressed
 	dated  time.Time // what the clock showed, if it does not follow package time
 	tokens []record.Token
 }
 
-// SetStart makes what there is now the state that a reset goes back to.
-func (w *Environment) SetStart() error {
+// SetBaseline makes the current state the baseline that a reset restores.
+func (w *Environment) SetBaseline() error {
 	var state bytes.Buffer
 	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // a level that there is
 	if err := errors.Join(w.Snapshot(to), to.Close()); err != nil {
@@ -29,61 +29,61 @@ func (w *Environment) SetStart() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.start = &start{state: state.Bytes(), tokens: w.Access.Added()}
+	w.baseline = &baseline{state: state.Bytes(), tokens: w.Access.Added()}
 	if w.Clock.Dated() && !w.Clock.Frozen() {
-		w.start.dated = w.Clock.Now()
+		w.baseline.dated = w.Clock.Now()
 	}
 	return nil
 }
 
-// Reset goes back to the start.
+// Reset restores the baseline.
 func (w *Environment) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.start == nil {
+	if w.baseline == nil {
 		w.clear()
 		return
 	}
 	w.leaveTest()
-	if state, err := w.start.read(); err == nil {
+	if state, err := w.baseline.read(); err == nil {
 		// It was restorable when it was kept; a closed server has none to lose.
-		_ = w.Platform.RestoreAt(w.start.clock(), state)
+		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
-	w.Access.Reset(w.start.tokens...) // by the clock of the start
+	w.Access.Reset(w.baseline.tokens...) // by the clock of the baseline
 }
 
-func (s *start) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(s.state)) }
+func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
 // clock is what takes the place of the snapshot's clock, which would be as far
 // ahead of package time as it was, and so later with each reset; nil if nothing does.
-func (s *start) clock() *clock.State {
-	if s.dated.IsZero() {
+func (b *baseline) clock() *clock.State {
+	if b.dated.IsZero() {
 		return nil
 	}
-	return new(clock.Showing(s.dated))
+	return new(clock.Showing(b.dated))
 }
 
 // ErrNoAccount is what nobody has.
 var ErrNoAccount = errors.New("there is no such account")
 
-// ResetAccount goes back to the start with one account.
+// ResetAccount restores the baseline with one account.
 func (w *Environment) ResetAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.start == nil {
+	if w.baseline == nil {
 		return w.clearAccount(account)
 	}
 	if !w.hasAccount(account) {
 		return fmt.Errorf("mockserver: reset: account %d: %w", account, ErrNoAccount)
 	}
-	state, err := w.start.read()
+	state, err := w.baseline.read()
 	if err == nil {
 		err = w.Platform.RestoreAccount(account, state)
 	}
 	if err != nil {
 		return fmt.Errorf("mockserver: reset: %w", err)
 	}
-	w.Access.ResetAccount(account, w.start.tokens...)
+	w.Access.ResetAccount(account, w.baseline.tokens...)
 	w.API.Log.ClearAccount(account)
 	return nil
 }
@@ -108,15 +108,15 @@ func (w *Environment) clearAccount(account int64) error {
 	return nil
 }
 
-// hasAccount reports whether there is an account, or was one at the start.
+// hasAccount reports whether there is an account, or was one in the baseline.
 func (w *Environment) hasAccount(account int64) bool {
 	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
 		return true
 	}
-	return w.start != nil && slices.ContainsFunc(w.start.tokens, func(t record.Token) bool { return t.AccountID == account })
+	return w.baseline != nil && slices.ContainsFunc(w.baseline.tokens, func(t record.Token) bool { return t.AccountID == account })
 }
 
-// Clear forgets everything but the configuration, and the start.
+// Clear deletes everything except the configuration and the baseline.
 func (w *Environment) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
