@@ -71,7 +71,7 @@ func TestEnsureAfterALostAnswer(t *testing.T) {
 		defer p.Close()
 		c, ctx := p.clean, t.Context()
 		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
-		if err := p.Inject(lost); err != nil {
+		if _, err := p.Inject(lost); err != nil {
 			t.Fatal(err)
 		}
 		want := subscription(client.EventNameEmailBounced)

@@ -48,7 +48,7 @@ func ExampleEmails_Send() {
 			fmt.Println(order, "was not sent:", err)
 		}
 		lost := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
-		if err := platform.Inject(lost); err != nil {
+		if _, err := platform.Inject(lost); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func ExampleCampaigns_Schedule() {
 		log.Fatal(err)
 	}
 	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
-	if err := platform.Inject(lost); err != nil {
+	if _, err := platform.Inject(lost); err != nil {
 		log.Fatal(err)
 	}
 	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, tomorrow)
@@ -211,7 +211,7 @@ func ExampleTokenSource() {
 func ExampleWithMaxAttempts() {
 	c, platform := newExamplePlatform(client.Config{})
 	defer platform.Close()
-	if err := platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}); err != nil {
+	if _, err := platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}); err != nil {
 		log.Fatal(err)
 	}
 	for _, n := range []int{1, 2} {

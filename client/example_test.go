@@ -208,7 +208,7 @@ func ExampleConfig_observe() {
 		log.Fatal(err)
 	}
 	busy := mockserver.Fault{Action: mockserver.FaultStatus, Status: 429, Operation: "listTags", Times: 1}
-	if err := srv.Inject(busy); err != nil {
+	if _, err := srv.Inject(busy); err != nil {
 		log.Fatal(err)
 	}
 	_, _ = c.Templates.Get(context.Background(), 4711)

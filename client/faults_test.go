@@ -117,7 +117,7 @@ func meet(t *testing.T, p *platform, fx *fixture, op operation, f fault, times i
 	} else {
 		rule := f.rule
 		rule.Operation, rule.Times = op.id, times
-		if err := p.Inject(rule); err != nil {
+		if _, err := p.Inject(rule); err != nil {
 			t.Fatal(err)
 		}
 		defer p.ClearFaults()
@@ -225,7 +225,7 @@ func meetRandom(t *testing.T, seed uint64) (hits int) {
 			rules = append(rules, rule)
 		}
 	}
-	if err := p.Inject(rules...); err != nil {
+	if _, err := p.Inject(rules...); err != nil {
 		t.Fatal(err)
 	}
 	on := func(on bool) {
@@ -256,7 +256,7 @@ func TestCancelledWhileUnderWay(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
 		fx := p.fixture()
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultHang}); err != nil {
+		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultHang}); err != nil {
 			t.Fatal(err)
 		}
 		for _, op := range operations() {
@@ -292,7 +292,7 @@ func TestOverSockets(t *testing.T) {
 		{mockserver.FaultRedirect, true, client.ErrInvalidResponse},
 		{mockserver.FaultNotJSON, true, client.ErrInvalidResponse},
 	} {
-		if err := srv.Inject(mockserver.Fault{Action: tc.action, AfterProcessing: tc.after, Every: 2}); err != nil {
+		if _, err := srv.Inject(mockserver.Fault{Action: tc.action, AfterProcessing: tc.after, Every: 2}); err != nil {
 			t.Fatal(err)
 		}
 		known, unknown := 0, 0

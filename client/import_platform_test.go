@@ -30,7 +30,7 @@ func TestImportSurvives(t *testing.T) {
 				defer p.Close()
 				for at := 1; at <= batches; at++ {
 					f.Operation, f.Nth = "importContacts", at
-					if err := p.Inject(f); err != nil {
+					if _, err := p.Inject(f); err != nil {
 						t.Fatal(err)
 					}
 					importTwice(t, p, batches*size, size)
@@ -104,7 +104,7 @@ func TestImportIsRetried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Inject(
+		if _, err := p.Inject(
 			mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultReset, AfterProcessing: true, Every: 3},
 			mockserver.Fault{Operation: "importContacts", Action: mockserver.FaultStatus, Status: 429, RetryAfter: "30", Every: 5},
 		); err != nil {

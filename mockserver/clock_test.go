@@ -513,7 +513,7 @@ func TestRequestsFollowTheClock(t *testing.T) {
 		p := newProbe(t, mockserver.Config{FreezeClock: true})
 		p.advance(365 * 24 * time.Hour)
 		const delay = 20 * time.Millisecond
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, Delay: delay}); err != nil {
+		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, Delay: delay}); err != nil {
 			t.Fatal(err)
 		}
 		p.must("GET", "/lists", nil)

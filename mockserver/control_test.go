@@ -724,7 +724,7 @@ func TestControlStream(t *testing.T) {
 					t.Errorf("a delivery: %v, want it %s", r, state)
 				}
 			}
-			if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
+			if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
 				t.Fatal(err)
 			}
 			stream.until("fault")
@@ -772,7 +772,7 @@ func TestControlWaiting(t *testing.T) {
 			"app.test",
 			"",
 		)
-		if err := p.Inject(
+		if _, err := p.Inject(
 			mockserver.Fault{Action: mockserver.FaultDelay, WebhookID: delayed, Delay: time.Minute}); err != nil {
 			t.Fatal(err)
 		}

@@ -471,7 +471,7 @@ func TestReorderWhileOthersOverlap(t *testing.T) {
 		})
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}})
 		p.webhook(events.NameSuppressedEmailAdded)
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1, Delay: time.Minute}); err != nil {
+		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1, Delay: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"a", "b"} {
@@ -497,7 +497,7 @@ func TestRedeliverWhatIsOvertaken(t *testing.T) {
 		})
 		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}})
 		p.webhook(events.NameSuppressedEmailAdded)
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
+		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"a", "b"} {

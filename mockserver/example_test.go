@@ -98,7 +98,7 @@ func ExampleServer_Inject() {
 		fmt.Println(err)
 		return
 	}
-	err = srv.Inject(mockserver.Fault{
+	_, err = srv.Inject(mockserver.Fault{
 		Operation:       "submitEmail",
 		Nth:             1,
 		Action:          mockserver.FaultReset,

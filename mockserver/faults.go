@@ -41,25 +41,22 @@ const (
 	FaultDelay = record.FaultDelay
 )
 
-// Inject adds rules to the end of the fault plan. It adds none if one of them
-// has a mistake, which the error names.
+// Inject adds rules to the end of the fault plan and returns them with their ids, which
+// [Server.RemoveFault] and [Server.EnableFault] accept. If one of the rules is invalid,
+// Inject adds none, and the error names the field.
 //
-// Requests are disturbed once their access token is known and before they are
-// validated. Every rule counts all that it is about; of several that hit, the
-// first acts.
-func (s *Server) Inject(faults ...Fault) error {
-	_, err := s.env.Inject(faults)
-	return err
-}
+// Rules apply to requests after their access token is authenticated and before they
+// are validated. Each rule counts everything that it applies to. If several rules
+// match, the first of them acts.
+func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
-// Faults returns the rules of the fault plan in the order in which they act,
-// with what became of them so far.
+// Faults returns the rules of the fault plan in their order, with their counts.
 func (s *Server) Faults() []FaultRule {
 	_, rules := s.env.Faults.List()
 	return rules
 }
 
-// RemoveFault removes a rule. It is an error if there is none with that id.
+// RemoveFault removes a rule. It returns an error if no rule has that id.
 func (s *Server) RemoveFault(id string) error {
 	if id == "" || s.env.Faults.Remove(id) == 0 {
 		return fmt.Errorf("mockserver: no fault %q", id)
@@ -67,8 +64,7 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// EnableFault switches a rule on or off. It is an error if there is none with
-// that id.
+// EnableFault switches a rule on or off. It returns an error if no rule has that id.
 func (s *Server) EnableFault(id string, on bool) error {
 	if !s.env.Faults.Change(id, func(r *FaultRule) { r.Enabled = on }) {
 		return fmt.Errorf("mockserver: no fault %q", id)

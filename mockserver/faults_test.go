@@ -49,7 +49,7 @@ func noRedirects(via http.RoundTripper) *http.Client {
 
 func (p faultyPlatform) inject(faults ...mockserver.Fault) {
 	p.Helper()
-	if err := p.Inject(faults...); err != nil {
+	if _, err := p.Inject(faults...); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -421,8 +421,12 @@ func TestFaultSwitchAndRemove(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{})
 	defer srv.Close()
 	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
-	p.inject(mockserver.Fault{Action: mockserver.FaultStatus})
-	id := p.Faults()[0].ID
+	p.inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"})
+	rules, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus})
+	if err != nil || !slices.Equal(rules, p.Faults()[1:]) {
+		t.Fatalf("got %+v, %v, want the second of %+v", rules, err, p.Faults())
+	}
+	id := rules[0].ID
 	steps := []struct {
 		name string
 		do   func() error
@@ -544,7 +548,7 @@ func TestFaultMistakes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := srv.Inject(mockserver.Fault{Action: status}, tt.fault)
+			_, err := srv.Inject(mockserver.Fault{Action: status}, tt.fault)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error about %s", err, tt.want)
 			}
@@ -700,7 +704,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 				h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
 				p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: mockserver.DefaultRetrySchedule()[:4]})
 				p.webhook("SuppressedEmail.Added")
-				if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
+				if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Nth: 1}); err != nil {
 					t.Fatal(err)
 				}
 				start := time.Now()
@@ -731,7 +735,7 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 func TestFaultInternalError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
-		if err := p.Inject(
+		if _, err := p.Inject(
 			mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
 			t.Fatal(err)
 		}

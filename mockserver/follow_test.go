@@ -90,8 +90,8 @@ func (d *dice) act() {
 		func() { _ = d.GlobalUnsubscribe(email) },
 		func() { _ = d.DeleteMessage(email) },
 		func() { _ = d.Redeliver(fmt.Sprintf("dlv-%d", 1+d.random.IntN(20))) },
-		func() { _ = d.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Times: 1}) },
-		func() { _ = d.Inject(mockserver.Fault{Action: mockserver.FaultDuplicate, Times: 1}) },
+		func() { _, _ = d.Inject(mockserver.Fault{Action: mockserver.FaultReorder, Times: 1}) },
+		func() { _, _ = d.Inject(mockserver.Fault{Action: mockserver.FaultDuplicate, Times: 1}) },
 	}
 	acts[d.random.IntN(len(acts))]()
 }

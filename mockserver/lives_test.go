@@ -88,11 +88,12 @@ func liveOnce(t *testing.T, seed uint64) {
 	defer handled.Close()
 	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "L"})
 	must(t, err)
-	must(t, srv.Inject(
+	_, err = srv.Inject(
 		mockserver.Fault{Operation: "importContacts", Probability: 0.2, Action: mockserver.FaultReset, AfterProcessing: true},
 		mockserver.Fault{Operation: "importContacts", Probability: 0.6, Action: mockserver.FaultReset},
 		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
-	))
+	)
+	must(t, err)
 	importContacts(ctx, t, c, list.ListID)
 	listed := map[string]int{}
 	for contact, err := range patient.Contacts.All(ctx, list.ListID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {

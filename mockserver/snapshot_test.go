@@ -358,7 +358,7 @@ func TestSnapshotResumesCampaigns(t *testing.T) {
 func TestReset(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	p := populated(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
-	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
+	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset}); err != nil {
 		t.Fatal(err)
 	}
 	p.SetLookupLimit(mockserver.LookupTokenBucket)

@@ -41,7 +41,7 @@ func (p probe) mess(t *testing.T) {
 	p.open(writer.email("eve@example.com"))
 	p.fired()
 	p.SetLookupLimit(mockserver.LookupTokenBucket)
-	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
+	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.RevokeToken("reader"); err != nil {
@@ -133,7 +133,7 @@ func TestSeedFiresNothing(t *testing.T) {
 func TestRestoreLeavesWhatTestsSet(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	before := p.env(t)
-	if err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}); err != nil {
+	if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultReset, Operation: "listTags"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Seed(strings.NewReader(`{"tokens":[{"token":"added"}]}`)); err != nil {

@@ -81,7 +81,7 @@ func TestWaitForEachChange(t *testing.T) {
 		},
 		{
 			name:  "a fault",
-			act:   func(p probe) { _ = p.Inject(mockserver.Fault{Action: mockserver.FaultReset}) },
+			act:   func(p probe) { _, _ = p.Inject(mockserver.Fault{Action: mockserver.FaultReset}) },
 			holds: func(p probe) bool { return len(p.Faults()) == 1 },
 		},
 		{

@@ -119,7 +119,7 @@ func TestWaitRouteForNothing(t *testing.T) {
 		p := newProbe(t, mockserver.Config{RetrySchedule: []time.Duration{20 * time.Second}})
 		p.webhook("SuppressedEmail.Added")
 		p.SetTarget("app.test", says("")) // so that no name is looked up
-		if err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Delay: 20 * time.Second}); err != nil {
+		if _, err := p.Inject(mockserver.Fault{Action: mockserver.FaultDelay, Event: "*", Delay: 20 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)

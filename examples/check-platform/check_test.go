@@ -121,7 +121,7 @@ func TestChangesNothingOfOthers(t *testing.T) {
 	var sent []string
 	out, _ := table(t, true, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
 		for _, operation := range []string{"createList", "createContact", "createTemplate"} {
-			if err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500}); err != nil {
+			if _, err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultStatus, Status: 500}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -177,7 +177,7 @@ func TestTerminal(t *testing.T) {
 func TestAnotherPlatform(t *testing.T) {
 	out, _ := table(t, false, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
 		for _, operation := range []string{"listTags", "renderTemplate"} {
-			if err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultNotJSON}); err != nil {
+			if _, err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultNotJSON}); err != nil {
 				t.Fatal(err)
 			}
 		}

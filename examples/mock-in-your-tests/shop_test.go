@@ -99,7 +99,7 @@ func TestBounceIsHandledAfterAnOutage(t *testing.T) {
 		}
 		// Lookups fail for a while, so the shop cannot learn why the email
 		// bounced, and the platform has to deliver the event again.
-		if err := platform.Inject(
+		if _, err := platform.Inject(
 			mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 6}); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestConfirmationIsNeverSentTwice(t *testing.T) {
 	platform, s := setup(t)
 	// The platform sends the email, but its answer is lost.
 	fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Nth: 1}
-	if err := platform.Inject(fault); err != nil {
+	if _, err := platform.Inject(fault); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {

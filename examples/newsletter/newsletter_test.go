@@ -67,9 +67,10 @@ func background(t *testing.T, part func(context.Context) error) {
 // response, once.
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
-	check(t, platform.Inject(mockserver.Fault{
+	_, err := platform.Inject(mockserver.Fault{
 		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
-	}))
+	})
+	check(t, err)
 }
 
 // post signs up an address, and returns the status and text that a browser
@@ -126,7 +127,8 @@ func TestSignUp(t *testing.T) {
 		if status, _ := post(t, s, "nobody"); status != http.StatusUnprocessableEntity {
 			t.Errorf("no address: %d", status)
 		}
-		check(t, platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 500}))
+		_, err := platform.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: 500})
+		check(t, err)
 		if status, _ := post(t, s, "late@example.org"); status != http.StatusServiceUnavailable {
 			t.Errorf("the platform is down: %d", status)
 		}
@@ -217,9 +219,10 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("try %d: %v, want %v", i+1, err, want)
 			}
 		}
-		check(t, platform.Inject(mockserver.Fault{
+		_, err := platform.Inject(mockserver.Fault{
 			Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1,
-		}))
+		})
+		check(t, err)
 		for i, want := range []error{client.ErrForbidden, nil, nil} {
 			if err := s.confirm(t.Context(), "A-3", "ada@example.org"); !errors.Is(err, want) {
 				t.Errorf("refused, try %d: %v, want %v", i+1, err, want)
@@ -244,7 +247,8 @@ func TestSuppression(t *testing.T) {
 			"bounce+hb@mock.test", "complaint@mock.test", "global-unsubscribe@mock.test", "bounce+sb@mock.test", "open@mock.test",
 		} {
 			if i == 0 {
-				check(t, platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 4}))
+				_, err := platform.Inject(mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 4})
+				check(t, err)
 			}
 			check(t, s.confirm(t.Context(), "first "+address, address))
 		}

@@ -50,10 +50,11 @@ func TestExportIsWhole(t *testing.T) {
 	if body, complete := get(t, s, "/contacts.csv"); !complete || len(active(t, s)) != 250 {
 		t.Errorf("the export is %d bytes, complete: %v", len(body), complete)
 	}
-	check(t, platform.Inject( // the first page succeeds, the others fail
+	_, err = platform.Inject( // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultStatus, Status: 403},
-	))
+	)
+	check(t, err)
 	if _, complete := get(t, s, "/contacts.csv"); complete {
 		t.Error("a part is taken for the whole")
 	}
@@ -64,7 +65,8 @@ func TestMetrics(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform, "")
-	check(t, platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1}))
+	_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 429, Times: 1})
+	check(t, err)
 	check(t, s.confirm(t.Context(), "A-1", "open@mock.test"))
 	check(t, platform.Wait(t.Context()))
 	body, _ := get(t, s, "/metrics")

@@ -65,7 +65,8 @@ func open(ctx context.Context) (*shop, error) {
 
 // loseAnswer has the platform take the next email and lose its answer.
 func (s *shop) loseAnswer() error {
-	return s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	return err
 }
 
 func run(ctx context.Context) error {

@@ -70,7 +70,8 @@ func TestEventTellsOfALostAnswer(t *testing.T) {
 func TestNoEventIsForAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
-		check(t, s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, Times: 1}))
+		_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, Times: 1})
+		check(t, err)
 		if err := s.confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {
 			t.Fatalf("got %v", err)
 		}
@@ -92,7 +93,8 @@ func TestNoEventIsForAPerson(t *testing.T) {
 // TestRefusedIsNotUnknown: what certainly was not done can be tried again at once.
 func TestRefusedIsNotUnknown(t *testing.T) {
 	s := opened(t)
-	check(t, s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1}))
+	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
+	check(t, err)
 	if err := s.confirm(t.Context(), "A-17", "bob@example.org"); !errors.Is(err, client.ErrForbidden) {
 		t.Fatalf("got %v", err)
 	}

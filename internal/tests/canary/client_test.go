@@ -174,7 +174,7 @@ func TestClientFaults(t *testing.T) {
 			srv := mockserver.Start(
 				mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
 			defer srv.Close()
-			if err := srv.Inject(fault); err != nil {
+			if _, err := srv.Inject(fault); err != nil {
 				t.Fatal(err)
 			}
 			c := newClient(w,

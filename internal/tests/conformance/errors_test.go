@@ -115,7 +115,8 @@ func TestMistakesInRequests(t *testing.T) {
 	t.Run("a platform that fails or is not available", inLab(func(l *lab) {
 		proves(l, "decision/7/5xx")
 		for _, status := range []int{500, 503} {
-			l.must(l.srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, RetryAfter: "3"}))
+			_, err := l.srv.Inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: status, RetryAfter: "3"})
+			l.must(err)
 			res := l.post("/lists", `{"name":"A"}`).is(status,
 				`{"detail":[{"loc":"<array>","msg":"<string>","type":"<string>"}]}`)
 			want(l, "Retry-After", res.header.Get("Retry-After"), "3")

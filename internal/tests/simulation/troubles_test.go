@@ -20,7 +20,7 @@ func (a Crash) act(w *world, _ string) {
 }
 
 func (a Fault) act(w *world, _ string) {
-	if err := w.platform.now().Inject(a.Fault); err != nil {
+	if _, err := w.platform.now().Inject(a.Fault); err != nil {
 		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
 	}
 }

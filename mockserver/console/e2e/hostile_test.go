@@ -134,11 +134,11 @@ func TestRemoteContentWhenAsked(t *testing.T) {
 func TestHostileTextElsewhere(t *testing.T) {
 	w := newWorld(t)
 	const markup = `<img src=x onerror="document.title='PWNED'">`
-	w.check(
-		w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup}))
+	_, err := w.srv.Inject(mockserver.Fault{Operation: "listTags", Action: mockserver.FaultStatus, Status: 418, Body: markup})
+	w.check(err)
 	w.ask("GET", "/tags?"+"q="+"%3Cimg%20src=x%20onerror=%22document.title='PWNED'%22%3E", "")
 	w.ask("POST", "/v2/emails", `{"`+strings.ReplaceAll(markup, `"`, `\"`)+`":1}`)
-	_, err := w.sdk.Lists.List(t.Context(), listParams)
+	_, err = w.sdk.Lists.List(t.Context(), listParams)
 	w.check(err)
 	w.list(markup, reader("x@example.org", markup, markup))
 	p := open(t, w.srv.URL(), "#/requests", view{1280, "light"})

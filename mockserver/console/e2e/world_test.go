@@ -222,11 +222,12 @@ func (w *world) mishaps(crm client.Webhook) {
 	w.ask("POST", "/v2/emails",
 		`{"email":"not an address","sender":{"email":"hello@harbour.example"},"content":{"html":"<p>x</p>"}}`)
 	w.ask("GET", "/lists/99/contacts?page=0", "")
-	w.check(w.srv.Inject(
+	_, err := w.srv.Inject(
 		mockserver.Fault{Operation: "submitEmail", Nth: 3, Action: mockserver.FaultReset, AfterProcessing: true},
 		mockserver.Fault{Action: mockserver.FaultStatus, Status: 503, Probability: 0.2, Operation: "listContacts"},
 		mockserver.Fault{Event: "Email.Opened", Action: mockserver.FaultDuplicate},
-	))
+	)
+	w.check(err)
 	w.settle()
 }
 
