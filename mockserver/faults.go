@@ -12,7 +12,7 @@ import (
 // documents its fields.
 type Fault = record.Fault
 
-// FaultRule is a rule of the fault plan, with its counts.
+// FaultRule is a rule of the fault plan, with its id and its counts.
 type FaultRule = record.FaultRule
 
 // FaultAction is what a rule does, a string.
