@@ -55,6 +55,8 @@ func TestAdvanceRetries(t *testing.T) {
 	p.advance(7*time.Hour + 12*time.Minute)
 	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 7 {
 		t.Errorf("after 7 h 12 min: %s, %d attempts, want 7 and one to come", d.State, len(d.Attempts))
+	} else if at := retrySchedule(); d.NextAttempt.Sub(start).Round(time.Second) != at[len(at)-1] {
+		t.Errorf("the next attempt is at %v, want %v after the event", d.NextAttempt, at[len(at)-1])
 	}
 	p.advance(time.Minute)
 	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
@@ -128,96 +130,6 @@ func TestAdvanceInOrder(t *testing.T) {
 	}
 	if !slices.Equal(seen, want) {
 		t.Errorf("seen %q, want %q", seen, want)
-	}
-}
-
-// A webhook of one an hour gets a day's worth within a day.
-func TestAdvanceRateLimit(t *testing.T) {
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets()})
-	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
-	start := p.Now()
-	for i := range 24 {
-		p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
-	}
-	p.advance(24 * time.Hour)
-	var want []time.Duration
-	for i := range 24 {
-		want = append(want, time.Duration(i)*time.Hour)
-	}
-	if got := p.attempts(start); !slices.Equal(got, want) {
-		t.Errorf("attempts at %v, want one an hour", got)
-	}
-}
-
-// A campaign of next week is sent next week, and says so.
-func TestAdvanceCampaign(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver()})
-	list := p.list()
-	p.contact(list, "ada@example.org")
-	week := p.Now().Add(7 * 24 * time.Hour)
-	campaign := p.campaign(list, `"subject":"S","text":"T"`)
-	p.must("POST", campaign+"/schedule", fmt.Sprintf(`{"scheduled_for":%d}`, week.Unix()))
-	p.advance(7*24*time.Hour - time.Minute)
-	if n := len(p.Outbox()); n != 0 {
-		t.Fatalf("%d messages a minute before its time", n)
-	}
-	clock := p.Clock()
-	if clock.Next.Unix() != week.Unix() || clock.What != "campaign "+strings.TrimPrefix(campaign, "/campaigns/") {
-		t.Errorf("next is %q at %v, want the campaign at %v", clock.What, clock.Next, week)
-	}
-	p.advance(time.Minute)
-	if out := p.Outbox(); len(out) != 1 || out[0].Time.Unix() != week.Unix() {
-		t.Errorf("the outbox is %v, want a message of next week", out)
-	}
-	if status := p.must("GET", campaign, nil).object["status"]; status != "delivered" {
-		t.Errorf("the campaign is %v", status)
-	}
-}
-
-// Lookups are a second apart by the platform's clock, however they are counted.
-func TestAdvanceLookups(t *testing.T) {
-	for name, limit := range map[string]mockserver.LookupLimit{
-		"min_interval": mockserver.LookupMinInterval, "token_bucket": mockserver.LookupTokenBucket, "fixed_window": mockserver.LookupFixedWindow,
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newProbe(t, mockserver.Config{Lookups: limit, FreezeClock: true})
-			path := "/v2/emails/" + p.email("ada@example.org")
-			for p.do("GET", path, nil).status == http.StatusOK { // until the limit is reached
-			}
-			for i := range 10 {
-				p.advance(time.Second)
-				if got := p.do("GET", path, nil).status; got != http.StatusOK {
-					t.Fatalf("lookup %d, a second later: %d", i, got)
-				}
-				if got := p.do("GET", path, nil).status; got != http.StatusTooManyRequests {
-					t.Fatalf("lookup %d at once: %d, want 429", i, got)
-				}
-			}
-			if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
-				t.Fatal(err)
-			}
-			if got := p.do("GET", path, nil).status; got != http.StatusOK {
-				t.Errorf("a year earlier: %d, want an answer", got)
-			}
-		})
-	}
-}
-
-// A rate limit does not wait for a time that the clock was set back from.
-func TestSetBackRateLimit(t *testing.T) {
-	h := &hookServer{}
-	p := newProbe(t, mockserver.Config{Targets: h.targets(), FreezeClock: true})
-	p.must("POST", "/webhooks", `{"url":"http://app.test/","events":["SuppressedEmail.Added"],"rate_limit":1,"rate_limit_period":"hour"}`)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	p.advance(0)
-	if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
-	p.must("POST", "/suppressed-emails", `{"email":"b@example.org"}`)
-	p.advance(0)
-	if n := len(h.bodies); n != 2 {
-		t.Errorf("%d deliveries, want 2", n)
 	}
 }
 
@@ -311,28 +223,6 @@ func TestAdvanceCancelled(t *testing.T) {
 	})
 }
 
-// In a bubble an advance takes no time of the bubble's, and what is waited for
-// there still comes by itself.
-func TestAdvanceInBubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(n int) int { return []int{500, 500, 200}[n] }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook(events.NameSuppressedEmailAdded)
-		start := time.Now()
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		p.advance(time.Second)
-		if n := len(h.times); n != 2 || time.Since(start) != 0 {
-			t.Errorf("%d attempts after %v, want 2 at once", n, time.Since(start))
-		}
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := time.Since(start); got != 5*time.Second || len(h.times) != 3 {
-			t.Errorf("%d attempts after %v, want the third after 5s", len(h.times), got)
-		}
-	})
-}
-
 // Drain goes on when somebody else advances the clock, and fails where it stands.
 func TestDrainAndTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -363,59 +253,38 @@ func TestDrainAndTheClock(t *testing.T) {
 	})
 }
 
-// What a test did to the clock does not leak into the next one.
+// A reset shows the configured time, or the time of the baseline.
 func TestResetClock(t *testing.T) {
 	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, cfg := range map[string]mockserver.Config{
-		"zero":   {},
-		"set":    {Now: day},
-		"frozen": {Now: day, FreezeClock: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, cfg)
-				before := p.Clock()
-				p.advance(200 * time.Hour)
-				p.FreezeClock()
-				p.Reset()
-				if after := p.Clock(); after != before {
-					t.Errorf("after a reset: %+v, want %+v", after, before)
-				}
-				p.advance(200 * time.Hour)
-				p.ResumeClock()
-				p.must("DELETE", "/_mock/state", nil)
-				if after := p.Clock(); after != before {
-					t.Errorf("after DELETE state: %+v, want %+v", after, before)
-				}
-			})
-		})
-	}
-}
-
-// A reset to a start shows the time of the start, however long the test took.
-func TestResetClockToTheStart(t *testing.T) {
-	day := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, tt := range map[string]struct {
-		cfg  mockserver.Config
-		want time.Duration // after the time at the start
+		cfg    mockserver.Config
+		passed time.Duration // since the baseline was set
 	}{
-		"zero":   {want: time.Hour},
+		"zero":   {passed: time.Hour},
 		"set":    {cfg: mockserver.Config{Now: day}},
 		"frozen": {cfg: mockserver.Config{Now: day, FreezeClock: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProbe(t, tt.cfg)
+				before := p.Clock()
+				for _, reset := range []func(){p.Reset, func() { p.must("DELETE", "/_mock/state", nil) }} {
+					p.advance(200 * time.Hour)
+					p.FreezeClock()
+					if reset(); p.Clock() != before {
+						t.Errorf("after a reset: %+v, want %+v", p.Clock(), before)
+					}
+				}
 				time.Sleep(time.Minute)
-				start := p.Now()
+				baseline := p.Now()
 				if err := p.SetBaseline(); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Hour)
 				p.advance(200 * time.Hour)
 				p.Reset()
-				if got := p.Now().Sub(start); got != tt.want {
-					t.Errorf("after a reset the clock shows %v after the start, want %v", got, tt.want)
+				if got := p.Now().Sub(baseline); got != tt.passed {
+					t.Errorf("after a reset the clock shows %v after the baseline, want %v", got, tt.passed)
 				}
 			})
 		})

@@ -7,11 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/mail"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/emailplatform/mockserver"
@@ -331,53 +329,6 @@ func TestControlMailPolicy(t *testing.T) {
 	}
 }
 
-func TestControlHeadersStayHeaders(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	id := p.must("POST", "/emails", map[string]any{
-		"email": "a@example.org", "sender": map[string]any{"email": "s@example.com"},
-		"content":            map[string]any{"subject": "Grüße", "text": "text", "html": "<p>html</p>"},
-		"additional_headers": []any{map[string]any{"name": "X-One", "value": "1\r\nX-Two: 2"}},
-	}).id("id")
-	source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
-	if strings.Contains(source, "\nX-Two") || !strings.Contains(source, "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n") ||
-		strings.Count(source, "--part-of-the-message") != 3 {
-		t.Errorf("the source is\n%s, want both parts and no X-Two", source)
-	}
-}
-
-// What a mail program reads of the source is whom the message is from.
-func TestControlSourceNamesAddresses(t *testing.T) {
-	p := newProbe(t, mockserver.Config{})
-	for name, want := range map[string]string{
-		"Zoë":                "=?utf-8?q?Zo=C3=AB?= <s@example.com>",
-		"Shop, \"the\" Shop": `"Shop, \"the\" Shop" <s@example.com>`,
-		"":                   "s@example.com",
-		"👩\u200d💻 Zoë":       "",
-	} {
-		id := p.must("POST", "/emails", map[string]any{
-			"email": "a@example.org", "sender": map[string]any{"email": "s@example.com", "name": name},
-			"content":            map[string]any{"subject": "x", "text": "x"},
-			"additional_headers": []any{map[string]any{"name": "Reply-To", "value": "Zoë <r@example.com>, b@example.com"}},
-		}).id("id")
-		source := p.must("GET", "/_mock/outbox/"+id+"/source", nil).text
-		m, err := mail.ReadMessage(strings.NewReader(source))
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, err := mail.ParseAddress(m.Header.Get("From"))
-		if err != nil || from.Name != name || from.Address != "s@example.com" {
-			t.Errorf("%q: read as %v %v, want the name and s@example.com", name, from, err)
-		}
-		if got := m.Header.Get("From"); want != "" && got != want {
-			t.Errorf("%q: From is %s, want %s", name, got, want)
-		}
-		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" ||
-			to[1].Address != "b@example.com" {
-			t.Errorf("Reply-To is %v %v, want Zoë and b@example.com", to, err)
-		}
-	}
-}
-
 func TestControlFaults(t *testing.T) {
 	c := newControlled(t)
 	rule := c.must("POST", "/_mock/faults", `{"operation":"listLists","action":"status","status":418,"delay_ms":1}`)
@@ -491,6 +442,9 @@ func TestControlSend(t *testing.T) {
 		},
 		{name: "no URL", body: `{"url":"app.test","secret":"s","body":{}}`, status: 422, want: "[body url]"},
 	}
+	if a := c.do("POST", "/_mock/deliveries/nothing/redeliver", nil); a.status != 404 {
+		t.Errorf("an unknown delivery: %d, want 404", a.status)
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := c.do("POST", "/_mock/events", tt.body)
@@ -509,48 +463,6 @@ func TestControlSend(t *testing.T) {
 				t.Errorf("the delivery is %s, want a signed %s, delivered", d.text, tt.want)
 			}
 		})
-	}
-}
-
-// What goes to no webhook is attempted once, and again by hand.
-func TestControlSendOnce(t *testing.T) {
-	calls := 0
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
-		"app.test": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			calls++
-			w.WriteHeader(http.StatusInternalServerError)
-		}),
-	}})
-	id := p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`).id("id")
-	p.must("POST", "/_mock/wait", nil)
-	if a := p.must("GET", "/_mock/deliveries/"+id, nil); a.object["state"] != "failed" || calls != 1 {
-		t.Errorf("after %d attempts: %s, want failed after 1", calls, a.text)
-	}
-	p.must("POST", "/_mock/deliveries/"+id+"/redeliver", nil)
-	p.must("POST", "/_mock/wait", nil)
-	if calls != 2 {
-		t.Errorf("%d attempts, want 2", calls)
-	}
-	if a := p.do("POST", "/_mock/deliveries/nothing/redeliver", nil); a.status != 404 {
-		t.Errorf("an unknown delivery: %d", a.status)
-	}
-}
-
-func TestControlWait(t *testing.T) {
-	release := make(chan struct{})
-	p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
-		"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }),
-	}})
-	p.must("POST", "/_mock/events", `{"url":"http://app.test/","secret":"s","body":{}}`)
-	if a := p.do("POST", "/_mock/wait?timeout_ms=20", nil); a.status != 504 {
-		t.Errorf("while a delivery is under way: %d %s, want 504", a.status, a.text)
-	}
-	close(release)
-	if a := p.do("POST", "/_mock/wait", nil); a.status != 204 {
-		t.Errorf("afterwards: %d %s, want 204", a.status, a.text)
-	}
-	if a := p.do("POST", "/_mock/wait?timeout_ms=0", nil); a.status != 422 {
-		t.Errorf("no time: %d %s, want 422", a.status, a.text)
 	}
 }
 
@@ -755,114 +667,6 @@ func TestControlStreamEndsWithTheServer(t *testing.T) {
 				t.Errorf("the stream goes on with %s %s, want its end", name, data)
 			}
 		})
-	}
-}
-
-// What keeps a delivery is told, and until when if that is known.
-func TestControlWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{
-			"fails.test": http.NotFoundHandler(), "app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		}})
-		hook := func(host, limit string) string {
-			return p.must("POST", "/webhooks", `{"url":"http://`+host+`/","events":["Email.Opened"]`+limit+`}`).id("webhook_id")
-		}
-		failing, limited, delayed, archived := hook("fails.test", ""), hook("app.test",
-			`,"rate_limit":1`), hook("app.test", ""), hook(
-			"app.test",
-			"",
-		)
-		if _, err := p.Inject(
-			mockserver.Fault{Action: mockserver.FaultDelay, WebhookID: delayed, Delay: time.Minute}); err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		for _, id := range []string{failing, limited, limited, delayed} {
-			if _, err := p.SendEvent(id, []byte(`{}`)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p.must("POST", "/webhooks/"+archived+"/archive", nil)
-		if _, err := p.SendEvent(archived, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		tests := []struct {
-			id, waiting string
-			until       time.Duration
-		}{
-			{"dlv-1", "retry", time.Second},
-			{"dlv-2", "", 0},
-			{"dlv-3", "rate_limit", time.Hour},
-			{"dlv-4", "delay", time.Minute},
-			{"dlv-5", "archived", 0},
-		}
-		for _, tt := range tests {
-			var got struct {
-				Waiting string
-				Until   time.Time `json:"waiting_until"`
-			}
-			if err := json.Unmarshal([]byte(p.must("GET", "/_mock/deliveries/"+tt.id, nil).text), &got); err != nil {
-				t.Fatal(err)
-			}
-			until := time.Duration(0)
-			if !got.Until.IsZero() {
-				until = got.Until.Sub(begin)
-			}
-			if got.Waiting != tt.waiting || until != tt.until {
-				t.Errorf("%s waits by %q for %v, want %q for %v", tt.id, got.Waiting, until, tt.waiting, tt.until)
-			}
-		}
-		p.must("POST", "/webhooks/"+archived+"/unarchive", nil)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if a := p.must("GET", "/_mock/deliveries/dlv-5", nil); a.object["state"] != "delivered" {
-			t.Errorf("after unarchiving: %s, want delivered", a.text)
-		}
-	})
-}
-
-// A listener that does not keep up is disconnected, and costs nobody anything.
-func TestControlStreamTooSlow(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{RecordEvents: true})
-	t.Cleanup(srv.Close)
-	p := probe{srv, t, srv.Token()}
-	stream := p.stream(t, &http.Client{Transport: srv.Transport()})
-	stream.next()
-	id := p.email("a@example.org")
-	for range 1000 { // three changes each
-		if err := p.Open(id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	changes := 0
-	for {
-		if name, _ := stream.next(); name == "" {
-			break
-		}
-		changes++
-	}
-	if changes > 2000 {
-		t.Errorf("it got %d changes, want 2,000 at most", changes)
-	}
-	again := p.stream(t, &http.Client{Transport: srv.Transport()})
-	if name, data := again.next(); name != "hello" || strings.Contains(data, `"seq":0}`) {
-		t.Errorf("another begins with %s %s, want hello with a later seq", name, data)
-	}
-}
-
-func TestControlAfterClose(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{})
-	srv.Close()
-	p := probe{srv, t, srv.Token()}
-	if name, _ := p.stream(t, &http.Client{Transport: srv.Transport()}).next(); name != "hello" {
-		t.Errorf("the stream begins with %q, want hello", name)
-	}
-	if err := srv.Shutdown(t.Context()); err != nil {
-		t.Error(err)
 	}
 }
 

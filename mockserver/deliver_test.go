@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -53,76 +51,6 @@ func (h *hookServer) since(start time.Time) []time.Duration {
 		out = append(out, t.Sub(start))
 	}
 	return out
-}
-
-func TestRetrySchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hookServer{answer: func(int) int { return http.StatusInternalServerError }}
-		p := newProbe(t, mockserver.Config{Targets: h.targets()})
-		p.webhook(events.NameSuppressedEmailAdded)
-		start := time.Now()
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		d := p.Deliveries()[0]
-		if d.State != mockserver.DeliveryRetrying || len(d.Attempts) != 1 || d.Attempts[0].Status != 500 {
-			t.Errorf("after Wait: %+v, want one attempt, answered 500, and another to come", d)
-		}
-		if got := d.NextAttempt.Sub(start); got != time.Second {
-			t.Errorf("the next attempt is after %v, want 1s", got)
-		}
-		if err := p.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		want := []time.Duration{0}
-		for _, wait := range mockserver.DefaultRetrySchedule() {
-			want = append(want, want[len(want)-1]+wait)
-		}
-		if got := h.since(start); !slices.Equal(got, want) {
-			t.Errorf("attempts at %v, want %v", got, want)
-		}
-		if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed || len(d.Attempts) != 8 {
-			t.Errorf("at the end: %s after %d attempts, want failed after 8", d.State, len(d.Attempts))
-		}
-		if first := h.bodies[0]; slices.ContainsFunc(h.bodies, func(b string) bool { return b != first }) {
-			t.Error("the bytes differ between attempts")
-		}
-		if first := h.sigs[0]; slices.ContainsFunc(h.sigs, func(s string) bool { return s != first }) {
-			t.Error("the signature differs between attempts")
-		}
-	})
-}
-
-func TestNoRetries(t *testing.T) {
-	h := &hookServer{answer: func(int) int { return 500 }}
-	p := newProbe(t, mockserver.Config{Targets: h.targets(), RetrySchedule: []time.Duration{}})
-	p.webhook(events.NameSuppressedEmailAdded)
-	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-	if err := p.Drain(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if d := p.Deliveries()[0]; d.State != mockserver.DeliveryFailed {
-		t.Errorf("got %s, want failed", d.State)
-	}
-}
-
-// TestTimeout lets a receiver hang: after 10 seconds the attempt has failed.
-func TestTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p := newProbe(t,
-			mockserver.Config{Targets: map[string]http.Handler{"app.test": hang}, RetrySchedule: []time.Duration{}})
-		p.webhook(events.NameSuppressedEmailAdded)
-		p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		a := p.Deliveries()[0].Attempts[0]
-		if a.Duration != 10*time.Second || a.Status != 0 || a.Error != "no answer within 10s" {
-			t.Errorf("got %+v, want no answer within 10s", a)
-		}
-	})
 }
 
 // TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what
@@ -233,73 +161,6 @@ func TestMostAttempts(t *testing.T) {
 	}
 }
 
-// TestLoopback delivers over a real connection and leaves nothing behind.
-func TestLoopback(t *testing.T) {
-	before := runtime.NumGoroutine()
-	h := &hookServer{}
-	receiver := httptest.NewServer(h)
-	srv := mockserver.Start(mockserver.Config{})
-	p := probe{srv, t, srv.Token()}
-	p.must("POST", "/webhooks",
-		map[string]any{"url": receiver.URL + "/hook", "events": []string{events.NameSuppressedEmailAdded}})
-	for i := range 20 {
-		p.must("POST", "/suppressed-emails", fmt.Sprintf(`{"email":"a%d@example.org"}`, i))
-	}
-	if err := p.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if len(h.bodies) != 20 {
-		t.Errorf("%d deliveries, want 20", len(h.bodies))
-	}
-	srv.Close()
-	receiver.Close()
-	for range 1000 { // goroutines of connections end a moment after Close
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
-}
-
-// TestGuard refuses what a webhook must not reach, and follows no redirect.
-func TestGuard(t *testing.T) {
-	private := httptest.NewServer(
-		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
-	defer private.Close()
-	redirect := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
-	defer redirect.Close()
-	for _, row := range []struct {
-		name, url string
-		public    bool
-		want      string
-	}{
-		{name: "private", url: "http://10.0.0.1/", public: true, want: "not a public address"},
-		{name: "link-local", url: "http://169.254.1.2/", public: true, want: "not a public address"},
-		{name: "metadata", url: "http://169.254.169.254/latest/meta-data", public: true, want: "credentials"},
-		{name: "link-local IPv6", url: "http://[fe80::1]/", public: true, want: "not a public address"},
-		{name: "IPv4 in IPv6", url: "http://[::ffff:192.168.1.1]/", public: true, want: "not a public address"},
-		{name: "unspecified", url: "http://0.0.0.0:80/", public: true, want: "not an address of one machine"},
-		{name: "public, not allowed", url: "http://93.184.215.14/", want: "only loopback addresses are allowed"},
-		{name: "no such host", url: "http://nowhere.invalid/", public: true, want: "nowhere.invalid"},
-		{name: "redirect", url: redirect.URL, public: true},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			p := newProbe(t, mockserver.Config{AllowTargets: row.public, RetrySchedule: []time.Duration{}})
-			p.must("POST", "/webhooks", map[string]any{"url": row.url, "events": []string{events.NameSuppressedEmailAdded}})
-			p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
-			if err := p.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			d := p.Deliveries()[0]
-			if a := d.Attempts[0]; d.State != mockserver.DeliveryFailed || !strings.Contains(a.Error, row.want) {
-				t.Errorf("got %s: %+v, want failed, because of %q", d.State, a, row.want)
-			}
-		})
-	}
-}
-
 func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
@@ -362,40 +223,6 @@ func TestDrainOfAClosedServer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// With a concurrency of one, deliveries come one after the other, in order, also
-// when the first of them takes its time.
-func TestOneAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var seen []string
-		note := func(what string) {
-			mu.Lock()
-			defer mu.Unlock()
-			seen = append(seen, what)
-		}
-		slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			name := body[strings.Index(string(body), "@")-1:][:1]
-			note("begin " + string(name))
-			if name[0] == 'a' {
-				time.Sleep(5 * time.Second)
-			}
-			note("end " + string(name))
-		})
-		p := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": slow}, DeliveryConcurrency: 1})
-		p.webhook(events.NameSuppressedEmailAdded)
-		for _, name := range []string{"a", "b", "c"} {
-			p.must("POST", "/suppressed-emails", `{"email":"`+name+`@example.org"}`)
-		}
-		if err := p.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if want := []string{"begin a", "end a", "begin b", "end b", "begin c", "end c"}; !slices.Equal(seen, want) {
-			t.Errorf("seen %q, want %q", seen, want)
-		}
-	})
 }
 
 // Config.DeliveryConcurrency is how many attempts are under way, and the retry of

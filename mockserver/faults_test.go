@@ -315,73 +315,6 @@ func TestFaultHangEndsWithTheServer(t *testing.T) {
 	})
 }
 
-func TestFaultChoosesRequests(t *testing.T) {
-	ok, bad := http.StatusOK, http.StatusServiceUnavailable
-	tests := []struct {
-		name  string
-		fault mockserver.Fault
-		want  []int // of GET /lists, GET /lists, GET /templates, POST /lists, GET /lists
-	}{
-		{name: "all", fault: mockserver.Fault{}, want: []int{bad, bad, bad, bad, bad}},
-		{name: "an operation", fault: mockserver.Fault{Operation: "listLists"}, want: []int{bad, bad, ok, 201, bad}},
-		{
-			name:  "the second of an operation",
-			fault: mockserver.Fault{Operation: "listLists", Nth: 2}, want: []int{ok, bad, ok, 201, ok},
-		},
-		{name: "every second", fault: mockserver.Fault{Every: 2}, want: []int{ok, bad, ok, bad, ok}},
-		{name: "the first two", fault: mockserver.Fault{Times: 2}, want: []int{bad, bad, ok, 201, ok}},
-		{name: "a method", fault: mockserver.Fault{Method: "post"}, want: []int{ok, ok, ok, bad, ok}},
-		{name: "a path", fault: mockserver.Fault{Path: "/lists"}, want: []int{bad, bad, ok, bad, bad}},
-		{name: "any path of one segment", fault: mockserver.Fault{Path: "/*"}, want: []int{bad, bad, bad, bad, bad}},
-		{
-			name:  "a path with a name in braces",
-			fault: mockserver.Fault{Path: "/{resource}", Method: "GET"}, want: []int{bad, bad, bad, 201, bad},
-		},
-		{name: "a longer path", fault: mockserver.Fault{Path: "/lists/*"}, want: []int{ok, ok, ok, 201, ok}},
-		{name: "always by chance", fault: mockserver.Fault{Probability: 1}, want: []int{bad, bad, bad, bad, bad}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			onEachTransport(t, func(p faultyPlatform) {
-				tt.fault.Action = mockserver.FaultStatus
-				p.inject(tt.fault)
-				got := []int{
-					p.status("GET", "/lists", ""), p.status("GET", "/lists", ""), p.status("GET", "/templates", ""),
-					p.status("POST", "/lists", newList), p.status("GET", "/lists", ""),
-				}
-				if !slices.Equal(got, tt.want) {
-					p.Errorf("got %v, want %v", got, tt.want)
-				}
-			})
-		})
-	}
-}
-
-// Every rule counts what it is about, whichever rule acts.
-func TestFaultRulesInTurn(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
-	p.inject(
-		mockserver.Fault{Nth: 1, Action: mockserver.FaultStatus, Status: 500},
-		mockserver.Fault{Nth: 2, Action: mockserver.FaultStatus, Status: 502},
-		mockserver.Fault{Nth: 2, Action: mockserver.FaultStatus, Status: 504},
-	)
-	var got []int
-	for range 3 {
-		got = append(got, p.status("GET", "/lists", ""))
-	}
-	if want := []int{500, 502, 200}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	rules := p.Faults()
-	for i, hits := range []int{1, 1, 0} {
-		if rules[i].Calls != 3 || rules[i].Hits != hits {
-			t.Errorf("rule %d: %d calls, %d hits, want 3 and %d", i, rules[i].Calls, rules[i].Hits, hits)
-		}
-	}
-}
-
 // An answer without a body cannot be cut short: it is lost.
 func TestFaultTruncateNothing(t *testing.T) {
 	onEachTransport(t, func(p faultyPlatform) {
@@ -392,29 +325,6 @@ func TestFaultTruncateNothing(t *testing.T) {
 			p.Errorf("got %v, want a connection that is lost", err)
 		}
 	})
-}
-
-// Two rules of one message each fail two messages.
-func TestFaultInternalErrorOnce(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{})
-	defer srv.Close()
-	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
-	const submission = `{"email":"a@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`
-	p.inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1})
-	p.inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1, Body: "the disk is full"})
-	var answers []string
-	for range 3 {
-		_, body, err := p.try(t.Context(), http.MethodPost, "/v2/emails", submission)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers = append(answers, body)
-	}
-	for i, want := range []string{`"status":"error"`, `"status":"error"`, `"status":"queued"`} {
-		if !strings.Contains(answers[i], want) {
-			t.Errorf("message %d: %s, want %s", i+1, answers[i], want)
-		}
-	}
 }
 
 func TestFaultSwitchAndRemove(t *testing.T) {
@@ -477,47 +387,6 @@ func TestFaultSeed(t *testing.T) {
 	}
 	if seed := srv.SeedFaults(0); seed == 0 || seed == 42 || seed != srv.FaultSeed() || run() == first {
 		t.Errorf("seed 0 chose %d and changed nothing, want another seed and other hits", seed)
-	}
-}
-
-// A plan that is cleared leaves nothing to the next one: with the seed that was
-// logged, its rules hit the same again.
-func TestFaultSeedAfterClearing(t *testing.T) {
-	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
-	defer srv.Close()
-	p := faultyPlatform{t, srv, noRedirects(srv.Transport())}
-	run := func() string {
-		p.inject(mockserver.Fault{Action: mockserver.FaultStatus, Probability: 0.5},
-			mockserver.Fault{Action: mockserver.FaultStatus, Status: 500, Probability: 0.5})
-		var got strings.Builder
-		for range 32 {
-			fmt.Fprintf(&got, "%d ", p.status("GET", "/lists", ""))
-		}
-		return got.String()
-	}
-	first := run()
-	for _, tt := range []struct {
-		name  string
-		clear func()
-	}{
-		{name: "cleared", clear: srv.ClearFaults},
-		{name: "reset", clear: srv.Reset},
-		{
-			name: "removed one by one",
-			clear: func() {
-				for _, rule := range srv.Faults() {
-					if err := srv.RemoveFault(rule.ID); err != nil {
-						t.Fatal(err)
-					}
-				}
-			},
-		},
-		{name: "seeded anew and cleared", clear: func() { srv.SeedFaults(42); srv.ClearFaults() }},
-	} {
-		tt.clear()
-		if again := run(); again != first {
-			t.Errorf("%s: got %s, want %s", tt.name, again, first)
-		}
 	}
 }
 
@@ -729,24 +598,4 @@ func TestFaultReorderedKeepsItsSchedule(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A rule about messages counts submissions, and fails the one that it hits.
-func TestFaultInternalError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(t, mockserver.Config{})
-		if _, err := p.Inject(
-			mockserver.Fault{Action: mockserver.FaultInternalError, Body: "the queue is full", Nth: 2}); err != nil {
-			t.Fatal(err)
-		}
-		var errs []string
-		for range 3 {
-			time.Sleep(time.Second) // between lookups
-			text, _ := p.must("GET", "/v2/emails/"+p.email("ada@example.org"), nil).object["error"].(string)
-			errs = append(errs, text)
-		}
-		if want := []string{"", "internal error; the queue is full", ""}; !slices.Equal(errs, want) {
-			t.Errorf("the emails have failed with %q, want %q", errs, want)
-		}
-	})
 }

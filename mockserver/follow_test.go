@@ -3,7 +3,6 @@ package mockserver_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -231,9 +230,8 @@ func difference(want, got string) string {
 	return "more lines than there should be"
 }
 
-// Followers and snapshots amid everything: what they write can always be read,
-// and in the end it is all there is.
-func TestFollowAmidChanges(t *testing.T) {
+// Snapshots, restores and resets are concurrent with requests. What a follower writes can always be restored.
+func TestFollowConcurrentChanges(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	cfg := mockserver.Config{RecordEvents: true, SkipValidation: true, Targets: map[string]http.Handler{"app.test": receiver}}
 	p, other := newProbe(t, cfg), newProbe(t, cfg)
@@ -251,14 +249,22 @@ func TestFollowAmidChanges(t *testing.T) {
 	f := p.Follow()
 	defer f.Close()
 	var written bytes.Buffer
-	for more := true; more; {
+	for i, more := 0, true; more; i++ {
 		select {
 		case <-done:
 			more = false
 		default:
 		}
-		if err := p.Snapshot(io.Discard); err != nil {
+		var saved bytes.Buffer
+		if err := p.Snapshot(&saved); err != nil {
 			t.Fatal(err)
+		}
+		if i%20 == 10 {
+			p.Reset()
+		} else if i%20 == 0 {
+			if err := p.Restore(&saved); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := f.Write(&written); err != nil {
 			t.Fatal(err)

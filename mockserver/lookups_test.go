@@ -1,6 +1,8 @@
 package mockserver_test
 
 import (
+	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,57 +10,37 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
+// Each mode of the limit counts by the clock of the mock server. A clock that is set back allows a lookup at once.
 func TestLookupLimit(t *testing.T) {
-	tokens := []mockserver.Token{
-		{Token: "one"},
-		{Token: "same"},
-		{Token: "user", UserID: 2},
-		{Token: "account", AccountID: 2},
-	}
+	const ms = time.Millisecond
 	for _, row := range []struct {
-		name  string
 		limit mockserver.LookupLimit
 		gaps  []time.Duration
 		want  []int
 	}{
+		{mockserver.LookupMinInterval, []time.Duration{0, 0, 999 * ms, ms, 1500 * ms, 500 * ms}, []int{200, 429, 429, 200, 200, 429}},
 		{
-			name:  "min_interval",
-			limit: mockserver.LookupMinInterval,
-			gaps: []time.Duration{
-				0, 0, 999 * time.Millisecond, time.Millisecond, 1500 * time.Millisecond, 500 * time.Millisecond,
-			},
-			want: []int{200, 429, 429, 200, 200, 429},
+			mockserver.LookupTokenBucket, []time.Duration{0, 0, 0, 500 * ms, 500 * ms, time.Hour, 0, 0},
+			[]int{200, 200, 429, 429, 200, 200, 200, 429},
 		},
-		{
-			name:  "token_bucket",
-			limit: mockserver.LookupTokenBucket,
-			gaps:  []time.Duration{0, 0, 0, 500 * time.Millisecond, 500 * time.Millisecond, time.Hour, 0, 0},
-			want:  []int{200, 200, 429, 429, 200, 200, 200, 429},
-		},
-		{
-			name:  "fixed_window",
-			limit: mockserver.LookupFixedWindow,
-			gaps: []time.Duration{
-				900 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 100 * time.Millisecond,
-			},
-			want: []int{200, 200, 429, 200},
-		},
+		{mockserver.LookupFixedWindow, []time.Duration{900 * ms, 100 * ms, 900 * ms, 100 * ms}, []int{200, 200, 429, 200}},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, mockserver.Config{Lookups: row.limit, Tokens: tokens})
-				path := "/v2/emails/" + p.email("ada@example.org")
-				for i, gap := range row.gaps {
-					time.Sleep(gap)
-					a := p.do("GET", path, nil)
-					if a.status != row.want[i] {
-						t.Errorf("lookup %d: %d, want %d", i, a.status, row.want[i])
-					}
-					if a.status == 429 && a.header.Get("Retry-After") != "1" {
-						t.Error("no Retry-After")
-					}
+		t.Run(fmt.Sprint(row.limit), func(t *testing.T) {
+			p := newProbe(t, mockserver.Config{Lookups: row.limit, FreezeClock: true, Now: time.Unix(1_700_000_000, 0)})
+			path := "/v2/emails/" + p.email("ada@example.org")
+			for i, gap := range row.gaps {
+				p.advance(gap)
+				a := p.do("GET", path, nil)
+				if a.status != row.want[i] || a.status == 429 && a.header.Get("Retry-After") != "1" {
+					t.Errorf("lookup %d: %d, Retry-After %q; want %d", i, a.status, a.header.Get("Retry-After"), row.want[i])
 				}
-			})
+			}
+			if err := p.SetNow(p.Now().AddDate(-1, 0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.do("GET", path, nil).status; got != http.StatusOK {
+				t.Errorf("a year earlier: %d, want 200", got)
+			}
 		})
 	}
 }

@@ -29,8 +29,9 @@ const seedFile = `{
 
 func TestSeed(t *testing.T) {
 	p := newProbe(t, mockserver.Config{
-		Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
-		Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
+		RecordEvents: true,
+		Tokens:       []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
+		Targets:      map[string]http.Handler{"app.test": http.NotFoundHandler()},
 	})
 	p.must("POST", "/_mock/seed", seedFile)
 	tests := []struct{ path, contains string }{
@@ -54,8 +55,8 @@ func TestSeed(t *testing.T) {
 		strings.Contains(a.text, "News") {
 		t.Errorf("the other account has %s, want its own list alone", a.text)
 	}
-	if n := len(p.Deliveries()); n != 0 {
-		t.Errorf("the webhook heard %d events of the seed, want none", n)
+	if n := len(p.Events()) + len(p.Deliveries()); n != 0 {
+		t.Errorf("the seed fires %d events and deliveries, want none", n)
 	}
 	if n := len(p.Requests()); n != len(tests)+1 {
 		t.Errorf("%d requests were logged, want %d", n, len(tests)+1)

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -602,69 +601,4 @@ func FuzzRestore(f *testing.F) {
 			t.Error(err)
 		}
 	})
-}
-
-// Snapshots, restores and resets in the middle of everything leave nothing
-// half done: every snapshot can be restored.
-func TestSnapshotAmidChanges(t *testing.T) {
-	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: map[string]http.Handler{"app.test": receiver}})
-	round, done, idle := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	stop := sync.OnceFunc(func() { close(done) })
-	defer stop()
-	var busy sync.WaitGroup
-	for i := range 4 {
-		busy.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-done:
-					return
-				case round <- struct{}{}:
-				}
-				p.do("POST", "/webhooks", `{"url":"http://app.test/","events":["Contact.Added","Email.Opened"]}`)
-				list := p.do("POST", "/lists", `{"name":"x"}`).id("list_id")
-				p.do("POST", "/lists/"+list+"/accept-policy", nil)
-				p.do("POST", "/lists/"+list+"/contacts", fmt.Sprintf(`{"email":"user%d.%d@example.org"}`, i, n))
-				a := p.do(
-					"POST",
-					"/v2/emails",
-					fmt.Sprintf(
-						`{"email":"user%d.%d@example.org","sender":{"email":"s@example.com"},"content":{"subject":"x","text":"x"}}`, i,
-						n),
-				)
-				_ = p.Open(a.id("id")) // it may have been forgotten in the meantime
-				_ = p.Redeliver("dlv-1")
-			}
-		})
-	}
-	go func() { busy.Wait(); close(idle) }()
-	other := newProbe(t, mockserver.Config{Targets: map[string]http.Handler{"app.test": receiver}})
-	for i := range 60 {
-		for range 5 {
-			select {
-			case <-round: // some have ended, and the last one is under way
-			case <-idle:
-				t.FailNow() // as all the others have
-			}
-		}
-		saved := snapshotOf(t, p.Server)
-		if err := other.Restore(strings.NewReader(saved)); err != nil {
-			t.Fatal(err)
-		}
-		if i%3 == 1 {
-			p.Reset()
-		} else if err := p.Restore(strings.NewReader(saved)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop()
-	<-idle
-	if err := p.Drain(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range p.Deliveries() {
-		if d.State != mockserver.DeliveryDelivered {
-			t.Errorf("%s is %s, want delivered", d.ID, d.State)
-		}
-	}
 }

@@ -117,18 +117,6 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// A seed says what there is; nothing happens.
-func TestSeedFiresNothing(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Targets: receiver(), RecordEvents: true})
-	p.webhook("Contact.Added", "SuppressedEmail.Added")
-	if err := p.Seed(strings.NewReader(seedFile[:strings.LastIndex(seedFile, `{"account_id"`)])); err != nil {
-		t.Fatal(err)
-	}
-	if events, deliveries := len(p.Events()), len(p.fired()); events+deliveries > 0 {
-		t.Errorf("a seed fires %d events and %d deliveries, want none", events, deliveries)
-	}
-}
-
 // Faults, tokens and requests are a test's and no part of a snapshot.
 func TestRestoreLeavesWhatTestsSet(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})

@@ -113,8 +113,8 @@ func TestWaitRouteInVain(t *testing.T) {
 	})
 }
 
-// Without for, it waits for what it always did, by the body too.
-func TestWaitRouteForNothing(t *testing.T) {
+// Without "for", the route waits for deliveries. Options are parameters of the query or fields of the body.
+func TestWaitRouteForDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{RetrySchedule: []time.Duration{20 * time.Second}})
 		p.webhook("SuppressedEmail.Added")
@@ -124,12 +124,23 @@ func TestWaitRouteForNothing(t *testing.T) {
 		}
 		p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
 		for _, tt := range []struct {
-			body   string
-			status int
-		}{{`{}`, 204}, {`{"timeout_ms":5,"drain":false}`, 204}, {`{"timeout_ms":5,"drain":true}`, 504}, {`{"drain":true,"timeout_ms":60000}`, 204}} {
-			if a := p.do("POST", "/_mock/wait", tt.body); a.status != tt.status || a.status == 204 && a.text != "" {
-				t.Errorf("%s: %d %s, want %d", tt.body, a.status, a.text, tt.status)
+			query, body string
+			status      int
+		}{
+			{"", `{}`, 204},
+			{"", `{"timeout_ms":5,"drain":false}`, 204},
+			{"", `{"timeout_ms":5,"drain":true}`, 504},
+			{"?timeout_ms=5&drain=false", `{}`, 204},
+			{"?timeout_ms=5&drain=true", `{}`, 504},
+			{"?timeout_ms=0", `{}`, 422},
+			{"?drain=true&timeout_ms=60000", `{}`, 204},
+		} {
+			if a := p.do("POST", "/_mock/wait"+tt.query, tt.body); a.status != tt.status || a.status == 204 && a.text != "" {
+				t.Errorf("%s %s: %d %s, want %d", tt.query, tt.body, a.status, a.text, tt.status)
 			}
+		}
+		if state := p.Deliveries()[0].State; state != mockserver.DeliveryDelivered {
+			t.Errorf("after draining the delivery is %s, want delivered", state)
 		}
 	})
 }

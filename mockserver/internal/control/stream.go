@@ -32,21 +32,17 @@ func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
 	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for out.Flush() == nil {
-		var err error
+	for open := true; open && out.Flush() == nil; {
+		var line []byte
 		select {
-		case line, more := <-from:
-			if !more {
-				return nil
+		case line, open = <-from:
+			if open {
+				_, _ = fmt.Fprintf(w, "event: change\ndata: %s\n\n", line)
 			}
-			_, err = fmt.Fprintf(w, "event: change\ndata: %s\n\n", line)
 		case <-beat.C:
-			_, err = io.WriteString(w, ": still here\n\n")
+			_, _ = io.WriteString(w, ": still here\n\n")
 		case <-r.Context().Done():
-			return nil
-		}
-		if err != nil {
-			return nil
+			open = false
 		}
 	}
 	return nil

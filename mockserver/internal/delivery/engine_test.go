@@ -204,6 +204,13 @@ func TestWaiting(t *testing.T) {
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
+		if _, err := e.faults.Add([]record.Fault{{Action: record.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
+			t.Fatal(err)
+		}
+		delayed, _ := e.Send("7", []byte("own"))
+		if got := e.Record(delayed); got.Waiting != "delay" || !got.Until.Equal(time.Now().Add(time.Hour)) {
+			t.Errorf("it waits for %q until %v, want for its delay of an hour", got.Waiting, got.Until)
+		}
 		e.Archive(7, true)
 		if got := e.Record(ids[2]).Waiting; got != "archived" {
 			t.Errorf("of an archived webhook it waits for %q", got)

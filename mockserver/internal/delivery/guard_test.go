@@ -182,6 +182,7 @@ func TestDialChecksWhatNamesLeadTo(t *testing.T) {
 		{"metadata of Alibaba by an allowed name", hosts, "alibaba", nil},
 		{"metadata with everything allowed", everything, "metadata", nil},
 		{"metadata of IPv6 with everything allowed", everything, "six", nil},
+		{"no address of one machine", everything, "0.0.0.0", nil},
 		{"metadata by its address", everything, "169.254.169.254", nil},
 		{"metadata by its mapped address", everything, "::ffff:169.254.169.254", nil},
 	} {

@@ -114,9 +114,11 @@ func TestChance(t *testing.T) {
 	if !slices.Contains(first, true) || !slices.Contains(first, false) {
 		t.Fatal("a probability of one half hits all or none of 64")
 	}
-	p.Remove("")
-	if again := run(); !slices.Equal(first, again) {
-		t.Error("the same seed gave other hits")
+	for _, id := range []string{"", "fault-2"} { // all rules, or the only one
+		p.Remove(id)
+		if again := run(); !slices.Equal(first, again) {
+			t.Errorf("after the removal of %q the same seed gave other hits", id)
+		}
 	}
 	p.Remove("")
 	p.Reseed(2)

@@ -162,7 +162,40 @@ func crlf(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n", "\r\n")
 }
 
-// Whatever a message says, it is read as it was written.
+// Source keeps each header field in one line and encodes names, but not addresses.
+func TestSource(t *testing.T) {
+	for name, encoded := range map[string]string{
+		"Zoë": "=?utf-8?q?Zo=C3=AB?= <s@example.com>", `Shop, "the" Shop`: `"Shop, \"the\" Shop" <s@example.com>`,
+		"": "<s@example.com>", "👩\u200d💻 Zoë": "",
+	} {
+		from := (&mail.Address{Name: name, Address: "s@example.com"}).String()
+		source := Source(record.Message{Text: "text", HTML: "<p>html</p>", Headers: []record.Header{
+			{Name: "From", Value: from}, {Name: "Subject", Value: "Grüße"},
+			{Name: "Reply-To", Value: "Zoë <r@example.com>, b@example.com"}, {Name: "X-One", Value: "1\r\nX-Two: 2"},
+		}})
+		m, err := mail.ReadMessage(strings.NewReader(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sender, err := mail.ParseAddress(m.Header.Get("From"))
+		if err != nil || sender.Name != name || sender.Address != "s@example.com" || encoded != "" && m.Header.Get("From") != encoded {
+			t.Errorf("From is %q, %v; want %q", m.Header.Get("From"), err, encoded)
+		}
+		if to, err := m.Header.AddressList("Reply-To"); err != nil || len(to) != 2 || to[0].Name != "Zoë" || to[1].Address != "b@example.com" {
+			t.Errorf("Reply-To is %v, %v", to, err)
+		}
+		if m.Header.Get("Subject") != "=?utf-8?q?Gr=C3=BC=C3=9Fe?=" || m.Header.Get("X-Two") != "" || strings.Count(source, "--part-of-the-message") != 3 {
+			t.Errorf("the source is\n%s", source)
+		}
+	}
+}
+
+func TestSourceOfText(t *testing.T) {
+	if source := Source(record.Message{Text: "Hello"}); !strings.HasSuffix(source, "\n\nHello\n") {
+		t.Errorf("the source is %q, want the text as its body", source)
+	}
+}
+
 // The same message is the same file each time.
 func TestEMLIsStable(t *testing.T) {
 	m := record.Message{Text: "Hello"}
