@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -17,28 +18,19 @@ func (a Send) act(w *world, id string) {
 	}
 	var got client.SubmittedEmail
 	d := c.do(id, "sends to "+to, func(ctx context.Context, api *client.Client) (err error) {
-		sender := client.Sender{Email: "shop@example.com"}
-		if a.Legacy {
-			var receipt client.TransactionalReceipt
-			receipt, err = api.Emails.SendLegacy(ctx, client.TransactionalSubmission{ //nolint:staticcheck // it must not send twice either
-				Email: to, Sender: sender, Content: client.MessageContent{Subject: id, Text: "Hello"},
-			})
-			got.ID = receipt.ID
-			return err
-		}
 		got, err = api.Emails.Send(ctx, client.EmailSubmission{
-			Email: to, Sender: sender, Content: client.EmailContent{Subject: id, Text: "Hello"},
+			Email: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: id, Text: "Hello"},
 		})
 		return err
 	}, func(d *call) {
-		if got.ID != "" && !a.Legacy {
+		if got.ID != "" {
 			c.knows(got.ID)
 		}
 		if d.err == nil && got.ID == "" {
 			w.violate(nilIsComplete, "%s: no id", id)
 		}
 	})
-	w.record.inTheEnd(func(s *state) { w.checkSent(d, id, got, s.outbox[id]) })
+	w.record.inTheEnd(func(outbox map[string][]mockserver.Message) { w.checkSent(d, id, got, outbox[id]) })
 }
 
 // checkSent holds the outbox against what the caller was told.
@@ -86,69 +78,31 @@ func (a Lookup) act(w *world, id string) {
 	if email == "" {
 		return
 	}
+	c.lookUp(id, email, 0)
+	if a.Cancel > 0 {
+		c.lookUp(id+"b", email, a.Cancel)
+	}
+}
+
+// lookUp looks up an email. A call that is canceled after some time must end then, even if it waits for the rate limiter.
+func (c *caller) lookUp(id, email string, cancel time.Duration) {
 	var got client.Email
 	c.await(id, "looks up "+email, func(ctx context.Context, api *client.Client) (err error) {
+		if cancel > 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(ctx, cancel)
+			defer stop()
+		}
 		got, err = api.Emails.Get(ctx, email)
 		return err
 	}, func(d *call) {
 		if d.err == nil && got.ID != email {
-			w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
+			c.w.violate(nilIsComplete, "%s: the id is %q, want %q", id, got.ID, email)
+		}
+		if most := cancel + 10*time.Millisecond + c.w.stalls(c.proc.name); cancel > 0 && d.took > most {
+			c.w.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
 		}
 	})
-}
-
-func (a Create) act(w *world, id string) {
-	c := w.callers[a.From]
-	name := id
-	switch a.What {
-	case OfContact, OfSuppression:
-		name += "@example.org"
-	case OfWebhook:
-		name = "https://" + receiverHost + "/" + id
-	}
-	var told string
-	d := c.do(id, "creates a "+string(a.What), func(ctx context.Context, api *client.Client) (err error) {
-		told, err = w.create(ctx, api, a.What, name)
-		return err
-	}, nil)
-	w.record.inTheEnd(func(s *state) {
-		made := s.names[a.What][name]
-		w.checkDone(d, len(made), false)
-		if d.heard() && d.err == nil && len(made) == 1 && told != made[0] {
-			w.violate(nilIsComplete, "%s: told the id %q, made as %q", id, told, made[0])
-		}
-	})
-}
-
-// create makes something, and returns its id.
-func (w *world) create(ctx context.Context, api *client.Client, what Kind, name string) (id string, err error) {
-	switch what {
-	case OfList:
-		v, e := api.Lists.Create(ctx, client.ListCreate{Name: name})
-		id, err = fmt.Sprint(v.ListID), e
-	case OfTemplate:
-		v, e := api.Templates.Create(ctx, client.TemplateCreate{Name: name, Content: client.TemplateContent{HTML: "<p>x</p>"}})
-		id, err = fmt.Sprint(v.TemplateID), e
-	case OfCampaign:
-		v, e := api.Campaigns.Create(ctx, client.CampaignCreate{Name: name})
-		id, err = fmt.Sprint(v.CampaignID), e
-	case OfWorkflow:
-		v, e := api.Workflows.Create(ctx, client.WorkflowCreate{
-			Name: name, ListID: w.exported.madeFor, Trigger: "subscribed",
-			Sender: client.Sender{Email: "shop@example.com"}, Content: client.MessageContent{Subject: "Hello", Text: "x"},
-		})
-		id, err = fmt.Sprint(v.WorkflowID), e
-	case OfWebhook:
-		v, e := api.Webhooks.Create(ctx, client.WebhookCreate{URL: name, Events: []client.EventName{"Campaign.Scheduled"}})
-		id, err = fmt.Sprint(v.WebhookID), e
-	case OfContact:
-		v, e := api.Contacts.Create(ctx, w.exported.madeFor, client.ContactCreate{Email: name})
-		id, err = fmt.Sprint(v.ID), e
-	case OfSuppression:
-		v, e := api.SuppressedEmails.Add(ctx, name)
-		id, err = v.Email, e
-	}
-	return id, err
 }
 
 func (a Export) act(w *world, id string) {
@@ -173,4 +127,39 @@ func (a Export) act(w *world, id string) {
 		}
 		return nil
 	}, nil)
+}
+
+func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }
+func (a Silence) act(w *world, _ string) { w.arm(a.On, a) }
+func (a Cut) act(w *world, _ string)     { w.arm(a.On, a) }
+func (a Handle) act(w *world, _ string)  { w.arm(a.Replica, a) }
+func (a Stall) act(w *world, _ string)   { w.process(a.Process).stall(a.For) }
+
+func (a Crash) act(w *world, _ string) {
+	w.record.count(func(s *Stats) { s.Crashes++ })
+	w.process(a.Process).crash(a.For)
+}
+
+func (a Fault) act(w *world, _ string) {
+	if _, err := w.platform.now().Inject(a.Fault); err != nil {
+		panic(fmt.Sprintf("simulation: %+v: %v", a, err))
+	}
+}
+
+func (w *world) arm(on string, a Action) { w.link(on).arm(a) }
+
+func (w *world) link(name string) *link {
+	l := w.net.links[name]
+	if l == nil {
+		panic("simulation: there is no link " + name)
+	}
+	return l
+}
+
+func (w *world) process(name string) *process {
+	p := w.processes[name]
+	if p == nil {
+		panic("simulation: there is no process " + name)
+	}
+	return p
 }

@@ -2,11 +2,11 @@
 // replicas that receive its events with package webhook, and the network between them, which is net/http's own
 // HTTP/1.1 and HTTP/2 over connections in memory. The package consists of tests only.
 //
-// A seed determines a Plan: what the processes do, and what goes wrong. Connections are refused, cut at any byte and
-// slowed down. Streams are reset, and connections are closed with any code. The platform has faults of its own and a
-// clock that jumps by hours. Processes stall for minutes, or die and restart with what they have on disk: the platform
-// with its snapshot, an import with its checkpoint file, a replica with its database. At the end, when nothing goes
-// wrong anymore, the invariants must hold.
+// A seed determines a Plan: what the processes do, and what goes wrong. Connections are refused, never established, or
+// cut at any byte. The platform injects faults of its own. Calls are canceled while they wait for the rate limiter.
+// Processes stall for minutes, or die and restart with what they have on disk: the platform with its snapshot, an import
+// with its checkpoint file, a replica with its database. At the end, when nothing goes wrong anymore, the invariants
+// must hold.
 //
 //	go test ./internal/tests/simulation                                  # 60 seeds
 //	go test ./internal/tests/simulation -run TestSeeds -seeds 5000       # as .ci/run does
@@ -28,7 +28,7 @@
 //
 // # What it does not do
 //
-// The database of the replicas, the load balancer and the files never fail. A server that reports by REFUSED_STREAM,
-// GOAWAY, 429 or Retry-After that it did nothing does not lie. Callbacks of an import take no time, because the import
+// The database of the replicas, the load balancer and the files never fail. A server that reports by 429 or
+// Retry-After that it did nothing does not lie. Callbacks of an import take no time, because the import
 // holds a lock at that time, and a bubble does not treat that as waiting.
 package simulation

@@ -88,43 +88,37 @@ func (g *grammar) processName() string {
 
 // work draws something that processes do.
 func (g *grammar) work() Action {
-	switch g.upTo(12) {
+	switch g.upTo(9) {
 	case 0, 1, 2:
-		return Send{From: g.client(), Contact: g.upTo(5), Legacy: g.oneIn(6)}
+		return Send{From: g.client(), Contact: g.upTo(5)}
 	case 3, 4:
 		return React{pick(g, Bounces, Complains, Opens, Leaves, LeavesForAll)}
-	case 5, 6:
-		return Lookup{g.client()}
-	case 7, 8:
-		return Create{g.client(), pick(g, OfList, OfTemplate, OfCampaign, OfWorkflow, OfWebhook, OfContact, OfSuppression)}
-	case 9:
+	case 5:
+		return Lookup{From: g.client()}
+	case 6:
+		return Lookup{From: g.client(), Cancel: g.time(time.Second)}
+	case 7:
 		return Import{
 			From: g.client(), Contacts: 1 + g.upTo(120), Batch: 5 + g.upTo(30), Concurrency: 1 + g.upTo(4), Bad: pick(g, 0, 0, 7, 2), Again: g.oneIn(2),
 		}
-	case 10:
-		return Unsubscribe{g.client()}
 	}
 	return Export{From: g.client(), PerPage: 1 + g.upTo(30), Prefetch: g.upTo(4)}
 }
 
 // trouble draws something that goes wrong.
 func (g *grammar) trouble() Action {
-	switch g.upTo(12) {
+	switch g.upTo(9) {
 	case 0:
 		return Refuse{g.linkName()}
 	case 1:
-		return pick[Action](g, Silence{g.linkName()}, Slow{g.linkName(), g.time(10 * time.Second), g.time(time.Minute)})
+		return Silence{g.linkName()}
 	case 2, 3:
 		return Cut{On: g.linkName(), Up: g.oneIn(2), After: g.upTo(pick(g, 30, 300, 3000))}
-	case 4:
-		return Reset{On: g.linkName(), Code: g.code(), When: g.moment()}
-	case 5:
-		return GoAway{On: g.linkName(), Code: g.code(), Refused: g.oneIn(3), Close: g.oneIn(2), When: g.moment()}
-	case 6, 7:
+	case 4, 5:
 		return Fault{g.fault()}
-	case 8, 9:
-		return pick[Action](g, Skew{g.time(48*time.Hour) - 24*time.Hour}, Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))})
-	case 10:
+	case 6:
+		return Stall{g.processName(), g.time(pick(g, 10*time.Second, 5*time.Minute))}
+	case 7:
 		if g.oneIn(6) { // for longer than anybody tries to deliver
 			return Crash{g.replicaName(), 9 * time.Hour}
 		}
@@ -132,11 +126,6 @@ func (g *grammar) trouble() Action {
 	}
 	return Handle{g.replicaName(), pick(g, Fails, Panics, Hangs, Dies, DiesDue), g.time(pick(g, 5*time.Second, time.Minute))}
 }
-
-// code draws a code of RFC 9113, section 7, or one that nobody knows.
-func (g *grammar) code() uint32 { return pick(g, uint32(g.upTo(14)), uint32(g.upTo(14)), 0x1234) }
-
-func (g *grammar) moment() Moment { return pick(g, AtRequest, AtAnswer, AtBody) }
 
 // fault draws a fault of the platform. It ends after a few times.
 func (g *grammar) fault() mockserver.Fault {

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
 // importJob is an import that goes on until it is done, whatever becomes of its
@@ -28,8 +28,7 @@ type importJob struct {
 	kept int64 // the checkpoint file
 	runs int
 	done bool
-	left int          // how often it is done once more
-	gone map[int]bool // who has unsubscribed
+	left int // how often it is done once more
 }
 
 func (a Import) act(w *world, id string) {
@@ -37,14 +36,14 @@ func (a Import) act(w *world, id string) {
 	if !c.proc.isUp() {
 		return
 	}
-	job := &importJob{Import: a, c: c, id: id, listID: w.importLists[id], gone: map[int]bool{}}
+	job := &importJob{Import: a, c: c, id: id, listID: w.importLists[id]}
 	if a.Again {
 		job.left = 1
 	}
 	c.mu.Lock()
 	c.imports = append(c.imports, job)
 	c.mu.Unlock()
-	w.record.inTheEnd(func(*state) { job.check() })
+	w.record.inTheEnd(func(map[string][]mockserver.Message) { job.check() })
 	job.resume(c.proc.life())
 }
 
@@ -199,13 +198,9 @@ func (j *importJob) check() {
 		status[c.Email] = c.Status
 	}
 	for i := range j.Contacts {
-		s := status[j.email(i)]
-		switch {
-		case j.isBad(i) == (s != ""):
+		if s := status[j.email(i)]; j.isBad(i) == (s != "") {
 			w.violate(importsComplete, "%s: contact %d (%s) has the status %q", j.id, i, j.email(i), s)
 			return
-		case j.gone[i] && s != client.ContactUnsubscribed:
-			w.violate(staysOut, "%s: contact %d (%s) is %s", j.id, i, j.email(i), s)
 		}
 	}
 }
@@ -236,34 +231,4 @@ func (j *importJob) confirmed(kept int64) []string {
 		emails[i] = j.email(i)
 	}
 	return emails
-}
-
-func (a Unsubscribe) act(w *world, id string) {
-	c := w.callers[a.From]
-	j := c.latestImport()
-	if j == nil || j.checkpoint() == 0 {
-		return
-	}
-	i := w.chance.upTo(int(j.checkpoint()), "unsubscribe "+id)
-	if j.isBad(i) {
-		return
-	}
-	found := false
-	c.await(id, "unsubscribes "+j.email(i), func(ctx context.Context, api *client.Client) error {
-		page, err := api.Contacts.List(ctx, j.listID, client.ListContactsParams{Filter: "email:" + j.email(i)})
-		if err != nil || len(page.Data) == 0 {
-			return err
-		}
-		found = true
-		return api.Contacts.Unsubscribe(ctx, j.listID, page.Data[0].ID)
-	}, func(d *call) {
-		if d.err == nil && !found {
-			w.violate(importsComplete, "%s: %s is confirmed, but not on the list", id, j.email(i))
-		}
-		if d.err == nil && found {
-			j.mu.Lock()
-			defer j.mu.Unlock()
-			j.gone[i] = true
-		}
-	})
 }

@@ -26,8 +26,6 @@ type link struct {
 	mu    sync.Mutex
 	dials int
 	armed []Action
-	slow  time.Duration // until slowUntil, on top of the latency
-	until time.Time
 }
 
 func (w *world) newLink(name string, from, to *process) *link {
@@ -60,25 +58,12 @@ func take[T Action](l *link, fits func(T) bool) (trouble T, ok bool) {
 func (l *link) calm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.armed, l.until = nil, time.Time{}
-}
-
-// slowDown delays all that travels for a while.
-func (l *link) slowDown(by, during time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.slow, l.until = by, time.Now().Add(during)
+	l.armed = nil
 }
 
 // latency is how long bytes travel.
 func (l *link) latency(name string) time.Duration {
-	d := l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if time.Now().Before(l.until) {
-		d += l.slow
-	}
-	return d
+	return l.w.chance.between(100*time.Microsecond, 5*time.Millisecond, "latency "+name)
 }
 
 // dialTimeout is that of http.DefaultTransport.
@@ -104,7 +89,6 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 		return nil, dialError(syscall.ECONNREFUSED)
 	}
 	c := &conn{link: l, name: name}
-	c.frames.conn = c
 	c.up, c.down = newPipe(c, true, l.from, l.to), newPipe(c, false, l.to, l.from)
 	client, server := &end{conn: c, owner: l.from, in: c.down, out: c.up}, &end{conn: c, owner: l.to, in: c.up, out: c.down}
 	l.w.net.mu.Lock()
@@ -133,7 +117,6 @@ type conn struct {
 	link     *link
 	name     string
 	up, down *pipe
-	frames   frames
 
 	mu   sync.Mutex
 	cut  *Cut

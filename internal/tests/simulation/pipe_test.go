@@ -100,16 +100,6 @@ func (p *pipe) drop() {
 	p.sent, p.there = nil, nil
 }
 
-// insert puts bytes behind what has arrived.
-func (p *pipe) insert(b []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err == nil {
-		p.there = append(p.there, b...)
-		p.changed.Broadcast()
-	}
-}
-
 func (p *pipe) setDeadline(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +146,6 @@ func (p *pipe) arrive() {
 	p.sent, p.under = nil, false
 	p.mu.Unlock()
 
-	data, more := p.conn.frames.pass(p.up, data)
 	data, broken := p.conn.cutOff(p.up, data)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +162,7 @@ func (p *pipe) arrive() {
 	switch {
 	case broken:
 		time.AfterFunc(later, func() { p.conn.breakOff(p.up) })
-	case more || ended && !p.eof:
+	case ended && !p.eof:
 		time.AfterFunc(later, p.arrive)
 	}
 }

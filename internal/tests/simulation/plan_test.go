@@ -73,17 +73,15 @@ type (
 	// or to somebody on no list.
 	Send struct {
 		From    int
-		Contact int  // from 1; 0 is on no list
-		Legacy  bool // by the deprecated endpoint
+		Contact int // from 1; 0 is on no list
 	}
 	// React lets the recipient of the newest email react.
 	React struct{ How Reaction }
-	// Lookup looks the newest email up that the process knows of.
-	Lookup struct{ From int }
-	// Create makes something that must not be made twice.
-	Create struct {
-		From int
-		What Kind
+	// Lookup looks up the newest email that the process knows of. With Cancel, a second lookup waits for the first one,
+	// and is canceled after this time.
+	Lookup struct {
+		From   int
+		Cancel time.Duration
 	}
 	// Import puts contacts on a list. If the process dies it goes on from its
 	// checkpoint file.
@@ -93,8 +91,6 @@ type (
 		Bad   int  // each so manyth is no address; 0 is none
 		Again bool // and all of it once more when it is done
 	}
-	// Unsubscribe unsubscribes a contact of the latest import that is confirmed.
-	Unsubscribe struct{ From int }
 	// Export reads a whole list.
 	Export struct{ From, PerPage, Prefetch int }
 )
@@ -111,20 +107,6 @@ const (
 	LeavesForAll Reaction = "leaves for good"
 )
 
-// Kind is what can be created.
-type Kind string
-
-// The kinds.
-const (
-	OfList        Kind = "list"
-	OfTemplate    Kind = "template"
-	OfCampaign    Kind = "campaign"
-	OfWorkflow    Kind = "workflow"
-	OfWebhook     Kind = "webhook"
-	OfContact     Kind = "contact"
-	OfSuppression Kind = "suppressed email"
-)
-
 // What goes wrong on the way. On names a link: "client1" is the way of the first
 // client to the platform, "replica1" that of the balancer to the first replica. Each
 // happens once, to what comes next.
@@ -139,42 +121,8 @@ type (
 		Up    bool
 		After int
 	}
-	// Slow delays whatever travels for a while.
-	Slow struct {
-		On      string
-		By, For time.Duration
-	}
-	// Reset puts an RST_STREAM with any code among the frames of the server. A
-	// stream with the code REFUSED_STREAM is not processed, as that code says.
-	Reset struct {
-		On   string
-		Code uint32
-		When Moment
-	}
-	// GoAway puts a GOAWAY with any code there. If it names the stream before this
-	// one as the last, then this one and those after it are not processed.
-	GoAway struct {
-		On      string
-		Code    uint32
-		Refused bool
-		Close   bool
-		When    Moment
-	}
 	// Fault is one of the platform's own faults.
 	Fault struct{ mockserver.Fault }
-	// Skew lets the clock of the platform jump, to so much ahead of the others, or
-	// behind: all that it dates, limits and does later follows.
-	Skew struct{ By time.Duration }
-)
-
-// Moment is when a frame comes that the server never sent.
-type Moment string
-
-// The moments.
-const (
-	AtRequest Moment = "request" // when the request is on its way
-	AtAnswer  Moment = "answer"  // before the first frame of the answer
-	AtBody    Moment = "body"    // between the head of the answer and its body
 )
 
 // What goes wrong in a process, which is named like a link, or "platform".

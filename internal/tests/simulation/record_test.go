@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"example.com/emailplatform/mockserver"
 )
 
 // record is what was seen on the way, for the invariants.
@@ -14,8 +16,8 @@ type record struct {
 	left    map[uint64]int // requests that have left a process
 	arrived map[uint64]int // requests that have arrived whole
 	lookups []*visit
-	heard   map[string]bool // the ids of answers that came whole
-	finally []func(*state)  // what is to hold in the end
+	heard   map[string]bool                                // the ids of answers that came whole
+	finally []func(outbox map[string][]mockserver.Message) // what is to hold in the end, by subject
 }
 
 // visit is a request that has arrived at the platform.
@@ -78,7 +80,7 @@ func (r *record) count(f func(*Stats)) {
 }
 
 // inTheEnd has a check made when all is over.
-func (r *record) inTheEnd(check func(*state)) {
+func (r *record) inTheEnd(check func(outbox map[string][]mockserver.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finally = append(r.finally, check)

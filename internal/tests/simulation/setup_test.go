@@ -11,13 +11,11 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// exported is the list that is read whole, and another one to which contacts are
-// added. Nobody is ever added to the first one or deleted.
+// exported is the list that is read whole. Its contacts never change.
 type exported struct {
-	listID  int64
-	emails  []string // of its contacts
-	ids     []int64
-	madeFor int64
+	listID int64
+	emails []string // of its contacts
+	ids    []int64
 }
 
 // heardEvents are those that the webhook is for: those that have an id.
@@ -36,7 +34,7 @@ func (w *world) setUp() {
 	v, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret})
 	w.must(err)
 	w.verifier = v
-	w.exported = &exported{listID: w.newList("exported"), madeFor: w.newList("made for")}
+	w.exported = &exported{listID: w.newList("exported")}
 	var contacts []map[string]string
 	for i := range w.plan.Contacts {
 		email := fmt.Sprintf("e%d@example.org", i+1)

@@ -2,7 +2,10 @@ package simulation
 
 import (
 	"flag"
+	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -47,7 +50,7 @@ func TestShrink(t *testing.T) {
 		{time.Minute, Send{}},
 		{2 * time.Minute, Cut{On: "replica1"}}, // the response is lost, and the event is delivered again
 		{3 * time.Minute, React{Bounces}},
-		{4 * time.Minute, Create{What: OfList}},
+		{4 * time.Minute, Export{PerPage: 5}},
 	}}
 	run := Simulate(t, plan)
 	if len(run.Violations) == 0 {
@@ -57,4 +60,46 @@ func TestShrink(t *testing.T) {
 	if n := len(short.Plan.Steps); n != 3 || short.Violations[0].Invariant != run.Violations[0].Invariant {
 		t.Errorf("%d steps are left, want 3: %s\n%#v", n, short.violated(), short.Plan)
 	}
+}
+
+// Explore carries a plan out. If an invariant does not hold, the test fails with the shortest plan that shows it, as Go
+// code for Explore, and with the trace of its run.
+func Explore(t *testing.T, plan Plan) Stats {
+	t.Helper()
+	run := Simulate(t, plan)
+	if len(run.Violations) > 0 {
+		short := run
+		if !*whole {
+			short = Shrink(t, run)
+		}
+		t.Errorf("seed %d: %s\n%#v\n%s", plan.Seed, short.violated(), short.Plan, short.Trace)
+	}
+	return run.Stats
+}
+
+// violated returns a line for each violation.
+func (r Run) violated() string {
+	var lines []string
+	for _, v := range r.Violations {
+		lines = append(lines, fmt.Sprintf("%s: %s", v.Invariant, v.What))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Shrink leaves out one step after the other for as long as the same invariant does not hold, and returns the last run
+// in which it does not.
+func Shrink(t *testing.T, run Run) Run {
+	t.Helper()
+	for shorter := true; shorter; {
+		shorter = false
+		for i := range slices.Backward(run.Plan.Steps) {
+			plan := run.Plan
+			plan.Steps = slices.Delete(slices.Clone(plan.Steps), i, i+1)
+			next := Simulate(t, plan)
+			if slices.ContainsFunc(next.Violations, func(v Violation) bool { return v.Invariant == run.Violations[0].Invariant }) {
+				run, shorter = next, true
+			}
+		}
+	}
+	return run
 }

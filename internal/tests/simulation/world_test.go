@@ -231,7 +231,7 @@ func (w *world) encore() {
 	w.isQuiet = true
 	w.mu.Unlock()
 	for i, c := range w.callers {
-		for j, a := range []Action{Send{From: i}, Export{From: i, PerPage: 7, Prefetch: 2}, Lookup{From: i}, Create{From: i, What: OfList}} {
+		for j, a := range []Action{Send{From: i}, Export{From: i, PerPage: 7, Prefetch: 2}, Lookup{From: i}} {
 			id := fmt.Sprintf("encore%d.%d", i+1, j)
 			time.Sleep(time.Second + w.chance.brief(c.proc.name+id))
 			a.act(w, id)
