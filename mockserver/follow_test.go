@@ -259,9 +259,10 @@ func TestFollowConcurrentChanges(t *testing.T) {
 		if err := p.Snapshot(&saved); err != nil {
 			t.Fatal(err)
 		}
-		if i%20 == 10 {
+		switch i % 20 {
+		case 10:
 			p.Reset()
-		} else if i%20 == 0 {
+		case 0:
 			if err := p.Restore(&saved); err != nil {
 				t.Fatal(err)
 			}

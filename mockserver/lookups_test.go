@@ -20,7 +20,8 @@ func TestLookupLimit(t *testing.T) {
 	}{
 		{mockserver.LookupMinInterval, []time.Duration{0, 0, 999 * ms, ms, 1500 * ms, 500 * ms}, []int{200, 429, 429, 200, 200, 429}},
 		{
-			mockserver.LookupTokenBucket, []time.Duration{0, 0, 0, 500 * ms, 500 * ms, time.Hour, 0, 0},
+			mockserver.LookupTokenBucket,
+			[]time.Duration{0, 0, 0, 500 * ms, 500 * ms, time.Hour, 0, 0},
 			[]int{200, 200, 429, 429, 200, 200, 200, 429},
 		},
 		{mockserver.LookupFixedWindow, []time.Duration{900 * ms, 100 * ms, 900 * ms, 100 * ms}, []int{200, 200, 429, 200}},

@@ -170,8 +170,10 @@ func TestSource(t *testing.T) {
 	} {
 		from := (&mail.Address{Name: name, Address: "s@example.com"}).String()
 		source := Source(record.Message{Text: "text", HTML: "<p>html</p>", Headers: []record.Header{
-			{Name: "From", Value: from}, {Name: "Subject", Value: "Grüße"},
-			{Name: "Reply-To", Value: "Zoë <r@example.com>, b@example.com"}, {Name: "X-One", Value: "1\r\nX-Two: 2"},
+			{Name: "From", Value: from},
+			{Name: "Subject", Value: "Grüße"},
+			{Name: "Reply-To", Value: "Zoë <r@example.com>, b@example.com"},
+			{Name: "X-One", Value: "1\r\nX-Two: 2"},
 		}})
 		m, err := mail.ReadMessage(strings.NewReader(source))
 		if err != nil {
