@@ -53,7 +53,7 @@ type tokens struct {
 	first   atomic.Pointer[string] // the first token that there was; it stands for the user
 
 	mu     sync.Mutex
-	asking *asking // nil while nobody asks
+	asking *asking // nil unless the source is being called
 }
 
 // asking is the source being asked, for all who wait.
@@ -79,8 +79,8 @@ func (t *tokens) keep(g *grant) {
 	t.current.Store(g)
 }
 
-// get returns a token. If that of an earlier grant was rejected, it returns a
-// later grant, which may be of the same token, unless the token is fixed.
+// get returns a token. If the token of a grant was rejected, get returns a
+// later grant. It may contain the same token, unless the token is fixed.
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
@@ -92,7 +92,7 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 		}
 		a := t.join(ctx, g)
 		if a == nil {
-			continue // somebody has asked meanwhile
+			continue // another call requested a token in the meantime
 		}
 		select {
 		case <-a.done:
@@ -104,7 +104,7 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 		if a.given.err != nil && rejected == nil && g != nil && !g.life.ended(time.Now()) {
 			continue // with the token from before, which is still good
 		}
-		if a.given.err == nil || !a.left { // else it may have failed because nobody waited any more
+		if a.given.err == nil || !a.left { // otherwise it may have failed because all callers had left
 			return &a.given, a.given.err
 		}
 	}
@@ -182,8 +182,8 @@ func checkToken(token string) error {
 	return nil
 }
 
-// authorized gives each request a token. After a 401 the source is asked once
-// more; a 401 does nothing, so the request can be sent again whatever it is.
+// authorized adds a token to each request. After a 401 it calls the source once
+// more. A 401 has no effect on the platform, so any request can be sent again.
 func (t *tokens) authorized(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		g, err := t.get(ctx, nil)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// call is one operation under way. The layers note on it what they learn.
+// call is one operation in progress. The layers store their results in it.
 type call struct {
 	request
 	options  options            // of the caller's context
@@ -14,20 +14,19 @@ type call struct {
 	token    string
 	attempts int
 
-	status    int           // of the last answer; 0 is none
-	requestID string        // of the last answer
+	status    int           // of the last response; 0 if there was none
+	requestID string        // of the last response
 	queued    time.Duration // how long it waited for its turn
 	maybeDone bool          // an attempt that failed may have been carried out
 
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
 }
 
-// exchange sends a call and takes its answer. An error that is not an [*Error]
-// says that nothing was sent.
+// exchange sends a call and reads its response. An error that is not an
+// [*Error] means that nothing was sent.
 type exchange func(context.Context, *call) error
 
-// retries tells those who watch that err is not the end: another request
-// follows after the pause.
+// retries notifies observers that another request follows err after the pause.
 func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 	for _, f := range c.onRetry {
 		f(ctx, err, pause)

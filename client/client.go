@@ -81,13 +81,13 @@ func newExchange(cfg Config, base string) exchange {
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
 
-	x := exchange(newSender(cfg, base).send) // one request, one answer
-	x = logged(cfg.Logger, x)                // outside of send, so that each request is a record
+	x := exchange(newSender(cfg, base).send) // one request, one response
+	x = logged(cfg.Logger, x)                // outside send, so each request gets a record
 	x = t.authorized(x)                      // outside of the log, which shows the 401 as well
-	x = l.spaced(x)                          // outside of authorized: a token is asked for when it is this call's turn
-	x = r.retrying(x)                        // each attempt queues, is authorized and logged anew
+	x = l.spaced(x)                          // outside authorized: the token is requested after the wait for the rate limiter
+	x = r.retrying(x)                        // each attempt waits for the limiter, gets a token and is logged
 	x = newEncoder().encoded(x)              // once for all attempts
-	x = caused(x)                            // outside of all that asks whether the context has ended
+	x = caused(x)                            // outside all layers that check the context
 	x = retriesLogged(cfg.Logger, x)
 	return observed(cfg.Observe, x) // outermost: sees what the caller gets, and all that it took
 }

@@ -10,8 +10,8 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run runs f, on a goroutine that was made for it, and then done with how f
-// crashed, if it did, so that it can be raised where the caller is.
+// run calls f, and then done with the way that f ended abnormally, if it did.
+// The caller's goroutine can then raise the crash.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {

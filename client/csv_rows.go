@@ -67,7 +67,7 @@ func (r *csvRows) read() ([]string, error) {
 	before := r.csv.InputOffset()
 	fields, err := r.csv.Read()
 	if r.in.err != nil && err != nil {
-		return nil, r.in.err // of which encoding/csv may have seen only a truncated row
+		return nil, r.in.err // encoding/csv may have seen only a truncated row
 	}
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
 		r.line = p.StartLine + r.above

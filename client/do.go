@@ -8,9 +8,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// do performs an operation and returns what the platform answered, read by
-// read. If a member that is promised is not there or of another kind than it
-// should be, what could be read comes with the error.
+// do performs an operation and returns the platform's response, decoded by
+// read. If a required field is missing or has the wrong type, do returns the
+// fields that it could read with the error.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) (err error) {
 		v, err = decode(body, read)
@@ -40,17 +40,18 @@ func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) 
 	return v, nil
 }
 
-// isMismatch reports whether err is about an answer that is JSON, but not of
-// the kind that is expected.
+// isMismatch reports whether err is about a response that is JSON but has the
+// wrong type.
 func isMismatch(err error) bool {
 	e, ok := ownError(err)
 	return ok && e.mismatch
 }
 
-// perform performs an operation and has decode take the answer, which may be
-// empty, and once more that of the next attempt if decode refuses the first.
-// Without decode nothing is promised, and any answer but a refusal will do.
-// Every error is an [*Error].
+// perform performs an operation and passes the response body, which may be
+// empty, to decode. If decode rejects the response and the request is sent
+// again, decode gets the next response too. If decode is nil, no field is
+// required, and any response that is not an error is a success. Every error is
+// an [*Error].
 func perform(ctx context.Context, x exchange, r request, decode func([]byte) error) error {
 	if decode == nil {
 		decode = readNothing
@@ -58,8 +59,8 @@ func perform(ctx context.Context, x exchange, r request, decode func([]byte) err
 	return x(ctx, &call{request: r, decode: decode})
 }
 
-// readNothing takes an answer that promises nothing. It may be anything but an
-// error in the place of a success.
+// readNothing reads a response without required fields. Only an error in a 2xx
+// response is rejected.
 func readNothing(body []byte) error {
 	c := jsonscan.New(string(body))
 	refused := false
@@ -83,8 +84,8 @@ func isErrorField(c *jsonscan.Cursor, name string) bool {
 	return false
 }
 
-// readErrorField reads a member of an answer that may be empty, and should hold no
-// error then.
+// readErrorField reads a field of a response that may be empty but must not
+// contain an error.
 func readErrorField(c *jsonscan.Cursor, name string) {
 	if ahead := *c; isErrorField(&ahead, name) {
 		c.Mismatch("no error of the platform")

@@ -54,7 +54,7 @@ func (e *encoder) encode(c *call) error {
 	return nil
 }
 
-// recycle takes a writer whose bytes nobody reads any more.
+// recycle reuses a writer whose bytes are no longer read.
 func (e *encoder) recycle(w *jsonwrite.Writer) {
 	if cap(w.Bytes) <= maxRecycled {
 		w.Reset()

@@ -35,7 +35,7 @@ var (
 	errErrorInSuccess    = errors.New("a refusal with the status of a success")          // always an ErrInvalidResponse
 )
 
-// maxErrorBody is how much of an answer an Error keeps, in bytes.
+// maxErrorBody is the number of bytes of a response that an Error keeps.
 const maxErrorBody = 4 << 10
 
 // Error is the error of a call. Only [Contacts.Import] can return another error. It
@@ -55,11 +55,11 @@ type Error struct {
 	cause           error  // what failed underneath
 	note            string // what more there is to say, for people
 	badRequest      bool   // refused before anything was sent
-	invalidResponse bool   // the answer cannot be used
+	invalidResponse bool   // the response is invalid
 	mismatch        bool   // it is JSON, but not of the kind that is expected
 	reached         bool   // bytes may have left
 	refused         bool   // the platform said that it did nothing
-	more            int    // details that are left out
+	more            int    // number of omitted details
 	final           bool   // nothing was done, and trying again is of no use
 	unknown         bool   // it may have been carried out
 }
@@ -190,8 +190,8 @@ func (e *Error) later() *Error {
 	return &late
 }
 
-// joined returns e, or a copy with err added to what failed underneath: e itself
-// may have been shown to somebody.
+// joined returns e, or a copy that also wraps err, because callers may already
+// have e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e

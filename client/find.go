@@ -9,8 +9,8 @@ import (
 // maxPerPage is the maximum number of items of a page. (Specification: Not shown.)
 const maxPerPage = 100
 
-// find returns the first item for which is returns true. what is the kind of name,
-// for errors. r is the request that lists all items.
+// find returns the first item that matches. what and name describe the item in
+// errors. r is the request that lists all items.
 func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
 	if name == "" {
 		e := newError(r, fmt.Errorf("%s must not be empty", what))

@@ -294,7 +294,7 @@ func (im *importer) sendBatch(b *batch) {
 		result, err = im.send(b.contacts)
 	}
 	im.finish(b, result, err)
-	im.spare <- b // before release starts another batch, so that spare never blocks
+	im.spare <- b // before release starts another batch; otherwise spare could block
 }
 
 // crashed makes the import end in the same way as the first callback that crashed.

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// lookupGap is the least time from the answer to one lookup to the next
-// request. The platform asks for a second; the rest is for clocks that differ.
+// lookupGap is the minimum time from the response to a lookup until the next
+// request. The platform requires one second; the rest allows for differing
+// clocks.
 const lookupGap = time.Second + time.Millisecond
 
 // LookupLimiter limits the rate of lookups of submitted emails. The platform allows
@@ -51,7 +52,7 @@ type processLimiter struct {
 // served in order, and one that gives up leaves no trace, which waiters of a
 // rate.Limiter do.
 type turn struct {
-	free  chan *rate.Limiter // holds the limiter while nobody has the turn
+	free  chan *rate.Limiter // contains the limiter while the slot is free
 	users int                // who have it or wait for it
 	idle  time.Time          // from when on it is as good as new
 }
@@ -95,7 +96,7 @@ func emptyLimiter(gap time.Duration) *rate.Limiter {
 	return l
 }
 
-// enter returns the turn of key, and forgets those that nobody needs.
+// enter returns the slot of key, and deletes unused slots.
 func (p *processLimiter) enter(key string) *turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

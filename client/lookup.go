@@ -12,7 +12,8 @@ import (
 // opLookup is the operation that the platform limits to one a second.
 const opLookup = "getEmail"
 
-// maxRefusals is how often one lookup that came too early is tried again.
+// maxRefusals is the maximum number of retries of a lookup that was rejected
+// for being too early.
 const maxRefusals = 60
 
 // lookups is the layer that has lookups wait for their turn, and tries those

@@ -13,40 +13,43 @@ import (
 	"sync/atomic"
 )
 
-// once watches over one request: that it is sent once, and whether it was sent
-// at all.
+// once ensures that a request is sent only once, and records whether it was
+// sent.
 //
-// Over HTTP/2 net/http and x/net/http2 send a request again by themselves after
-// a stream was refused or reset and after GOAWAY, without a limit that helps and
-// below all retries, even if the platform has acted. A request without a body is
-// stopped when it is given a connection for the second time: the transport looks
-// at its context before it writes. One with a body has no GetBody, so that the
-// transport gives up, and its error says why. Only if a connection was unusable
-// before a stream began does it send the same body again: see payloadReader.
+// Over HTTP/2, net/http and x/net/http2 resend a request if its stream was
+// refused or reset, and after GOAWAY, even if the platform may have processed
+// it. They have no useful limit, and the retry layer does not see it. once
+// prevents this. A request without a body is aborted when it gets a second
+// connection: the transport checks its context before it writes. A request with
+// a body has no GetBody, so the transport fails, and its error contains the
+// reason. Only if a connection was unusable before a stream began does the
+// transport send the same body again: see payloadReader.
 //
-// Over HTTP/1 they send a body again only when nothing of the request was written
-// yet, on a connection that had been idle. That is safe, and needs GetBody. So a
-// request has it if the platform was last seen to speak HTTP/1; is it HTTP/2 after
-// all, the request is stopped like one without a body.
+// Over HTTP/1, they resend a body only if nothing of the request was written
+// yet, on a connection that was idle. That is safe but requires GetBody. So the
+// client sets GetBody only if the last response came over HTTP/1. If the
+// connection turns out to be HTTP/2, the request is aborted like one without a
+// body.
 type once struct {
 	stop       context.CancelFunc
 	asked, got atomic.Bool // a connection
 	h2         atomic.Bool
-	written    atomic.Bool // and there is no answer yet
+	written    atomic.Bool // and no response has arrived yet
 	stopped    atomic.Bool
 	informed   atomic.Int64 // bytes of 1xx responses
 	trace      httptrace.ClientTrace
 }
 
-// watch returns a context for the request. With http1 the last answer came by
-// HTTP/1, and HTTP/2 is then known by what TLS has settled alone: over HTTP/1 a
-// hook for each field of the header takes an allocation for each.
+// watch returns a context for the request. http1 means that the last response
+// came over HTTP/1. HTTP/2 is then detected only by the negotiated TLS
+// protocol, because over HTTP/1 a hook for each header field costs an
+// allocation for each.
 func (o *once) watch(ctx context.Context, http1 bool) context.Context {
 	o.trace = httptrace.ClientTrace{
 		GetConn: func(string) { o.asked.Store(true) },
 		GotConn: o.gotConn,
-		// A transport around the transport may well send something else first,
-		// and a 1xx is no answer.
+		// A transport that wraps the transport may send another request first,
+		// and a 1xx is not the response.
 		GotFirstResponseByte: func() { o.written.Store(false) },
 		Got1xxResponse:       o.got1xx,
 	}
@@ -97,7 +100,7 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	return nil
 }
 
-// errNotTwice is what became of a request that was stopped.
+// errNotTwice is the error of an aborted request.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
 // Texts of net/http and x/net/http2, whose errors are of no exported type. A
@@ -113,7 +116,7 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns err, or what is behind it.
+// reason returns err, or its cause.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice

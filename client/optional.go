@@ -40,7 +40,7 @@ func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	case given:
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false) // that is for the encoder to say that asks
+		enc.SetEscapeHTML(false) // HTML escaping is the choice of the calling encoder
 		err := enc.Encode(n.value)
 		return bytes.TrimSpace(b.Bytes()), err
 	case null:

@@ -34,8 +34,9 @@ type pager[T any] interface {
 	items() ([]T, Pagination)
 }
 
-// paginate iterates over all items from page first on. list makes the request
-// for one page; it is called from several goroutines. Each loop starts anew.
+// paginate iterates over all items from page first. list creates the request
+// for one page and is called from several goroutines. Each loop starts from the
+// beginning.
 func paginate[P pager[T], T any](
 	ctx context.Context, x exchange, read func(*jsonscan.Cursor) P, first int64, opts []IterOption,
 	list func(page int64) request,
@@ -90,7 +91,7 @@ func asPageError(r request, err error) error {
 	return e
 }
 
-// prefetch asks for pages ahead of their use, and hands them out in order.
+// prefetch requests pages in advance and returns them in order.
 type prefetch[P any] struct {
 	get   func(page int64) (P, error)
 	next  int64 // the next page to ask for
@@ -136,7 +137,7 @@ func (q *prefetch[P]) ask() {
 	})
 }
 
-// end waits for what is under way.
+// end waits for the requests in flight.
 func (q *prefetch[P]) end() {
 	q.wg.Wait()
 	for _, answer := range q.queue {
@@ -156,10 +157,10 @@ type walk[T any] struct {
 	pages   int
 	seen    int   // items
 	largest int   // items on the fullest page
-	full    int64 // the most items that an answer says a page holds
-	count   int64 // items on all pages, as the last answer that counts has it
+	full    int64 // the largest page size in a response
+	count   int64 // items on all pages, from the last response with a count
 	empty   bool  // whether the page before was empty
-	short   bool  // whether the page before was short, and nobody counts
+	short   bool  // whether the previous page was short and there is no count
 }
 
 // step takes page n, or why there is none, and returns what to yield of it and
@@ -202,11 +203,11 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	return nil
 }
 
-// isLast reports whether there is no page after this one. A short one, which
-// holds fewer items than a full page, is the last if as many were seen as the
-// answers count; if they do not count, the next must be empty. An empty page is
-// the last if it follows such a one or another empty one, is the first, or comes
-// when all that is counted was seen: a platform may filter a page after cutting it.
+// isLast reports whether this is the last page. A short page has fewer items
+// than a full page. It is the last if all counted items were seen; without a
+// count, the next page must be empty. An empty page is the last if it follows a
+// short or empty page, is the first, or all counted items were seen: a platform
+// may filter a page after cutting it.
 func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	w.pages++
 	w.seen += len(items)
@@ -220,7 +221,7 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	}
 	w.empty, w.short = false, false
 	full := p.PerPage
-	if full <= 0 { // the answer does not say: as many as there ever were
+	if full <= 0 { // without a page size in the response, the largest page so far
 		full = int64(w.largest)
 	}
 	if int64(len(items)) >= full {
@@ -233,14 +234,14 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
-// allSeen reports whether as many items were seen as the answers count.
+// allSeen reports whether all counted items were seen.
 func (w *walk[T]) allSeen() bool {
 	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
 }
 
-// isBehind reports whether the page before was the last by what came instead of
-// another: a refusal, where most platforms have an empty page, or the same once
-// more, by one that answers all there is whatever the number.
+// isBehind reports whether the response shows that the previous page was the
+// last: it is an error where most platforms return an empty page, or the same
+// page again, from a platform that ignores page numbers.
 func (w *walk[T]) isBehind(items []T, err error) bool {
 	if err != nil {
 		return (w.short || w.allSeen()) && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrValidation))
@@ -264,7 +265,7 @@ func (w *walk[T]) grown(items []T, p Pagination) {
 // atEnd returns what is wrong with the list now that it has ended.
 func (w *walk[T]) atEnd() error {
 	if w.skipped > 0 && w.full == 0 {
-		return nil // nobody knows how many are on the pages that were skipped
+		return nil // the number of items on the skipped pages is unknown
 	}
 	if most := w.before(max(int64(w.largest), w.full)) + int64(w.seen); most < w.count {
 		return fmt.Errorf("the list ends after %d items of %d", most, w.count)

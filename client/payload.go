@@ -9,9 +9,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// payload is an encoded body. Its memory is used again for that of another call
-// when this one is over and all who read it have closed their readers: a transport
-// may read on after Do has returned, and must never see another body.
+// payload is an encoded body. Its memory is reused after the call has ended and
+// all readers are closed: a transport may still read after Do has returned, and
+// must never see another body.
 type payload struct {
 	length  int64
 	encoder *encoder
@@ -21,7 +21,7 @@ type payload struct {
 	writer *jsonwrite.Writer
 }
 
-// give makes p the body of a request, of which net/http can make a fresh one.
+// give makes p the body of a request. net/http can request a new reader of it.
 func (p *payload) give(r *http.Request) (err error) {
 	r.ContentLength, r.GetBody = p.length, p.open
 	r.Body, err = p.open()
@@ -51,13 +51,13 @@ func (p *payload) release() {
 	}
 }
 
-// payloadReader reads a payload until it is closed, which may be amid a Read.
+// payloadReader reads a payload until it is closed, possibly during a Read.
 //
 // If net/http finds an HTTP/2 connection unusable before it begins a stream, it
 // closes the body and sends the same request, with the same body, on another
-// connection. So a closed reader of which nothing was read can be read until the
-// call is over. If something was read, the platform may have it, and a transport
-// would send the rest alone. Read then fails.
+// connection. So a closed reader can be read until the call ends, if nothing
+// was read before. Otherwise the platform may have received that part, and the
+// transport would send only the rest. Read then fails.
 type payloadReader struct {
 	payload *payload
 	at      int

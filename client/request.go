@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// request is what an operation asks for. The functions in requests.gen.go
-// build it; sending it is do's part.
+// request describes a request. The functions in requests.gen.go create it, and
+// do sends it.
 type request struct {
-	op         string // the operation's id in the document
+	op         string // operationId in the OpenAPI document
 	method     string
 	repeatable bool   // may be sent again when its outcome is unknown
 	path       string // below the base URL, escaped
 	query      string // escaped
-	body       body   // encoded as JSON; nil is no body
-	html       bool   // the answer is HTML, not JSON
-	err        error  // the first mistake in an argument
+	body       body   // encoded as JSON; nil means no body
+	html       bool   // the response is HTML instead of JSON
+	err        error  // the first invalid argument
 }
 
 // setPath fills the places of template, such as {list_id}, with the arguments

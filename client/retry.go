@@ -16,8 +16,7 @@ type verdict struct {
 	maybeDone bool // it may have been carried out
 }
 
-// judge is the table under Retries in the package documentation. It looks at
-// nothing but the operation and what came back.
+// judge implements the table under Retries in the package documentation.
 func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
 	case e.final:
@@ -28,8 +27,8 @@ func judge(repeatable bool, e *Error) verdict {
 		return verdict{again: true}
 	case 400 <= s && s < 500 && s != http.StatusRequestTimeout:
 		return verdict{}
-	case s < 400, // no answer, or none that can be used
-		s == http.StatusRequestTimeout, // of which a proxy may know only that it got no answer
+	case s < 400, // no response, or an invalid one
+		s == http.StatusRequestTimeout, // a proxy may only know that it got no response
 		s == http.StatusInternalServerError, s == http.StatusBadGateway,
 		s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return verdict{again: repeatable, maybeDone: true}
@@ -37,7 +36,7 @@ func judge(repeatable bool, e *Error) verdict {
 	return verdict{maybeDone: true}
 }
 
-// retrier tries again what failed, as RetryConfig says.
+// retrier retries failed requests according to RetryConfig.
 type retrier struct {
 	RetryConfig
 	budget *budget
@@ -93,14 +92,14 @@ func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	return nil
 }
 
-// tooLong reports whether the platform asks to wait for longer than MaxRetryAfter.
-// Sending earlier would only add to its load.
+// tooLong reports whether Retry-After exceeds MaxRetryAfter. A retry before
+// Retry-After would only add to the platform's load.
 func (r RetryConfig) tooLong(retryAfter time.Duration) bool {
 	return r.MaxRetryAfter >= 0 && retryAfter > r.MaxRetryAfter
 }
 
-// delay returns how long to wait after attempt n: what the platform asked for,
-// and jitter, so that not all who were asked the same come back at once.
+// delay returns the delay after attempt n: Retry-After plus jitter, because
+// other clients may have got the same Retry-After.
 func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
@@ -152,7 +151,7 @@ func (b *budget) spend() bool {
 	return true
 }
 
-// succeeded gives back what a call that needed n attempts earns.
+// succeeded adds the tokens that a call with n attempts earns.
 func (b *budget) succeeded(n int) {
 	earned := 1
 	if n > 1 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// withoutRedirects returns a copy of h that hands redirects out as answers:
+// withoutRedirects returns a copy of h that returns redirects as responses:
 // following one could send a token or a body to another host.
 func withoutRedirects(h *http.Client) *http.Client {
 	c := *h
@@ -55,8 +55,8 @@ type sender struct {
 	timeout   time.Duration
 	limit     int64
 	userAgent string
-	major     atomic.Int64 // the version of HTTP that the last answer came by; 0 before the first
-	buffers   sync.Pool    // of *bytes.Buffer, for answers
+	major     atomic.Int64 // HTTP version of the last response; 0 before the first
+	buffers   sync.Pool    // of *bytes.Buffer, for responses
 }
 
 func newSender(cfg Config, base string) *sender {
@@ -78,7 +78,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		return err
 	}
 	if major > 1 || major == 0 && req.URL.Scheme == "https" { // most likely HTTP/2
-		req.GetBody = nil // of which HTTP/1 makes a fresh body if nothing was written; see once
+		req.GetBody = nil // HTTP/1 uses it to create a new body if nothing was written; see once
 	}
 	c.attempts++
 	c.status, c.requestID = 0, ""

@@ -2,10 +2,10 @@ package client
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// The readers of values that another platform of the same interface answers in
-// the place of ours. The overlay of the generator says where they are used.
+// Readers for values of the second response format. The overlay of the
+// generator specifies where they are used.
 
-// readOne reads one text in the place of several.
+// readOne reads one string instead of a list.
 func readOne(c *jsonscan.Cursor) []string {
 	if s := c.String(); s != "" {
 		return []string{s}

@@ -25,8 +25,8 @@ func readAnyID(c *jsonscan.Cursor) AnyID {
 	return c.String()
 }
 
-// Format implements [fmt.Formatter]. Without it, verbs such as %s would print the
-// secret of a webhook behind a pointer.
+// Format implements [fmt.Formatter]. Without it, verbs such as %s would print
+// the secret of a webhook that is referenced by a pointer.
 func (w Webhook) Format(f fmt.State, verb rune) {
 	type plain Webhook
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(w))
