@@ -39,29 +39,29 @@ import (
 // calls until it returns, but each call only until its own context ends.
 type TokenSource func(ctx context.Context) (Token, error)
 
-// grant is what the source gave when it was last asked.
+// grant is the result of the last call of the source.
 type grant struct {
 	token string
 	life  life
-	err   error // why it is still the token from before
+	err   error // why it is still the previous token
 }
 
 // tokens keeps the access token of a client.
 type tokens struct {
-	source  TokenSource // nil if the token is fixed
+	source  TokenSource // nil for a fixed token
 	current atomic.Pointer[grant]
-	first   atomic.Pointer[string] // the first token that there was; it stands for the user
+	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu     sync.Mutex
 	asking *asking // nil unless the source is being called
 }
 
-// asking is the source being asked, for all who wait.
+// asking is a call of the source, shared by all callers that wait for it.
 type asking struct {
 	cancel  context.CancelFunc
-	waiting int           // how many there are
-	left    bool          // whether there were none at some time
-	done    chan struct{} // closed when the rest is there
+	waiting int           // number of waiting callers
+	left    bool          // whether it was zero at some time
+	done    chan struct{} // closed when the other fields are set
 	given   grant
 	crash   crash
 }
@@ -102,7 +102,7 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 		}
 		a.crash.raise()
 		if a.given.err != nil && rejected == nil && g != nil && !g.life.ended(time.Now()) {
-			continue // with the token from before, which is still good
+			continue // with the previous token, which is still valid
 		}
 		if a.given.err == nil || !a.left { // otherwise it may have failed because all callers had left
 			return &a.given, a.given.err
@@ -110,8 +110,8 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	}
 }
 
-// join has the caller wait for the source. It returns nil if there is a later
-// grant than g already.
+// join makes the caller wait for the source. It returns nil if there is already
+// a later grant than g.
 func (t *tokens) join(ctx context.Context, g *grant) *asking {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,8 +142,8 @@ func (t *tokens) ask(ctx context.Context) grant {
 	return grant{token: token.Value, life: newLife(time.Now(), token.Expiry)}
 }
 
-// finish keeps what the source gave. If it gave nothing, the token from before
-// is as good as any.
+// finish stores the result of the source. If the source failed, the previous
+// token stays in use.
 func (t *tokens) finish(a *asking) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,8 +168,8 @@ func (t *tokens) leave(a *asking) {
 	}
 }
 
-// checkToken refuses what cannot stand in an Authorization header. It does not
-// say what it saw.
+// checkToken rejects tokens that are not valid in an Authorization header. Its
+// error does not contain the token.
 func checkToken(token string) error {
 	if token == "" {
 		return errors.New("the access token is empty")

@@ -8,16 +8,16 @@ import (
 // call is one operation in progress. The layers store their results in it.
 type call struct {
 	request
-	options  options            // of the caller's context
-	payload  *payload           // the encoded body; nil is none
-	decode   func([]byte) error // takes the body of a 2xx
+	options  options            // from the caller's context
+	payload  *payload           // the encoded body, or nil
+	decode   func([]byte) error // reads the body of a 2xx
 	token    string
 	attempts int
 
 	status    int           // of the last response; 0 if there was none
 	requestID string        // of the last response
-	queued    time.Duration // how long it waited for its turn
-	maybeDone bool          // an attempt that failed may have been carried out
+	queued    time.Duration // how long it waited for the rate limiter
+	maybeDone bool          // a failed attempt may have been processed
 
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
 }
@@ -33,20 +33,20 @@ func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
 	}
 }
 
-// newError returns an error of r.
+// newError returns an error for r.
 func newError(r request, cause error) *Error {
 	return &Error{Op: r.op, Method: r.method, Path: r.path, cause: cause}
 }
 
-// newError returns an error of the last attempt.
+// newError returns an error for the last attempt.
 func (c *call) newError(cause error) *Error {
 	e := newError(c.request, redactError(cause, c.token))
 	e.Attempts = c.attempts
 	return e
 }
 
-// asError returns err as an [*Error]. If it is none yet, nothing was sent, and
-// trying again is of no use.
+// asError returns err as an [*Error]. If it is not an [*Error] yet, nothing was
+// sent, and a retry would not help.
 func (c *call) asError(err error) *Error {
 	e, ok := ownError(err)
 	if !ok {
@@ -57,8 +57,8 @@ func (c *call) asError(err error) *Error {
 	return e
 }
 
-// ownError returns err if a layer made it. One further down, that err wraps,
-// is another call's: a token source may use a client of its own.
+// ownError returns err if a layer created it. An [*Error] that err wraps may
+// belong to another call: a token source can use its own client.
 func ownError(err error) (*Error, bool) {
 	e, ok := err.(*Error) //nolint:errorlint // see above
 	return e, ok

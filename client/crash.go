@@ -2,7 +2,8 @@ package client
 
 import "runtime"
 
-// crash is how a function ended that did not return. The zero crash is none.
+// crash is how a function ended without returning. The zero crash means that it
+// returned.
 type crash struct {
 	panicked any
 	exited   bool // by runtime.Goexit
@@ -24,7 +25,7 @@ func run(f func(), done func(crash)) {
 	c = crash{}
 }
 
-// raise ends the goroutine that calls it as the other one ended.
+// raise ends the calling goroutine in the same way.
 func (c crash) raise() {
 	switch {
 	case c.panicked != nil:

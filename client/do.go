@@ -23,18 +23,18 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return v, err
 }
 
-// decode reads body by read. Nothing is as good as null: what is promised is in
-// neither.
+// decode decodes body with read. An empty body counts as null: neither contains
+// a required field.
 func decode[T any](body []byte, read func(*jsonscan.Cursor) T) (v T, err error) {
 	text := string(body)
 	if len(bytes.TrimSpace(body)) == 0 {
 		text = "null"
 	}
 	c := jsonscan.New(text)
-	c.Clone = true // or one string that is kept would keep a whole page
+	c.Clone = true // otherwise one string that is kept would retain a whole page
 	c.QuotedInts = true
 	v = read(c)
-	if err := c.End(); err != nil { // not returned as it is: it is a pointer
+	if err := c.End(); err != nil { // err is a pointer, so returning it directly would return a non-nil error
 		return v, err
 	}
 	return v, nil
@@ -73,8 +73,8 @@ func readNothing(body []byte) error {
 	return nil
 }
 
-// isErrorField reads a member, and reports whether it holds an error: details, or a
-// member error that says something.
+// isErrorField reads a field, and reports whether it contains an error:
+// details, or a non-empty field error.
 func isErrorField(c *jsonscan.Cursor, name string) bool {
 	b, start := c.Peek(), c.Offset()
 	c.Skip()

@@ -7,17 +7,17 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// body is what a request can send: each type has a generated method.
+// body is a request body; each type has a generated method.
 type body interface{ write(w *jsonwrite.Writer) }
 
-// encoder encodes bodies, and uses the memory of one again for the next.
+// encoder encodes bodies and reuses their memory.
 type encoder struct{ writers sync.Pool }
 
 func newEncoder() *encoder {
 	return &encoder{sync.Pool{New: func() any { return new(jsonwrite.Writer) }}}
 }
 
-// encoded refuses what cannot be sent, before anything is.
+// encoded rejects bodies that cannot be encoded before anything is sent.
 func (e *encoder) encoded(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		c.options = optionsOf(ctx)
@@ -36,7 +36,7 @@ func (e *encoder) encoded(next exchange) exchange {
 	}
 }
 
-// encode makes the payload, once for all attempts.
+// encode creates the payload once for all attempts.
 func (e *encoder) encode(c *call) error {
 	if c.err != nil {
 		return c.err

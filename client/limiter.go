@@ -42,19 +42,19 @@ func (NoLookupLimit) Acquire(ctx context.Context, _ string) (func(time.Duration)
 	return func(time.Duration) {}, ctx.Err()
 }
 
-// processLimiter has one turn per key.
+// processLimiter has one slot per key.
 type processLimiter struct {
 	mu    sync.Mutex
 	turns map[string]*turn
 }
 
-// turn is held by one caller at a time. The channel is the queue: receivers are
-// served in order, and one that gives up leaves no trace, which waiters of a
-// rate.Limiter do.
+// turn is a slot that one caller holds at a time. The channel is the queue: it
+// serves receivers in order, and a receiver that leaves has no effect on the
+// others. A waiter of a rate.Limiter that leaves does.
 type turn struct {
 	free  chan *rate.Limiter // contains the limiter while the slot is free
-	users int                // who have it or wait for it
-	idle  time.Time          // from when on it is as good as new
+	users int                // callers that hold it or wait for it
+	idle  time.Time          // when it can be deleted
 }
 
 // Acquire implements [LookupLimiter].
@@ -70,7 +70,7 @@ func (p *processLimiter) Acquire(ctx context.Context, key string) (func(time.Dur
 	now := time.Now()
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
-	r.CancelAt(now) // not when ctx ends, which may be too late; the turn puts another limiter in its place
+	r.CancelAt(now) // not when ctx ends, which may be too late; the slot gets a new limiter
 	err := context.DeadlineExceeded
 	if !endsWithin(ctx, d) {
 		err = pause(ctx, d)

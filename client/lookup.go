@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// opLookup is the operation that the platform limits to one a second.
+// opLookup is the operation that the platform limits to one per second.
 const opLookup = "getEmail"
 
 // maxRefusals is the maximum number of retries of a lookup that was rejected
 // for being too early.
 const maxRefusals = 60
 
-// lookups is the layer that has lookups wait for their turn, and tries those
-// again that were refused nevertheless: other processes may use the same token.
+// lookups is the layer that waits for the rate limiter. It also retries lookups
+// that the platform rejects, because other processes may use the same token.
 type lookups struct {
 	limiter LookupLimiter
 	tokens  *tokens
@@ -67,8 +67,8 @@ func (l lookups) spaced(next exchange) exchange {
 	}
 }
 
-// key names the user and account to the limiter without showing a token. It is
-// made of the first one: a token that was refreshed is still the same user's.
+// key identifies the user and account without revealing a token. It is derived
+// from the first token, because a refreshed token belongs to the same user.
 func (l lookups) key() string {
 	sum := sha256.Sum256([]byte(l.scope + "\x00" + *l.tokens.first.Load()))
 	return hex.EncodeToString(sum[:])

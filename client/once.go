@@ -75,17 +75,17 @@ func (o *once) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// settledHTTP2 reports whether TLS has settled on HTTP/2.
+// settledHTTP2 reports whether TLS negotiated HTTP/2.
 func settledHTTP2(conn net.Conn) bool {
 	c, ok := conn.(interface{ ConnectionState() tls.ConnectionState })
 	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
 }
 
-// maxInformed is how many bytes all 1xx responses to a request may have.
+// maxInformed is the maximum number of bytes of all 1xx responses to a request.
 const maxInformed = 1 << 20
 
-// got1xx ends a request that gets 1xx responses without an end: net/http leaves
-// that to those who have such a hook.
+// got1xx aborts a request with too many 1xx responses. net/http does not limit
+// them if there is such a hook.
 func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 	o.written.Store(true)
 	size := len("HTTP/1.1 103 \r\n\r\n")
@@ -103,16 +103,16 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 // errNotTwice is the error of an aborted request.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
-// Texts of net/http and x/net/http2, whose errors are of no exported type. A
-// text that changes makes an outcome unknown that was known.
+// Texts of errors of net/http and x/net/http2 whose types are not exported. If
+// a text changes, a known outcome becomes an unknown outcome.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`stream error: stream ID \d+; REFUSED_STREAM; received from peer`,
-		`http2: Transport received Server's graceful shutdown GOAWAY`, // with a last stream below this one
-		`http2: Transport received GOAWAY from server ErrCode:[\w ]+`, // the same
-		`http2: client conn (?:not usable|could not be established)`,  // before there was a stream
-		`net/http: cannot rewind body after connection loss`,          // the same; without GetBody
+		`http2: Transport received Server's graceful shutdown GOAWAY`, // the last stream is below this one
+		`http2: Transport received GOAWAY from server ErrCode:[\w ]+`, // the last stream is below this one
+		`http2: client conn (?:not usable|could not be established)`,  // before the stream began
+		`net/http: cannot rewind body after connection loss`,          // before the stream began, without GetBody
 	}, "|") + `)$`)
 )
 
@@ -128,10 +128,9 @@ func (o *once) reason(err error) error {
 }
 
 // mayHaveSent reports whether the platform may have processed a request that
-// failed with err. Without a connection no byte of it has left; a request that
-// HTTP/2 says was refused, or was above the last that was processed, was not
-// either. Everything else may have arrived. A transport that is not traced
-// leaves only its error to go by.
+// failed with err. It has not if there was no connection, or if HTTP/2 reports
+// that the stream was refused or was above the last processed one. In all other
+// cases it may have. For a transport without tracing, only the error is known.
 func (o *once) mayHaveSent(err error) bool {
 	for e := err; e != nil && !o.stopped.Load(); e = errors.Unwrap(e) {
 		if notProcessed.MatchString(o.reason(e).Error()) {
@@ -144,7 +143,7 @@ func (o *once) mayHaveSent(err error) bool {
 	return !isDialError(err)
 }
 
-// isDialError reports whether err says that no connection was made.
+// isDialError reports whether err means that no connection was made.
 func isDialError(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"

@@ -23,9 +23,9 @@ type IterOption func(*iteration)
 // first page is requested alone.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
-// iteration is what an iterator does about pages.
+// iteration configures how an iterator requests pages.
 type iteration struct {
-	first     int64 // the number of the first page
+	first     int64 // number of the first page
 	lookahead int
 }
 
@@ -57,7 +57,7 @@ func paginate[P pager[T], T any](
 			if err == nil && w.doubts(items) {
 				var before P
 				if before, err = q.get(n - 1); err != nil {
-					w.short = false // what this one is refused for says nothing of page n
+					w.short = false // its error does not concern page n
 				}
 				w.grown(before.items())
 			}
@@ -75,13 +75,13 @@ func paginate[P pager[T], T any](
 				return
 			}
 			if q.depth = it.lookahead; w.short {
-				q.depth = 0 // there should be nothing more
+				q.depth = 0 // no page should follow
 			}
 		}
 	}
 }
 
-// asPageError makes an [*Error] of what a walk finds wrong.
+// asPageError returns an [*Error] for an inconsistent list.
 func asPageError(r request, err error) error {
 	if e, ok := ownError(err); ok {
 		return e
@@ -94,8 +94,8 @@ func asPageError(r request, err error) error {
 // prefetch requests pages in advance and returns them in order.
 type prefetch[P any] struct {
 	get   func(page int64) (P, error)
-	next  int64 // the next page to ask for
-	depth int   // how many to ask for ahead
+	next  int64 // the next page to request
+	depth int   // number of pages to prefetch
 	queue []chan fetched[P]
 	wg    sync.WaitGroup
 }
@@ -145,13 +145,13 @@ func (q *prefetch[P]) end() {
 	}
 }
 
-// walk decides, page by page, whether there are more, and notices a platform
-// that goes in circles, or whose list ends before it should.
+// walk decides after each page whether there are more. It detects lists that
+// repeat or end too early.
 type walk[T any] struct {
-	previous []T // the last page that was not empty
-	marker   []T // an earlier page, to meet again in a circle
+	previous []T // the last non-empty page
+	marker   []T // an earlier page, to detect a loop
 	age      int // pages since marker
-	reach    int // at which age marker is replaced; doubles each time
+	reach    int // age at which marker is replaced; doubles each time
 
 	skipped int64 // pages before the first one
 	pages   int
@@ -163,8 +163,8 @@ type walk[T any] struct {
 	short   bool  // whether the previous page was short and there is no count
 }
 
-// step takes page n, or why there is none, and returns what to yield of it and
-// whether it is the last.
+// step processes page n, or the error of its request. It returns the items to
+// yield, and whether the page is the last.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
 		return nil, true, nil
@@ -181,8 +181,8 @@ func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last
 	return items, true, w.atEnd()
 }
 
-// check returns what is wrong with page n. Going on would yield items again,
-// or without end; ending would lose some without a word.
+// check returns an error if page n is inconsistent. Continuing would repeat
+// items or never end; stopping would silently omit some.
 func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
 		return fmt.Errorf("asked for page %d, got page %d", n, p.Page)
@@ -249,20 +249,20 @@ func (w *walk[T]) isBehind(items []T, err error) bool {
 	return w.short && same(items, w.previous)
 }
 
-// doubts reports whether these items should not be there: the page before was
-// short. But it may have grown since.
+// doubts reports whether these items are unexpected because the previous page
+// was short. That page may have grown since.
 func (w *walk[T]) doubts(items []T) bool {
 	return w.short && w.full > 0 && len(items) > 0 && !same(items, w.previous)
 }
 
-// grown takes what is on the page before now, which was short.
+// grown processes the current items of the previous page, which was short.
 func (w *walk[T]) grown(items []T, p Pagination) {
 	if int64(len(items)) >= max(p.PerPage, 1) {
 		w.short = false
 	}
 }
 
-// atEnd returns what is wrong with the list now that it has ended.
+// atEnd returns an error if the list is incomplete at its end.
 func (w *walk[T]) atEnd() error {
 	if w.skipped > 0 && w.full == 0 {
 		return nil // the number of items on the skipped pages is unknown
@@ -273,7 +273,7 @@ func (w *walk[T]) atEnd() error {
 	return nil
 }
 
-// before returns how many items the pages that were skipped hold, with so many
+// before returns the number of items on the skipped pages, with perPage items
 // on each.
 func (w *walk[T]) before(perPage int64) int64 {
 	if perPage > 0 && w.skipped > math.MaxInt64/2/perPage {

@@ -17,7 +17,7 @@ type payload struct {
 	encoder *encoder
 
 	mu     sync.Mutex
-	users  int // the call, and the readers that are open
+	users  int // the call and the open readers
 	writer *jsonwrite.Writer
 }
 
@@ -41,7 +41,7 @@ func (p *payload) open() (io.ReadCloser, error) {
 	return &payloadReader{payload: p}, nil
 }
 
-// release says that the call, or a reader, is done.
+// release ends the use by the call or by a reader.
 func (p *payload) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *payloadReader) Read(to []byte) (int, error) {
 			return 0, errBodyGone
 		}
 		r.closed = false
-		r.payload.users++ // if no second Close follows, the memory is not used again but collected
+		r.payload.users++ // without a second Close, the memory is garbage collected instead of reused
 	}
 	rest := r.payload.writer.Bytes[r.at:]
 	if len(rest) == 0 {

@@ -14,16 +14,16 @@ import (
 type request struct {
 	op         string // operationId in the OpenAPI document
 	method     string
-	repeatable bool   // may be sent again when its outcome is unknown
-	path       string // below the base URL, escaped
+	repeatable bool   // can be repeated after an unknown outcome
+	path       string // relative to the base URL, escaped
 	query      string // escaped
 	body       body   // encoded as JSON; nil means no body
 	html       bool   // the response is HTML instead of JSON
 	err        error  // the first invalid argument
 }
 
-// setPath fills the places of template, such as {list_id}, with the arguments
-// in their order.
+// setPath replaces the parameters of template, such as {list_id}, with the
+// arguments in their order.
 func (r *request) setPath(template string, args ...any) {
 	segments := strings.Split(template, "/")
 	for i, s := range segments {
@@ -39,8 +39,8 @@ func (r *request) setPath(template string, args ...any) {
 	r.path = strings.Join(segments, "/")
 }
 
-// pathSegment escapes one segment of a path. What would make the path one of
-// another endpoint is refused: nothing, "." and "..".
+// pathSegment escapes one segment of a path. It rejects segments that would
+// select another endpoint: "", "." and "..".
 func pathSegment(v any) (string, error) {
 	switch v := v.(type) {
 	case int64:
@@ -60,8 +60,8 @@ func pathSegment(v any) (string, error) {
 	return "", errors.New("want an id")
 }
 
-// addQueryIfSet adds a parameter unless v is the zero value, which the
-// platform reads as its default, or nil.
+// addQueryIfSet adds a parameter unless v is nil or the zero value, for which
+// the platform uses the default.
 func (r *request) addQueryIfSet(name string, v any) {
 	var s string
 	switch v := v.(type) {

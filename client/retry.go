@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// verdict is what follows from the end of one attempt.
+// verdict is the consequence of an attempt's outcome.
 type verdict struct {
-	again     bool // it may be sent again
-	maybeDone bool // it may have been carried out
+	again     bool // it can be sent again
+	maybeDone bool // it may have been processed
 }
 
 // judge implements the table under Retries in the package documentation.
@@ -21,7 +21,7 @@ func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
 	case e.final:
 		return verdict{}
-	case s == 0 && !e.reached: // no connection was made, or HTTP/2 gave it back
+	case s == 0 && !e.reached: // no connection, or HTTP/2 rejected it unprocessed
 		return verdict{again: true}
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && e.refused:
 		return verdict{again: true}
@@ -67,7 +67,7 @@ func (p retrier) retrying(next exchange) exchange {
 	}
 }
 
-// attempts returns how often a request of c may be sent.
+// attempts returns the maximum number of attempts of c.
 func (r RetryConfig) attempts(c *call) int {
 	if n := c.options.maxAttempts; n != 0 {
 		return max(n, 1)
@@ -75,8 +75,8 @@ func (r RetryConfig) attempts(c *call) int {
 	return r.MaxAttempts
 }
 
-// prepare waits until attempt n+1 may be made. If it may not, it returns e, and
-// why the context has ended, if it has.
+// prepare waits until attempt n+1 can be made. If there is no such attempt, it
+// returns e, with the reason if the context has ended.
 func (p retrier) prepare(ctx context.Context, c *call, n int, e *Error) error {
 	if p.tooLong(e.RetryAfter) {
 		return e.later()
@@ -104,10 +104,11 @@ func (r RetryConfig) delay(n int, retryAfter time.Duration) time.Duration {
 	return max(min(retryAfter, r.MaxRetryAfter), 0) + r.jitter(n)
 }
 
-// jitter returns a random part of a bound that doubles with each attempt.
+// jitter returns a random duration below a limit that doubles with each
+// attempt.
 func (r RetryConfig) jitter(n int) time.Duration {
 	bound := min(r.BaseDelay<<(n-1), r.MaxDelay)
-	if r.BaseDelay > r.MaxDelay>>(n-1) { // so that the shift cannot overflow
+	if r.BaseDelay > r.MaxDelay>>(n-1) { // prevents an overflow of the shift
 		bound = r.MaxDelay
 	}
 	if bound <= 0 {
@@ -116,16 +117,16 @@ func (r RetryConfig) jitter(n int) time.Duration {
 	return randomUpTo(bound)
 }
 
-// randomUpTo returns a random duration from 0 to bound. It need not be hard to
-// guess, but tests can make crypto/rand repeatable (testing/cryptotest).
+// randomUpTo returns a random duration from 0 to bound. It uses crypto/rand,
+// which tests can make repeatable (testing/cryptotest).
 func randomUpTo(bound time.Duration) time.Duration {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return time.Duration(binary.LittleEndian.Uint64(b[:]) % (uint64(bound) + 1))
 }
 
-// budget is a token bucket that bounds the retries of all calls together.
-// Tokens are fifths of a retry.
+// budget is a token bucket that limits the retries of all calls together. A
+// token is a fifth of a retry.
 type budget struct {
 	mu        sync.Mutex
 	left, max int
@@ -133,11 +134,11 @@ type budget struct {
 }
 
 func newBudget(retries int) *budget {
-	most := 5 * min(max(retries, 0), math.MaxInt/5-1) // one more can be added without an overflow
+	most := 5 * min(max(retries, 0), math.MaxInt/5-1) // adding one more cannot overflow
 	return &budget{left: most, max: most, unlimited: retries < 0}
 }
 
-// spend takes what one retry costs, and reports whether there was enough.
+// spend takes the tokens for one retry, and reports whether there were enough.
 func (b *budget) spend() bool {
 	if b.unlimited {
 		return true

@@ -22,11 +22,11 @@ func withoutRedirects(h *http.Client) *http.Client {
 	return &c
 }
 
-// hidesLocation keeps redirects from http.Client, which fails with the text of a
+// hidesLocation hides redirects from http.Client, whose error would contain a
 // Location that it cannot parse.
 type hidesLocation struct{ http.RoundTripper }
 
-// hiddenLocation is a name that no header has.
+// hiddenLocation is a name that cannot occur as a header field.
 const hiddenLocation = "\x00Location"
 
 func (h hidesLocation) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -48,7 +48,7 @@ func renameHeader(h http.Header, from, to string) {
 	}
 }
 
-// sender is the innermost layer: it builds, sends and reads.
+// sender is the innermost layer. It sends a request and reads the response.
 type sender struct {
 	base      string
 	http      *http.Client
@@ -96,7 +96,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		}
 		return e
 	}
-	defer resp.Body.Close() //nolint:errcheck // there is nothing left to lose
+	defer resp.Body.Close() //nolint:errcheck // the body was read
 	renameHeader(resp.Header, hiddenLocation, "Location")
 	s.major.Store(int64(resp.ProtoMajor))
 	b := s.buffers.Get().(*bytes.Buffer)
@@ -114,7 +114,7 @@ func (s *sender) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// maxRecycled is how large a buffer may be to be used again.
+// maxRecycled is the maximum size of a buffer that is reused.
 const maxRecycled = 1 << 20
 
 func (s *sender) recycle(b *bytes.Buffer) {
@@ -133,7 +133,7 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	// One allocation, and not one for each.
+	// One allocation for all values.
 	v := []string{"application/json", "application/json", s.userAgent, "Bearer " + c.token}
 	if c.html {
 		v[1] = "text/html"
@@ -147,11 +147,11 @@ func (s *sender) newRequest(ctx context.Context, c *call) (*http.Request, error)
 	return req, c.payload.give(req)
 }
 
-// read reads the whole body into b, or what there is of it and returns why it
-// is not whole.
+// read reads the body into b. If it cannot read the whole body, it returns the
+// reason.
 func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	if resp.StatusCode < 200 {
-		return nil // the connection itself, which never ends
+		return nil // the body is the connection itself, which does not end
 	}
 	if resp.ContentLength > s.limit {
 		return fmt.Errorf("%w of %d bytes", errResponseTooLarge, s.limit)
@@ -166,7 +166,7 @@ func (s *sender) read(b *bytes.Buffer, resp *http.Response) error {
 	return err
 }
 
-// withoutURL takes off what the Error says anyway.
+// withoutURL removes the URL, which the Error already contains.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

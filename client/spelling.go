@@ -13,8 +13,7 @@ func readOne(c *jsonscan.Cursor) []string {
 	return nil
 }
 
-// readTimes reads how often something happened, or whether it did: once, then,
-// at the least.
+// readTimes reads a count. true counts as 1.
 func readTimes(c *jsonscan.Cursor) int64 {
 	if b := c.Peek(); b != 't' && b != 'f' {
 		return c.Int()
@@ -29,7 +28,7 @@ func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "
 
 func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "soft") }
 
-// readBouncedAs reads whether an email bounced in a way.
+// readBouncedAs reads whether an email bounced in this way.
 func readBouncedAs(c *jsonscan.Cursor, kind string) *EmailBounce {
 	if !c.Bool() {
 		return nil
