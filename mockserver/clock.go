@@ -6,41 +6,42 @@ import (
 	"time"
 )
 
-// Now returns the platform's time in UTC. It is the same as package time's until
-// it is advanced, set or frozen.
+// Now returns the time of the virtual clock in UTC. It equals package time
+// until the clock is advanced, set or frozen.
 //
-// Everything that the platform dates follows it: records, events, the Date of
-// messages, the journals. So does what happens at a time: retries, rate limits,
-// faults that delay a delivery, campaigns, the limit of lookups. What is measured
-// or waited for meanwhile is real time: the durations of attempts and requests,
-// the time-out of an attempt, faults that delay an answer, [Server.Drain].
+// The clock determines the times of records, events, messages and logs. It also
+// determines when scheduled work is due: retries, rate limits, delayed
+// deliveries, campaigns and the lookup rate limit. Real time determines the
+// durations of requests and attempts, the timeout of an attempt, faults that
+// delay a response, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
-// Advance lets d pass at once: every retry, rate limit and scheduled campaign
-// that becomes due until then happens in order, each at its own time and done with
-// before time goes on. When it returns, the platform's time is d later, and
-// nothing is under way. While it lasts the clock stands still but for its steps;
-// one advance waits for another.
+// Advance advances the clock by d. It runs every retry, rate limit and
+// scheduled campaign that becomes due, in order and each at its own time. When
+// it returns, no work is in progress. Between these steps the clock is frozen.
+// Concurrent calls run one after the other.
 //
-// It fails if d is negative or leads beyond the year 2199, if ctx ends first, or
-// if the clock is set meanwhile, as by [Server.SetNow], [Server.Reset] and
-// [Server.Restore]. The time that has passed by then stays passed.
+// It fails if d is negative or the new time is after the year 2199, if ctx ends
+// first, or if another call sets the clock, such as [Server.SetNow],
+// [Server.Reset] or [Server.Restore]. The clock then keeps the time that it has
+// reached.
 //
-// A receiver takes the time that it takes: one that does not answer holds an
-// advance up for the attempt's time-out, at each attempt.
+// Receivers run in real time. A receiver that does not respond delays Advance
+// by the attempt timeout, at each attempt.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
-// AdvanceTo does as [Server.Advance] does, until a time. It fails if that is over.
+// AdvanceTo is like [Server.Advance], with a time instead of a duration. It
+// fails if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
-// AdvanceToNext lets time pass until what happens next by itself has happened:
-// [ClockState] says what that is. It fails if nothing is going to happen.
+// AdvanceToNext advances the clock until the next scheduled work is done;
+// [ClockState] contains its description. It fails if no work is scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
-// SetNow sets the platform's time, to one of the years 1970 to 2199, or else it
-// fails. Unlike [Server.AdvanceTo] it does not let the time between pass: what has
-// become due happens now, late and in no order. It may go back, and then what has
-// happened stays happened, and what is scheduled stays scheduled for its time.
+// SetNow sets the clock. It fails if the year is not from 1970 to 2199. Unlike
+// [Server.AdvanceTo] it does not step through the time between: work that has
+// become due runs now, late and in no order. t can be in the past; SetNow then
+// undoes nothing, and scheduled work keeps its time.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -48,26 +49,26 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// FreezeClock makes the platform's time stand still, until [Server.Advance],
-// [Server.SetNow] or [Server.ResumeClock]. A client that is told to wait for a
-// second will be told so again for as long.
+// FreezeClock freezes the clock until [Server.Advance], [Server.SetNow] or
+// [Server.ResumeClock]. While the clock is frozen, a rate limit never resets: a
+// client that waits for Retry-After and retries is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
-// ResumeClock makes the platform's time run on from where it stands.
+// ResumeClock lets a frozen clock run again.
 func (s *Server) ResumeClock() { s.env.Clock.Freeze(false) }
 
-// ClockState is how the platform's clock stands.
+// ClockState is the state of the clock.
 type ClockState struct {
 	Now    time.Time     // in UTC
-	Ahead  time.Duration // of package time, to the millisecond
+	Ahead  time.Duration // offset from package time, in whole milliseconds
 	Frozen bool
-	// Next is when the next thing happens by itself, and What it is, such as
-	// "campaign 12". They are zero if nothing will.
+	// Next is the time of the next scheduled work, and What describes it, for
+	// example "campaign 12". They are zero if no work is scheduled.
 	Next time.Time
 	What string
 }
 
-// Clock returns how the platform's clock stands.
+// Clock returns the state of the clock.
 func (s *Server) Clock() ClockState {
 	v := s.env.Clock.View()
 	out := ClockState{Now: v.Now, Ahead: time.Duration(v.AheadMS) * time.Millisecond, Frozen: v.Frozen}

@@ -15,82 +15,84 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// DefaultToken is the access token of a server whose Config names none.
+// DefaultToken is the access token of a server without configured tokens.
 const DefaultToken = "dev-token"
 
 // Token is an access token with its user and account. Package record documents its
 // fields.
 type Token = record.Token
 
-// Config says how a server behaves. The zero value is a platform with one
-// user, whose token is DefaultToken.
+// Config configures a server. The zero value is a platform with one user, whose
+// token is DefaultToken.
 type Config struct {
-	// Tokens are the access tokens that are known; one DefaultToken if empty.
+	// Tokens are the valid access tokens. The default is one DefaultToken.
 	Tokens []Token
-	// RetrySchedule holds the waits before a failed delivery is tried again.
-	// Nil is DefaultRetrySchedule; empty is no second attempt.
+	// RetrySchedule contains the delays before each retry of a failed delivery.
+	// The default is DefaultRetrySchedule; an empty slice turns retries off.
 	RetrySchedule []time.Duration
-	// DeliveryConcurrency is how many attempts to one webhook may be under way at
-	// a time; 4 unless it is positive. With 1 a webhook's deliveries come one after
-	// the other, in order.
+	// DeliveryConcurrency is the maximum number of concurrent attempts per
+	// webhook. The default is 4. With 1, the deliveries of a webhook arrive in
+	// order.
 	DeliveryConcurrency int
-	// AttemptTimeout is how long an attempt may take until the end of its answer; 10
-	// s unless it is positive. It is real time.
+	// AttemptTimeout is the maximum duration of an attempt in real time,
+	// including the response. The default is 10 s.
 	AttemptTimeout time.Duration
-	// Targets answers deliveries in process: the handler is called for every
-	// webhook URL with that host (with its port, unless it is that of the
-	// scheme), and no socket is opened. When an attempt has taken too long, or
-	// the server is closed, the request's context ends; a handler that goes on
-	// then is waited for by nobody, and outlives even Close.
+	// Targets maps hosts to handlers that receive deliveries in process,
+	// without a socket. The host includes the port, unless it is the default
+	// port of the scheme. When an attempt times out or the server is closed,
+	// the context of the request ends. The server does not wait for a handler
+	// that ignores it, so such a handler can outlive Close.
 	Targets map[string]http.Handler
-	// AllowTargets allows deliveries to public addresses. Without it they go to
-	// loopback addresses alone. Private, link-local and other special addresses
-	// are refused in any case, but for those that the next two fields name.
+	// AllowTargets allows deliveries to public addresses. By default only
+	// loopback addresses are allowed. Private, link-local and other special
+	// addresses are always blocked, except those in AllowTargetHosts and
+	// AllowTargetNetworks.
 	AllowTargets bool
-	// AllowTargetHosts are host names, without a port, that deliveries may go to
-	// wherever they lead, such as "host.docker.internal". Case does not matter.
+	// AllowTargetHosts are allowed host names for deliveries, without a port,
+	// such as "host.docker.internal". Their addresses are not checked, and
+	// letter case does not matter.
 	AllowTargetHosts []string
-	// AllowTargetNetworks are networks that deliveries may go to, by addresses or
-	// by names that lead there. It is the address of the connection that counts:
-	// nothing that is allowed leads to an address where clouds keep credentials of
-	// their machines, such as 169.254.169.254, however it is written.
+	// AllowTargetNetworks are allowed networks for deliveries. The check
+	// applies to the resolved IP address. Cloud metadata addresses such as
+	// 169.254.169.254 are always blocked.
 	AllowTargetNetworks []netip.Prefix
-	// HashFunction signs the deliveries of webhooks; webhook.SHA256 if empty. [New]
-	// panics with any but webhook.SHA256 and webhook.SHA512.
+	// HashFunction signs the deliveries of webhooks. It is webhook.SHA256
+	// (default) or webhook.SHA512; [New] panics for any other value.
 	HashFunction webhook.Hash
-	// Lookups says how the limit of one lookup a second is counted.
+	// Lookups is the algorithm of the rate limit of one lookup per second.
 	Lookups LookupLimit
-	// Now is the platform's time at the start and after [Server.Reset]; package
-	// time's if zero. It runs on from there. A time outside of the years 1970 to
-	// 2199 is moved to the nearest within.
+	// Now is the initial time of the clock, and its time after [Server.Reset].
+	// The clock runs from there. The default is package time. A time before
+	// 1970 or after 2199 is moved to the nearest valid time.
 	Now time.Time
-	// FreezeClock lets the platform's time stand still at the start and after
-	// [Server.Reset], until [Server.Advance] or [Server.ResumeClock].
+	// FreezeClock freezes the clock initially and after [Server.Reset], until
+	// [Server.Advance] or [Server.ResumeClock].
 	FreezeClock bool
-	// FaultSeed is the seed of the fault plan's probabilities; 0 chooses one. It
-	// is logged with every rule that needs it, see [Server.FaultSeed].
+	// FaultSeed is the seed of the probabilities of fault rules; 0 chooses one.
+	// The server logs it with every rule that uses it; see [Server.FaultSeed].
 	FaultSeed uint64
-	// RecordEvents keeps the events that no webhook hears too, see
-	// [Server.Events]; without it they are not even made.
+	// RecordEvents records events without a subscribed webhook too; see
+	// [Server.Events].
 	RecordEvents bool
-	// Console answers what is read under /_mock/ and no control route takes. With
-	// one, browsers that ask for / are led there.
+	// Console serves GET requests under /_mock/ that no control route handles.
+	// If it is set, browsers that request / are redirected to it.
 	Console http.Handler
-	// SkipValidation turns the validation of requests against the API's
-	// document off, for benchmarks. What handlers check themselves stays.
+	// SkipValidation turns off the validation of requests against the OpenAPI
+	// document, for benchmarks. The checks of the handlers remain.
 	SkipValidation bool
 	// RejectUnknownFields rejects requests with fields or parameters that the OpenAPI
 	// document does not define, with the status 422. By default the platform ignores
 	// such fields, and [Request] lists them. It has no effect with SkipValidation.
 	RejectUnknownFields bool
-	// OnViolation, if set, is called with every response and every delivered
-	// body that breaks the API's document. It may be called concurrently, and
-	// must not call Snapshot, Restore or Reset, which wait for it.
+	// OnViolation, if not nil, is called for every response and every delivered
+	// body that violates the OpenAPI document. It can be called concurrently.
+	// It must not call Snapshot, Restore or Reset, which wait for it.
 	OnViolation func(error)
-	// OnRequest, if set, is called after every request to the API. It may be
-	// called concurrently.
+	// OnRequest, if not nil, is called after every request to the API. It can
+	// be called concurrently.
 	OnRequest func(Request)
-	// Log receives what goes wrong outside of requests; discarded if nil.
+	// Log gets records of errors outside of requests. The default discards
+	// them.
 	Log *slog.Logger
 }
 
@@ -114,17 +116,17 @@ func (cfg Config) complete() Config {
 	return cfg
 }
 
-// DefaultRetrySchedule returns the waits between the attempts of a delivery
-// that is not answered with 2xx: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.
-// After the last one it has failed for good.
+// DefaultRetrySchedule returns the delays before the retries of a delivery: 1
+// s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h. If the last retry fails, the
+// delivery has failed permanently.
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
-// LookupLimit is the way of counting the limit of one lookup per second, user and
-// account. Rejected lookups do not count. Its text, in flags and in JSON, is
-// min_interval, token_bucket or fixed_window.
+// LookupLimit is the algorithm of the rate limit of one lookup per second for
+// each user and account. Rejected lookups do not count. Its text, in flags and
+// in JSON, is min_interval, token_bucket or fixed_window.
 type LookupLimit = platform.LookupLimit
 
-// The ways of counting.
+// The algorithms of the lookup rate limit.
 const (
 	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
 	LookupMinInterval LookupLimit = platform.LookupMinInterval
@@ -134,10 +136,9 @@ const (
 	LookupFixedWindow LookupLimit = platform.LookupFixedWindow
 )
 
-// RevokeToken makes an access token unknown: what is asked with it from now on is
-// answered with 401, which applications have to survive. The tokens of
-// [Config.Tokens] come back with [Server.Reset]. It is an error if
-// there is no such token, and the error does not tell which it was.
+// RevokeToken revokes an access token: requests with it get 401. [Server.Reset]
+// restores the tokens of [Config.Tokens]. RevokeToken returns an error if the
+// token does not exist; the error does not contain the token.
 func (s *Server) RevokeToken(token string) error {
 	if !s.env.Access.Revoke(token) {
 		return errors.New("mockserver: token: there is no such token")
@@ -145,14 +146,14 @@ func (s *Server) RevokeToken(token string) error {
 	return nil
 }
 
-// SetTarget lets a handler of this process answer the deliveries to a host from
-// now on, as [Config.Targets] does and in the place of what that says of the same
-// host; nil takes the handler away, and they go over the network again. An attempt
-// under way stays with the handler that it has. It outlives [Server.Reset].
+// SetTarget sets the handler that receives the deliveries to a host, as in
+// [Config.Targets], and replaces an earlier handler. If handler is nil,
+// deliveries to the host use the network again. Attempts in progress keep their
+// handler. [Server.Reset] does not change the targets.
 func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }
 
-// SetLookupLimit says how the limit of lookups is counted from now on, until
+// SetLookupLimit sets the algorithm of the lookup rate limit until
 // [Server.Reset].
 func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }

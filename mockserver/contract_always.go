@@ -4,10 +4,11 @@ package mockserver
 
 import "fmt"
 
-// holdToContract holds every answer and every delivery of every server of the
-// program against the document: with -tags contract no test can forget that. A
-// violation nobody asked to hear of ends the program, from a goroutine of its own
-// because net/http would recover it, and before the program could end well.
+// holdToContract validates every response and delivery of every server against
+// the OpenAPI document. With -tags contract no test can skip that. A violation
+// without Config.OnViolation ends the program. It does so from another
+// goroutine, because net/http would recover the panic, and before the program
+// can succeed.
 func holdToContract(cfg Config) Config {
 	if cfg.OnViolation == nil {
 		cfg.OnViolation = func(err error) {

@@ -2,6 +2,5 @@
 
 package mockserver
 
-// holdToContract leaves it to the program whether answers are held against the
-// document.
+// holdToContract leaves the validation of responses to Config.OnViolation.
 func holdToContract(cfg Config) Config { return cfg }

@@ -1,104 +1,125 @@
-// Package mockserver is the email platform in memory, for tests of
+// Package mockserver is an in-memory mock of the email platform, for tests of
 // applications that use it.
 //
-// It answers every operation of the API, holds every request against the API's
-// document, keeps contacts, messages and webhooks as the specification says,
-// and delivers signed events. A test does the rest by methods: [Server.Bounce]
-// and its like act for recipients, [Server.Wait] waits until all is done,
-// [Server.Outbox], [Server.Deliveries] and [Server.Requests] show what happened.
-// The same is there over HTTP under /_mock/, for tests in other languages, and
-// command mockserver runs the platform on its own.
+//	package shop_test
 //
-// "The specification" in this documentation is the platform's interface
-// document, docs/specification.md; where it is silent, docs/decisions.md decides.
+//	import (
+//		"testing"
+//
+//		"example.com/emailplatform/client"
+//		"example.com/emailplatform/mockserver"
+//	)
+//
+//	func TestBounce(t *testing.T) {
+//		srv := mockserver.Start(mockserver.Config{})
+//		defer srv.Close()
+//		c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token()})
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
+//			Email: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"},
+//			Content: client.EmailContent{Subject: "Hello", Text: "Hello"},
+//		})
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		if err := srv.Bounce(email.ID, mockserver.HardBounce, ""); err != nil {
+//			t.Fatal(err)
+//		}
+//	}
+//
+// The server implements every operation of the API and validates every request
+// against the OpenAPI document. It stores contacts, messages and webhooks, and
+// delivers signed events. [Server.Bounce] and similar methods simulate
+// recipient actions. [Server.Wait] waits until all work is done.
+// [Server.Outbox], [Server.Deliveries] and [Server.Requests] return what
+// happened. Tests in other languages use the same functions over HTTP under
+// /_mock/. Command mockserver runs the server as a separate process.
+//
+// "Specification" in this documentation is the file docs/specification.md of
+// the repository. Where it is silent, docs/decisions.md applies.
 //
 // # Accounts
 //
-// Every request needs one of [Config.Tokens], or one of a seed. A token belongs to a user and an
-// account; nothing of one account is visible to another, whose ids are as
-// unknown as ids that do not exist: 404. All ids come from one sequence, so that
-// no id means two things.
+// Every request needs an access token of [Config.Tokens] or of a seed. A token
+// belongs to a user and an account. Accounts are isolated: the ids of another
+// account return 404. All ids come from one sequence, so no id is ambiguous.
 //
 // # Messages
 //
-// Nothing is really sent: a message has arrived, and is in the outbox, when its
-// submission is answered. Campaigns are sent when their time comes, beside the
-// requests. What recipients do next, a test decides, or an address of
-// [MagicDomain] does it by itself.
+// The server sends no real email. A message has arrived, and is in the outbox,
+// when its submission returns. Campaigns are sent when they are due. Recipient
+// actions are simulated by tests, or automatically for addresses of
+// [MagicDomain].
 //
 //	The recipient          Its contact becomes    Fires
 //	bounces hard           bounced                Email.Bounced
-//	bounces otherwise      (as it was)            Email.Bounced
+//	bounces otherwise      (unchanged)            Email.Bounced
 //	complains              spam                   Email.ReportedAsSpam
 //	unsubscribes           unsubscribed           Contact.Removed, Contact.Unsubscribed,
 //	                                              from the Email API Email.Unsubscribed too
 //	unsubscribes globally  unsubscribed           SuppressedEmail.Added, Contact.Removed, Contact.Unsubscribed
-//	  from the Email API   (as it was)            SuppressedEmail.Added, Email.GlobalUnsubscribed
+//	  from the Email API   (unchanged)            SuppressedEmail.Added, Email.GlobalUnsubscribed
 //	confirms               active                 Contact.Added
-//	opens, clicks          (as it was)            Email.Opened, Email.Clicked
+//	opens, clicks          (unchanged)            Email.Opened, Email.Clicked
 //
-// Complaining and unsubscribing globally put the address on the suppression list.
+// Complaints and global unsubscribes add the address to the suppression list.
 //
-// The links in messages lead to the server itself, under /_mail/: the one that
-// confirms, those of the merge tags {{unsubscribe_url}} and
-// {{global_unsubscribe_url}}, and that of List-Unsubscribe, to which a mail program
-// posts (RFC 8058). A GET does as a click in a browser does. They need no token:
-// the message's id, which nobody can guess, is in them.
+// Links in messages lead to the server, under /_mail/: the confirmation link,
+// the merge tags {{unsubscribe_url}} and {{global_unsubscribe_url}}, and the
+// List-Unsubscribe link (RFC 8058). A GET simulates a click in a browser. The
+// links need no token, because they contain the message's id, which cannot be
+// guessed.
 //
 // # Deliveries
 //
-// Each webhook has a queue, which is worked off in order, up to
-// [Config.DeliveryConcurrency] attempts at a time, so that they may arrive in
-// another order; no queue waits for that of another webhook. A delivery that is
-// not answered with 2xx within [Config.AttemptTimeout] is tried again on
-// [Config.RetrySchedule], always with the same bytes and signature.
-// Attempts, not events, count against the webhook's rate limit, and never are
-// more made in any window of its period. The queue of an archived webhook rests.
+// Each webhook has its own queue. Up to [Config.DeliveryConcurrency] attempts
+// run concurrently, so deliveries can arrive in another order. A delivery
+// without a 2xx response within [Config.AttemptTimeout] is retried on
+// [Config.RetrySchedule], with the same bytes and signature. The webhook's rate
+// limit counts attempts, not events, in every window of its period. The queue
+// of an archived webhook is paused.
 //
-// Receivers are loopback addresses, or handlers of the test itself by
-// [Config.Targets]. [Config.AllowTargets] adds public addresses,
-// [Config.AllowTargetHosts] and [Config.AllowTargetNetworks] add neighbours, such
-// as other containers. No name and no redirect leads to any other, and nothing to
-// the addresses where clouds keep credentials of their machines.
+// By default, receivers have loopback addresses or are handlers in
+// [Config.Targets]. [Config.AllowTargets], [Config.AllowTargetHosts] and
+// [Config.AllowTargetNetworks] allow other addresses.
 //
-// # Waiting
+// # Time
 //
-// [Server.Wait] returns when nothing happens any more before more time passes:
-// every event has been attempted, unless a rate limit or an archived webhook
-// holds it. Retries and rate limits take their time; [Server.Drain] waits for
-// them too, and [Server.Advance] lets the time pass at once. The platform's time
-// is package time, unless it was advanced, set or frozen, [Server.Now] says what
-// follows it: a server made by [New] in a bubble of testing/synctest and reached by
-// [Server.Transport] runs hours of retries in no time by itself.
+// [Server.Wait] returns when all work that is due is done: every due campaign
+// has been sent, and every event has had a delivery attempt unless a rate limit
+// or an archived webhook blocks it. [Server.Drain] also waits for retries and
+// rate limits. [Server.Advance] advances the virtual clock, so hours of retries
+// take milliseconds. In a bubble of testing/synctest, a server made by [New]
+// and used through [Server.Transport] runs on the bubble's time.
 //
-// # Trouble
+// # Fault injection
 //
-// A plan of faults, [Server.Inject], makes requests and deliveries fail in the
-// ways in which networks and servers do: before a request acts, or after, when
-// everything is done and only the answer is lost. It works alike over a socket
-// and in process. Everything random in it comes from one seed,
-// [Server.FaultSeed]: with the same seed, rules and order of requests the same
-// faults happen.
+// [Server.Inject] adds fault rules. They make requests and deliveries fail as
+// networks and servers do: before the server processes a request, or
+// afterwards, when only the response is lost. Faults work over sockets and in
+// process. All random choices come from one seed, [Server.FaultSeed]: the same
+// seed, rules and order of requests cause the same faults.
 //
 // # State
 //
-// [Server.Seed] adds what a file describes, and [Server.SetBaseline] makes it the
-// baseline, which [Server.Reset] restores between tests with the same ids and secrets.
-// [Server.Snapshot] writes the whole state as JSON, [Server.Restore] goes back to
-// it, and [Server.Clear] forgets everything. [Server.Follow] writes the state and
-// then what changes, for a file that is never far behind.
+// [Server.Seed] adds records from a file. [Server.SetBaseline] makes the
+// current state the baseline, which [Server.Reset] restores with the same ids
+// and secrets. [Server.Snapshot] writes the whole state as JSON,
+// [Server.Restore] restores it, and [Server.Clear] deletes everything.
+// [Server.Follow] writes the state and then its changes.
 //
-// # Control routes
+// # Control API
 //
-// Under /_mock/ is everything that the methods do, and a stream of all changes;
-// docs/control-api.md lists the routes. While the server listens on loopback they
-// need no token, but no page of another site can use them, and like the API they
-// answer 403 to a Host that is no loopback name; elsewhere all but /_mock/health
-// need one of the access tokens.
+// The routes under /_mock/ provide the functions of these methods and a stream
+// of changes; see docs/control-api.md. If the server listens on a loopback
+// address, they need no token, and reject requests from pages of other sites
+// and with a Host that is not a loopback name. Otherwise all routes except
+// /_mock/health need an access token.
 //
 // # Concurrency
 //
-// All methods may be called concurrently, also while the server is used.
-// What they return are copies. Between requests and deliveries no goroutine is
-// left running.
+// All methods are safe for concurrent use and return copies. Between requests
+// and deliveries the server has no running goroutines.
 package mockserver

@@ -12,7 +12,7 @@ import (
 // documents its fields.
 type Fault = record.Fault
 
-// FaultRule is a rule of the fault plan, with its id and its counts.
+// FaultRule is a fault rule with its id and counts.
 type FaultRule = record.FaultRule
 
 // FaultAction is what a rule does, a string.
@@ -41,16 +41,16 @@ const (
 	FaultDelay = record.FaultDelay
 )
 
-// Inject adds rules to the end of the fault plan and returns them with their ids, which
+// Inject appends fault rules and returns them with their ids, which
 // [Server.RemoveFault] and [Server.EnableFault] accept. If one of the rules is invalid,
 // Inject adds none, and the error names the field.
 //
 // Rules apply to requests after their access token is authenticated and before they
 // are validated. Each rule counts everything that it applies to. If several rules
-// match, the first of them acts.
+// match, the first applies.
 func (s *Server) Inject(faults ...Fault) ([]FaultRule, error) { return s.env.Inject(faults) }
 
-// Faults returns the rules of the fault plan in their order, with their counts.
+// Faults returns the fault rules in their order, with their counts.
 func (s *Server) Faults() []FaultRule {
 	_, rules := s.env.Faults.List()
 	return rules

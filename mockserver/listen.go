@@ -13,23 +13,23 @@ import (
 	"example.com/emailplatform/mockserver/internal/gateway"
 )
 
-// listening is a server's side of the network; empty for one that has none.
+// listening is the network part of a server; empty if it has none.
 type listening struct {
 	url      string
-	loopback bool // nobody but this machine can reach it
+	loopback bool // reachable only from this machine
 	http     *http.Server
 	unused   *unused
 	done     chan struct{}
 }
 
-// headerTimeout also ends a connection that no request has used yet. Clients
-// open some ahead and lose a POST if one ends just then: a short time-out would
-// make long tests fail now and then.
+// headerTimeout also closes connections that no request has used yet. Clients
+// open some in advance, and lose a POST if the connection is closed just then.
+// So a short timeout would make long tests flaky.
 const headerTimeout = 10 * time.Minute
 
 // Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if
-// the machine has no IPv4. It can be called by a loopback name alone, such as
-// localhost. It panics if it can listen on neither.
+// the machine has no IPv4. Clients must use a loopback name, such as localhost.
+// Start panics if it can listen on neither.
 func Start(cfg Config) *Server {
 	listener, err := listenLoopback(new(net.ListenConfig).Listen)
 	if err != nil {
@@ -38,8 +38,8 @@ func Start(cfg Config) *Server {
 	return StartOn(listener, cfg)
 }
 
-// listenLoopback listens on a free port of the first loopback address that there
-// is.
+// listenLoopback listens on a free port of the first available loopback
+// address.
 func listenLoopback(listen func(ctx context.Context, network, address string) (net.Listener, error)) (net.Listener, error) {
 	listener, err4 := listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err4 == nil {
@@ -52,9 +52,9 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 	return nil, fmt.Errorf("%w; %w", err4, err6)
 }
 
-// StartOn returns a server that answers what the listener accepts, and closes
-// it in the end. If that is not a loopback address, the control routes need an
-// access token: give the Config one that nobody knows.
+// StartOn returns a server that serves the listener's connections; Close closes
+// it. If the address is not a loopback address, the control routes require an
+// access token, so set Config.Tokens to secret values.
 func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.serve = listening{
@@ -76,8 +76,8 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// unused are the connections on which no request has come yet. An [http.Server]
-// that shuts down answers none there any more, but waits for five seconds.
+// unused contains the connections without a request so far. During Shutdown, an
+// [http.Server] waits five seconds for them.
 type unused struct {
 	conns  sync.Map
 	closed atomic.Bool
@@ -101,9 +101,9 @@ func (u *unused) close() {
 	}
 }
 
-// Shutdown stops listening and returns when the requests under way are
-// answered. It fails if ctx ends first. The server must still be closed; until
-// then its methods and deliveries go on.
+// Shutdown stops listening and waits for the requests in flight. It returns an
+// error if ctx ends first. The server must still be closed; until then its
+// methods and deliveries work.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {
@@ -112,6 +112,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.serve.http.Shutdown(ctx); err != nil {
 		return err
 	}
-	_, err := s.env.API.Busy.Wait(ctx) // net/http does not know of those whose connection a fault has reset
+	_, err := s.env.API.Busy.Wait(ctx) // net/http does not track connections that a fault has reset
 	return err
 }

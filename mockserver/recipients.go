@@ -5,8 +5,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// HardBounce and the others are the categories of bounces (specification,
-// "Email.Bounced"). Only a hard bounce changes the contact's status.
+// Bounce categories (specification, "Email.Bounced"). Only a hard bounce
+// changes the contact's status.
 const (
 	HardBounce              = events.BounceCategoryHard
 	SoftBounce              = events.BounceCategorySoft
@@ -19,60 +19,61 @@ const (
 	AddressChangeBounce     = events.BounceCategoryAddressChange
 )
 
-// Bounce lets a message bounce, whatever way it was sent, and fires
-// Email.Bounced in the shape of that way. A hard bounce makes the contact
-// bounced; every bounce counts. diagnostic is what the receiving server says;
-// the usual words of the category if left out. It is an error if there is no
-// such message or it was not sent.
+// Bounce simulates a bounce of a message and fires Email.Bounced with the
+// payload of its sending type. A hard bounce sets the contact's status to
+// bounced; every bounce is counted. diagnostic is the response of the receiving
+// server; if empty, the default text of the category is used. Bounce returns an
+// error if the message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
 
-// Complain lets the recipient report a message as spam to the named mailbox
-// provider. The contact's status becomes spam and the address is suppressed
-// before Email.ReportedAsSpam fires. Complaining again changes nothing.
+// Complain simulates a spam report to a mailbox provider. It sets the contact's
+// status to spam and suppresses the address, then fires Email.ReportedAsSpam.
+// Repeated complaints have no effect.
 func (s *Server) Complain(emailID, provider string) error {
 	return s.env.Platform.Complain(emailID, provider)
 }
 
-// Open lets the recipient open a message and fires Email.Opened, every time.
+// Open simulates that the recipient opens a message, and fires Email.Opened
+// each time.
 func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID) }
 
-// Click lets the recipient follow a link in a message and fires Email.Clicked,
-// every time.
+// Click simulates a click on a link in a message, and fires Email.Clicked each
+// time.
 func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
-// Unsubscribe lets the recipient unsubscribe from the list, by the link or the
+// Unsubscribe simulates an unsubscribe from the list, by the link or the
 // List-Unsubscribe header. It fires Contact.Removed and Contact.Unsubscribed,
-// and for a message of the Email API Email.Unsubscribed too. It is an error for
-// a message that went to no list contact. Unsubscribing again changes nothing.
+// and for a message of the Email API also Email.Unsubscribed. It returns an
+// error for a message without a list contact. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
-// GlobalUnsubscribe lets the recipient unsubscribe from all email. The address
-// is suppressed and SuppressedEmail.Added fires. A message of the Email API
-// also fires Email.GlobalUnsubscribed and leaves the contact as it is; one of
-// a campaign or workflow unsubscribes the contact, which fires Contact.Removed
-// and Contact.Unsubscribed. Unsubscribing again changes nothing.
+// GlobalUnsubscribe simulates an unsubscribe from all email. The address is
+// suppressed and SuppressedEmail.Added fires. For a message of the Email API,
+// Email.GlobalUnsubscribed also fires, and the contact does not change. For a
+// message of a campaign or workflow, the contact is unsubscribed, which fires
+// Contact.Removed and Contact.Unsubscribed. Repeated calls have no effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.env.Platform.GlobalUnsubscribe(emailID)
 }
 
-// Confirm lets the recipient follow the link in the confirmation email of a
-// double opt-in: the contact becomes active, and Contact.Added fires. It is an
-// error for any other message. Confirming again changes nothing.
+// Confirm simulates a click on the link in the confirmation email of a double
+// opt-in. The contact becomes active, and Contact.Added fires. It returns an
+// error for any other message. Repeated calls have no effect.
 func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain (mock.test) of recipients that do something by
-// themselves, as soon as a message reaches them. The local part says what:
+// MagicDomain is the domain (mock.test) of the mailbox simulator: its
+// recipients react to each message automatically. The local part selects the
+// action:
 //
-//	bounce@           bounces hard; bounce+hb@ … bounce+ac@ in that category
+//	bounce@           hard bounce; bounce+hb@ … bounce+ac@ in that category
 //	complaint@        reports the message as spam
 //	error@            makes POST /v2/emails fail with an internal error
-//	open@ click@      opens the message; follows a link in it
+//	open@ click@      opens the message; clicks a link
 //	unsubscribe@      unsubscribes from the list
 //	global-unsubscribe@
 //	                  unsubscribes from all email
 //
-// Anything may follow after one more plus sign, so that there is no end of
-// such addresses: complaint+7@, bounce+fm+7@.
+// Add a plus sign and any text for more addresses: complaint+7@, bounce+fm+7@.
 const MagicDomain = platform.MagicDomain

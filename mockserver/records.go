@@ -41,13 +41,14 @@ func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 // types, the oldest first. It does not contain rejected submissions.
 func (s *Server) Outbox() []Message { return s.env.Platform.Outbox() }
 
-// OutboxTo returns the messages of the outbox to an address, compared without
-// case, the oldest first.
+// OutboxTo returns the messages of the outbox to an address, the oldest first.
+// Letter case does not matter.
 func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.OutboxTo(address) }
 
-// DeleteMessage removes a message from the outbox: [Server.Outbox] and the console
-// no longer show it. The API still returns the status of the email, and its events
-// and deliveries stay. It is an error if there is no such message.
+// DeleteMessage removes a message from the outbox: [Server.Outbox] and the
+// console no longer show it. The API still returns the status of the email, and
+// its events and deliveries stay. DeleteMessage returns an error if the message
+// does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
 // Deliveries returns the deliveries to webhooks, past and pending, in the order in

@@ -1,6 +1,6 @@
-// The files of this package, from top to bottom: recipients.go, records.go, events.go,
-// faults.go, clock.go and state.go have the methods for tests; listen.go, this file and
-// config.go make a server.
+// Methods for tests are in recipients.go, records.go, events.go, faults.go,
+// clock.go and state.go. The server itself is in listen.go, server.go and
+// config.go.
 
 package mockserver
 
@@ -26,21 +26,20 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Server is the platform in memory. It is an [http.Handler], and its methods
-// are what a test does and sees beside the API. All methods may be called
-// concurrently.
+// Server is an in-memory mock server of the platform. It is an [http.Handler].
+// All methods are safe for concurrent use.
 type Server struct {
 	cfg Config
 	env *environment.Environment
 
-	control   func() http.Handler // made when they are first asked for, as are the pages of links in emails
+	control   func() http.Handler // created at the first request, like the pages for links in emails
 	mailPages func() http.Handler
 	serve     listening
 	close     sync.Once
 }
 
-// New returns a server that listens nowhere: reach it by [Server.Transport],
-// or mount it as a handler. Close it when it is no longer needed.
+// New returns a server that does not listen. Use [Server.Transport] to reach
+// it, or mount it as a handler. Close it after use.
 func New(cfg Config) *Server {
 	cfg = cfg.complete()
 	s := &Server{cfg: cfg}
@@ -58,12 +57,12 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// build puts the house together, from the ground up: each floor is given what
-// stands below it, and knows nothing of what comes above. The control routes and
-// this package are the roof.
+// build connects the layers from the bottom up. Each layer gets the layers
+// below it and does not know the layers above. The control routes and this
+// package are at the top.
 func build(cfg Config, base func() string) *environment.Environment {
-	changes := &activity.Feed{} // everybody may tell it what has changed
-	work := &activity.Work{}    // what Wait waits for
+	changes := &activity.Feed{} // all layers publish their changes to it
+	work := &activity.Work{}    // counts the work that Wait waits for
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	tokens := auth.New(cfg.Tokens, now.Now)
@@ -113,7 +112,8 @@ func build(cfg Config, base func() string) *environment.Environment {
 	}
 }
 
-// eventCheck holds what is delivered against the contract, if anybody asks.
+// eventCheck returns a function that validates deliveries, or nil if violations
+// are not reported.
 func eventCheck(violated func(error)) func(event string, body []byte) {
 	if violated == nil {
 		return nil
@@ -125,10 +125,10 @@ func eventCheck(violated func(error)) func(event string, body []byte) {
 	}
 }
 
-// Close ends what is under way and leaves nothing behind: no goroutine, no
-// timer, no connection, unless a handler of [Config.Targets] does not heed its
-// request's context. Deliveries that have not been made are lost. It may be
-// called more than once.
+// Close aborts all work in progress and releases all goroutines, timers and
+// connections, unless a handler of [Config.Targets] ignores the context of its
+// request. Deliveries that have not been made are lost. It can be called
+// repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		s.env.Faults.Close()
@@ -141,9 +141,9 @@ func (s *Server) Close() {
 	})
 }
 
-// URL returns the base URL of the API, without a slash at its end. That of a
-// server that listens nowhere is a loopback address that nothing can listen
-// on, for clients that use [Server.Transport].
+// URL returns the base URL of the API, without a trailing slash. For a server
+// that does not listen, it is a loopback address that no program can listen on,
+// for clients that use [Server.Transport].
 func (s *Server) URL() string {
 	if s.serve.url == "" {
 		return "http://127.0.0.1:0"
@@ -151,11 +151,11 @@ func (s *Server) URL() string {
 	return s.serve.url
 }
 
-// linkBase is where the links in messages lead: to this machine, if the server
-// listens on all of its addresses.
+// linkBase returns the base URL of links in messages. If the server listens on
+// all addresses of the machine, links use a loopback address.
 func (s *Server) linkBase() string {
 	base, err := url.Parse(s.URL())
-	if err != nil { // not by any listener
+	if err != nil { // no listener has such an address
 		return s.URL()
 	}
 	if ip, err := netip.ParseAddr(base.Hostname()); err == nil && ip.IsUnspecified() {
@@ -164,20 +164,20 @@ func (s *Server) linkBase() string {
 	return base.String()
 }
 
-// Format implements [fmt.Formatter]: it prints no token, and reads nothing that
-// is changing.
+// Format implements [fmt.Formatter]. It prints no token and is safe for
+// concurrent use.
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
 
 // Token returns the first of the access tokens of [Config.Tokens].
 func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
 
-// Transport returns a transport that answers every request in process, whatever
-// its host. It opens no socket and holds no goroutine between requests, so
-// that it works in a bubble of testing/synctest.
+// Transport returns a transport that passes every request to the server in
+// process, whatever its host. It opens no socket and keeps no goroutine between
+// requests, so it works in a bubble of testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
-// HTTPClient returns a client of its own that goes through [Server.Transport] and
-// has no time-out: a test that gives it to what it tests needs no listener.
+// HTTPClient returns a new client that uses [Server.Transport] and has no
+// timeout. Pass it to the code under test, which then needs no listener.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // ServeHTTP implements [http.Handler].
@@ -187,7 +187,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.control().ServeHTTP(w, r)
 		return
 	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
-		http.Redirect(w, r, control.Prefix, http.StatusSeeOther) // a person looks what there is
+		http.Redirect(w, r, control.Prefix, http.StatusSeeOther) // a browser gets the console
 		return
 	case r.URL.Path+"/" == control.Prefix: // typed by hand
 		to := url.URL{Path: control.Prefix, RawQuery: r.URL.RawQuery}
@@ -201,8 +201,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.env.API.ServeHTTP(w, r)
 }
 
-// needsToken reports whether a token is needed: not while the server listens on
-// loopback alone, and not in process.
+// needsToken reports whether the control routes require a token. They do not if
+// the server listens only on loopback addresses, or for requests in process.
 func (s *Server) needsToken(r *http.Request) bool {
 	if s.serve.http != nil {
 		return !s.serve.loopback && gateway.OverNetwork(r)

@@ -27,7 +27,7 @@ func drawings() map[string]string {
 		"mockserver/internal/delivery/engine.go: Publish ─► queued ─► delivering ─► deliv":   "a drawing",
 		"mockserver/internal/gateway/gateway.go: ServeHTTP       gives it an id and logs ":   "a table",
 		"mockserver/internal/platform/platform.go: contacts, import, campaigns, …    the op": "a table",
-		"mockserver/recipients.go: bounce@           bounces hard; bounce+h":                 "a table",
+		"mockserver/recipients.go: bounce@           hard bounce; bounce+hb":                 "a table",
 		"webhook/doc.go: 204  the function returned nil, for this":                           "a table",
 	}
 }
