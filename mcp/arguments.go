@@ -3,33 +3,41 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// argumentsError is what is wrong with the arguments of a call, all of it, in
-// words that a model can act on.
+// maxProblems is how many problems an error lists. An assistant repairs no more at once.
+const maxProblems = 20
+
+// argumentsError lists the problems of a call's arguments for the assistant.
 type argumentsError []string
 
 func (e argumentsError) Error() string {
-	return "Nothing was done. Correct these arguments and call again:\n- " + strings.Join(e, "\n- ")
+	shown := e[:min(len(e), maxProblems)]
+	text := "Nothing was done. Correct these arguments and call again:\n- " + strings.Join(shown, "\n- ")
+	if more := len(e) - len(shown); more > 0 {
+		text += fmt.Sprintf("\n- and %d more", more)
+	}
+	return text
 }
 
-// read finds the operation that is called, and holds its arguments against the
-// tool's input schema. Arguments that say nothing, which some assistants send
-// for all that they do not use, count as left out.
+// read finds the operation of a call and checks the arguments against the tool's
+// input schema. Empty arguments count as omitted, because some assistants send
+// every argument.
 func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
-	arguments, err := parseArguments(given)
+	arguments, unknown, err := parseArguments(given, t.input().Properties)
 	if err != nil {
 		return operation{}, nil, argumentsError{err.Error()}
 	}
-	maps.DeleteFunc(arguments, func(_ string, v any) bool { return saysNothing(v) })
 	t.setOnlyOperation(arguments)
 	name, _ := arguments["operation"].(string)
 	op, known := t.operations[name]
@@ -38,6 +46,9 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 		wrong = append(wrong, op.check(name, arguments)...)
 	} else {
 		wrong = append(wrong, t.missing(arguments)...)
+	}
+	if text := unknown.describe(t.input().PropertyOrder); text != "" {
+		wrong = append(wrong, text)
 	}
 	if len(wrong) > 0 {
 		return operation{}, nil, argumentsError(wrong)
@@ -56,48 +67,110 @@ func (t *tool) setOnlyOperation(arguments map[string]any) {
 	}
 }
 
-func parseArguments(given json.RawMessage) (map[string]any, error) {
-	arguments := map[string]any{}
-	if len(given) == 0 {
-		return arguments, nil
+// unknownArguments are the arguments of a call that the tool does not have.
+type unknownArguments struct {
+	names []string // the first ones, at most maxProblems
+	count int
+}
+
+func (u *unknownArguments) add(name string) {
+	if u.count++; len(u.names) < maxProblems {
+		u.names = append(u.names, fmt.Sprintf("%.40q", name))
+	}
+}
+
+// describe returns one problem for all unknown arguments, or "".
+func (u *unknownArguments) describe(known []string) string {
+	if u.count == 0 {
+		return ""
+	}
+	text := "unknown arguments: " + strings.Join(u.names, ", ")
+	if more := u.count - len(u.names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + "; the arguments are " + strings.Join(known, ", ")
+}
+
+// parseArguments reads one argument after the other and decodes only known ones,
+// and of these only as much as an error message needs: decoded JSON can take
+// twenty times the memory of its text.
+func parseArguments(given json.RawMessage, known map[string]*jsonschema.Schema) (map[string]any, *unknownArguments, error) {
+	arguments, unknown := map[string]any{}, new(unknownArguments)
+	if len(given) == 0 || string(given) == "null" {
+		return arguments, unknown, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(given))
-	d.UseNumber() // a float64 would change large ids
-	if err := d.Decode(&arguments); err != nil {
-		return nil, fmt.Errorf("the arguments must be a JSON object: %w", err)
+	start, err := d.Token()
+	if err != nil || start != json.Delim('{') {
+		return nil, nil, errors.New("the arguments must be a JSON object")
 	}
-	if arguments == nil { // null
-		arguments = map[string]any{}
+	var value json.RawMessage
+	for d.More() {
+		name, err := d.Token()
+		if err == nil {
+			err = d.Decode(&value)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", err)
+		}
+		switch property := known[name.(string)]; {
+		case saysNothing(value):
+		case property == nil:
+			unknown.add(name.(string))
+		default:
+			arguments[name.(string)] = shallow(value, property.Type == "object")
+		}
 	}
-	return arguments, nil
+	return arguments, unknown, nil
 }
 
-func saysNothing(v any) bool {
-	switch v := v.(type) {
-	case nil:
+// saysNothing reports whether a JSON value is null or empty.
+func saysNothing(value json.RawMessage) bool {
+	switch string(value) {
+	case "null", `""`:
 		return true
-	case string:
-		return v == ""
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
 	}
-	return false
+	inner := bytes.TrimSpace(value[1:max(1, len(value)-1)])
+	return len(inner) == 0 && (value[0] == '[' || value[0] == '{')
 }
 
-// check holds each argument against its schema. Integers that are written like 7.0
-// or "7" are replaced by what they mean, and unknown arguments are removed.
+// shallow decodes a scalar, and an object if that is wanted. Other arrays and
+// objects lose their elements.
+func shallow(value json.RawMessage, wantObject bool) any {
+	switch value[0] {
+	case '"':
+		if plain := value[1 : len(value)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
+			return string(plain)
+		}
+		var s string
+		_ = json.Unmarshal(value, &s) // the decoder has checked the syntax
+		return s
+	case '[':
+		return []any{}
+	case '{':
+		var raw map[string]json.RawMessage
+		if wantObject {
+			_ = json.Unmarshal(value, &raw) // the decoder has checked the syntax
+		}
+		fields := make(map[string]any, len(raw))
+		for name, v := range raw {
+			fields[name] = shallow(v, false)
+		}
+		return fields
+	case 't', 'f':
+		return value[0] == 't'
+	case 'n':
+		return nil
+	}
+	return json.Number(value) // a float64 would change large ids
+}
+
+// check checks each argument against its schema. Integers that are written like 7.0
+// or "7" are replaced by integers.
 func (t *tool) check(arguments map[string]any) (wrong []string) {
 	schema := t.input()
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		property := schema.Properties[name]
-		if property == nil {
-			wrong = append(wrong, fmt.Sprintf("%.40q: there is no such argument; there are %s",
-				name, strings.Join(schema.PropertyOrder, ", ")))
-			delete(arguments, name)
-			continue
-		}
 		if n, ok := asInteger(arguments[name], property.Type == "integer"); ok {
 			arguments[name] = n
 		}

@@ -145,13 +145,12 @@ var wrongArguments = []struct {
 	{
 		name: "an unknown argument",
 		tool: "tags", in: args{"operation": "list", "limit": 5},
-		want: `"limit": there is no such argument; there are operation, page, per_page`,
+		want: `unknown arguments: "limit"; the arguments are operation, page, per_page`,
 	},
 	{
 		name: "an array",
 		tool: "tags", in: []any{"list"},
-		want: "the arguments must be a JSON object: " +
-			"json: cannot unmarshal array into Go value of type map[string]interface {}",
+		want: "the arguments must be a JSON object",
 	},
 	{
 		name: "all at once",
@@ -159,10 +158,10 @@ var wrongArguments = []struct {
 		in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
 		want: "email: want a string, not true\n" +
 			"- page: -1 is too small, want at least 1\n" +
-			"- \"y\": there is no such argument; " +
-			"there are operation, list_id, page, per_page, sort, filter, email, custom_attributes\n" +
 			"- list_id: is required for operation \"create\"\n" +
-			"- page: is not for operation \"create\", leave it out",
+			"- page: is not for operation \"create\", leave it out\n" +
+			"- unknown arguments: \"y\"; " +
+			"the arguments are operation, list_id, page, per_page, sort, filter, email, custom_attributes",
 	},
 }
 

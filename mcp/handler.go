@@ -16,9 +16,6 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// maxRequest is how large the body of a request may be, in bytes.
-const maxRequest = 1 << 20
-
 // Handler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on whatever path it is mounted on. Each request must carry the header
 // "Authorization: Bearer TOKEN", and the platform is asked with that token. cfg
@@ -27,8 +24,9 @@ const maxRequest = 1 << 20
 //
 // A request that names another host than a loopback one or one of
 // [Options.AllowedHosts] is answered 403, as is one that a browser sends for a
-// page of another origin; one without a usable token 401; one larger than 1 MiB
-// 413. A token that the platform does not know shows when a tool is called.
+// page of another origin; one without a usable token 401; one larger than 64 KiB
+// 413; a batch of more than 50 messages 400; and one beyond [Options.MaxConcurrent] 503.
+// The results of a request have at most 1 MiB. A token that the platform does not know shows when a tool is called.
 // (Specification: Authentication.)
 func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
@@ -36,6 +34,9 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	}
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Transport: sharedTransport()}
+	}
+	if opts.MaxConcurrent < 0 {
+		return nil, fmt.Errorf("mcp: MaxConcurrent must be at least 0, got %d", opts.MaxConcurrent)
 	}
 	if _, err := withToken(cfg, "any"); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
@@ -48,11 +49,10 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 		Stateless:                    true,
 		JSONResponse:                 true,
 		Logger:                       opts.Logger,
-		MaxRequestBodyBytes:          maxRequest,
 		DisableLocalhostProtection:   true, // checkHost is stricter, and knows the allowed hosts
 		PropagateRequestCancellation: true,
 	})
-	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(streamable))), nil
+	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(limit(opts.MaxConcurrent, streamable)))), nil
 }
 
 // sharedTransport is [http.DefaultTransport] for many callers that all ask one

@@ -170,7 +170,7 @@ func TestRequestsThatAreNone(t *testing.T) {
 		{
 			name:   "too large",
 			method: "POST",
-			body:   `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 1<<20) + `"}}`,
+			body:   `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"` + strings.Repeat("a", 64<<10) + `"}}`,
 			want:   413,
 		},
 		{name: "not JSON", method: "POST", body: `{`, want: 400},

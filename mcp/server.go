@@ -31,6 +31,11 @@ type Options struct {
 	// "mcp.example.com" behind a reverse proxy. [NewServer] ignores it.
 	AllowedHosts []string
 
+	// MaxConcurrent is the number of requests that a [Handler] processes at the
+	// same time. Further requests get 503 with Retry-After. 0 means 64.
+	// [NewServer] ignores it.
+	MaxConcurrent int
+
 	// Logger gets what goes wrong in the protocol. Tokens, arguments and
 	// answers are never logged. Default: nothing is logged.
 	Logger *slog.Logger
@@ -136,8 +141,16 @@ func (t *tool) handler(of clientOf) sdk.ToolHandler {
 			result.SetError(err)
 			return &result, nil
 		}
+		structured, err := json.Marshal(a.structured)
+		if err == nil {
+			err = spend(ctx, len(structured)+len(a.text))
+		}
+		if err != nil {
+			result.SetError(err)
+			return &result, nil
+		}
 		result.Content = []sdk.Content{&sdk.TextContent{Text: a.text}}
-		result.StructuredContent = a.structured
+		result.StructuredContent = json.RawMessage(structured)
 		return &result, nil
 	}
 }

@@ -16,6 +16,7 @@ type settings struct {
 	token        string
 	http         string
 	allowedHosts []string
+	concurrent   int
 	demo         bool
 	version      bool
 }
@@ -44,6 +45,7 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 		s.allowedHosts = append(s.allowedHosts, name)
 		return nil
 	})
+	f.IntVar(&s.concurrent, "max-concurrent", 0, "the `number` of HTTP requests in progress; further ones get 503 (default 64)")
 	f.BoolVar(&s.demo, "demo", false, "use a platform that is built in and forgets everything at the end, with a list to try")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	if err := f.Parse(args); err != nil {
@@ -85,6 +87,8 @@ func (s settings) check() error {
 		return errors.New("-demo has a platform and a token of its own: leave out -base-url and -token")
 	case s.http != "" && s.token != "":
 		return errors.New("-token is of no use with -http: each caller sends its own")
+	case s.http == "" && s.concurrent != 0:
+		return errors.New("-max-concurrent needs -http")
 	case s.http == "" && len(s.allowedHosts) > 0:
 		return errors.New("-allow-host is of no use without -http")
 	case s.http != "" && !listensLocally(s.http) && len(s.allowedHosts) == 0:

@@ -198,6 +198,7 @@ func TestFlags(t *testing.T) {
 			name: "a host without HTTP",
 			args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "of no use without -http",
 		},
+		{name: "a limit for HTTP alone", args: []string{"-demo", "-max-concurrent", "5"}, want: "-max-concurrent needs -http"},
 		{name: "an address that is none", args: []string{"-demo", "-http", "8808"}, want: "missing port in address"},
 		{name: "an argument", args: []string{"-demo", "serve"}, want: `"serve" is not a flag`},
 		{name: "an unknown flag", args: []string{"-verbose"}, want: "usage"},
@@ -303,6 +304,7 @@ func TestMistakesOverStdio(t *testing.T) {
 			`{"jsonrpc":"2.0","id":9}`,
 			strings.Repeat(" ", maxLine) + `{}` + strings.Repeat("x", maxLine),
 			`[]`,
+			`[` + strings.Repeat(`1,`, maxBatch) + `1]`,
 			`[{"jsonrpc":"2.0","id":3,"method":"ping"}, 4, {"jsonrpc":"2.0","method":"notifications/initialized"}, {"jsonrpc":"2.0","id":5,"method":"tools/list"}]`,
 			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`,
 		}, "\r\n")) // and no end of line
@@ -322,7 +324,7 @@ func TestMistakesOverStdio(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"1 0", "2 0", "3 0", "5 0",
-		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
+		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)

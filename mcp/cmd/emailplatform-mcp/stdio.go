@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -13,8 +14,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine is how many bytes a message may have.
-const maxLine = 4 << 20
+// The limits of a line, as over HTTP.
+const (
+	maxLine  = 64 << 10 // bytes
+	maxBatch = 50       // messages
+)
 
 // stdio returns a transport over lines of JSON. Unlike the SDK's own it does not
 // end at a line that is no message, but answers what JSON-RPC says; and when in
@@ -64,7 +68,7 @@ func (l *lines) Read(p []byte) (int, error) {
 // one with a notification. Who sends a batch gets an answer to each request in it.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
-	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && len(batch) > 0 {
+	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
 		return batch
 	}
 	return []json.RawMessage{line}
@@ -112,9 +116,11 @@ const (
 func (a *answers) take(line []byte) (code int, mistake string) {
 	switch {
 	case len(line) > maxLine:
-		return invalidRequest, "the message is longer than 4 MiB"
+		return invalidRequest, fmt.Sprintf("a line must have at most %d bytes", maxLine)
 	case !json.Valid(line):
 		return parseError, "the line is not JSON"
+	case line[0] == '[':
+		return invalidRequest, fmt.Sprintf("a batch must have 1 to %d messages", maxBatch)
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	response, _ := message.(*jsonrpc.Response)

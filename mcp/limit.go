@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// The limits of a request. SECURITY.md lists them.
+const (
+	maxRequest        = 64 << 10         // bytes of the body
+	maxBatch          = 50               // messages of a JSON-RPC batch
+	maxResults        = 1 << 20          // bytes of the results of all calls in a request
+	defaultConcurrent = 64               // requests in progress
+	bodyTimeout       = 10 * time.Second // for reading the body
+)
+
+// limit bounds the work of callers whose token the platform has not checked yet.
+// It rejects a request before the SDK decodes it: with 503 if too many others are
+// in progress, with 413 if the body is too large, and with 400 if it is a batch of
+// too many messages.
+func limit(concurrent int, next http.Handler) http.Handler {
+	if concurrent == 0 {
+		concurrent = defaultConcurrent
+	}
+	slots := make(chan struct{}, concurrent)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, fmt.Sprintf("%d requests are in progress, try again later", concurrent), http.StatusServiceUnavailable)
+			return
+		}
+		body, status, err := readBody(w, r)
+		if err != nil {
+			http.Error(w, err.Error(), status)
+			return
+		}
+		r = r.WithContext(withBudget(r.Context()))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// readBody reads the body of a request. A sender that stalls would keep its slot.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a test's recorder has no deadlines
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	_ = control.SetReadDeadline(time.Time{})
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body must have at most %d bytes", maxRequest)
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, errors.New("the body could not be read")
+	}
+	if countMessages(body) > maxBatch {
+		return nil, http.StatusBadRequest, fmt.Errorf("a batch must have at most %d messages", maxBatch)
+	}
+	return body, 0, nil
+}
+
+// countMessages returns the number of messages of a batch, or maxBatch+1 if it has
+// more.
+func countMessages(body []byte) (n int) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if start, err := d.Token(); err != nil || start != json.Delim('[') {
+		return 1
+	}
+	var skipped json.RawMessage
+	for n <= maxBatch && d.More() && d.Decode(&skipped) == nil {
+		n++
+	}
+	return n
+}
+
+type budgetKey struct{}
+
+// withBudget returns a context for the calls of one request, whose results
+// together have at most maxResults bytes.
+func withBudget(ctx context.Context) context.Context {
+	left := new(atomic.Int64)
+	left.Store(maxResults)
+	return context.WithValue(ctx, budgetKey{}, left)
+}
+
+// spend checks that a result of n bytes is within the budget of its request. Over
+// standard input, each call has a budget of its own.
+func spend(ctx context.Context, n int) error {
+	left, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
+	if ok && left.Add(int64(-n)) >= 0 || !ok && n <= maxResults {
+		return nil
+	}
+	return fmt.Errorf("the result is too large: results have at most %d bytes. Use a smaller per_page", maxResults)
+}

@@ -1,0 +1,164 @@
+package mcp_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mcp"
+)
+
+// post sends a request with a token that the platform does not know.
+func post(t testing.TB, handler http.Handler, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := newRequest(t, "POST", body)
+	r.Header.Set("Authorization", "Bearer unknown-token")
+	r.Header.Set("MCP-Protocol-Version", "2025-03-26") // the last version with batches
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+func callContacts(arguments string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts","arguments":` + arguments + `}}`
+}
+
+// filled returns items until they have n bytes.
+func filled(n int, item func(i int) string) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(item(i))
+	}
+	return b.String()
+}
+
+// Each is just below the largest size of a request.
+var largeCalls = map[string]string{
+	"unknown arguments": callContacts(`{` + filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":1`, i) }) + `}`),
+	"attributes": callContacts(`{"custom_attributes":{` +
+		filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":"1"`, i) }) + `}}`),
+	"an array":      callContacts(`{"list_id":[` + filled(63<<10, func(int) string { return "1" }) + `]}`),
+	"nested arrays": callContacts(`{"list_id":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`),
+	"a batch":       `[` + filled(63<<10, func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) }) + `]`,
+}
+
+// TestLargeRequests checks that a rejected request costs little memory. Allocated
+// bytes are an upper bound of the memory that it holds at any time.
+func TestLargeRequests(t *testing.T) { // not parallel: it counts allocations
+	handler := newHandler(t, newPlatform(t), mcp.Options{})
+	for name, body := range largeCalls {
+		w := post(t, handler, body) // the first one initializes
+		if w.Body.Len() > 8000 {
+			t.Errorf("%s: the response has %d bytes", name, w.Body.Len())
+		}
+		const n = 3
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range n {
+			post(t, handler, body)
+		}
+		runtime.ReadMemStats(&after)
+		each := (after.TotalAlloc - before.TotalAlloc) / n
+		t.Logf("%-18s %d bytes: status %d, %d bytes of response, %.1f MiB allocated", name, len(body), w.Code, w.Body.Len(), float64(each)/(1<<20))
+		if each > 8<<20 {
+			t.Errorf("%s: a request of %d bytes allocates %d", name, len(body), each)
+		}
+	}
+}
+
+func TestBatchLimit(t *testing.T) {
+	t.Parallel()
+	handler := newHandler(t, newPlatform(t), mcp.Options{})
+	for n, want := range map[int]int{50: http.StatusOK, 51: http.StatusBadRequest} {
+		pings := make([]string, n)
+		for i := range pings {
+			pings[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)
+		}
+		if w := post(t, handler, "["+strings.Join(pings, ",")+"]"); w.Code != want {
+			t.Errorf("%d messages: status %d, want %d: %s", n, w.Code, want, w.Body)
+		}
+	}
+}
+
+func TestUnknownArguments(t *testing.T) {
+	t.Parallel()
+	s := connect(t, mcp.NewServer(newClient(t, answering(500, nil, ""), "token"), mcp.Options{}))
+	in := args{"operation": "list", "list_id": 1}
+	for i := range 30 {
+		in[fmt.Sprint("x", i)] = 1
+	}
+	got := s.fails(t, "contacts", in)
+	if strings.Count(got, `"x`) != 20 || !strings.Contains(got, " and 10 more; the arguments are operation, ") {
+		t.Error(got)
+	}
+}
+
+func TestMaxConcurrent(t *testing.T) {
+	t.Parallel()
+	arrived, release := make(chan struct{}), make(chan struct{})
+	platform := roundTripper(func(r *http.Request) (*http.Response, error) {
+		arrived <- struct{}{}
+		<-release
+		return answering(200, nil, `{"data":[]}`).RoundTrip(r)
+	})
+	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
+	handler, err := mcp.Handler(cfg, mcp.Options{MaxConcurrent: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := callContacts(`{"operation":"list","list_id":1}`)
+	done := make(chan int)
+	for range 2 {
+		go func() { done <- post(t, handler, call).Code }()
+		<-arrived
+	}
+	if w := post(t, handler, call); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("the third request: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+	}
+	close(release)
+	for range 2 {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("status %d", code)
+		}
+	}
+	go func() { <-arrived }()
+	if w := post(t, handler, call); w.Code != http.StatusOK {
+		t.Errorf("after the others: status %d", w.Code)
+	}
+	if _, err := mcp.Handler(cfg, mcp.Options{MaxConcurrent: -1}); err == nil {
+		t.Error("a negative limit is accepted")
+	}
+}
+
+// TestLargeResults lists contacts with large attributes, alone and in a batch.
+func TestLargeResults(t *testing.T) {
+	t.Parallel()
+	contact := func(n int) string {
+		return `{"id":1,"email":"a@example.com","status":"active","custom_attributes":[{"name":"n","value":"` + strings.Repeat("x", n) + `"}]}`
+	}
+	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`
+	for _, row := range []struct{ contact, calls, fail int }{{contact: 700 << 10, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: 1 << 20, calls: 1, fail: 1}} {
+		platform := answering(200, nil, `{"data":[`+contact(row.contact)+`]}`)
+		handler, err := mcp.Handler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := make([]string, row.calls)
+		for i := range calls {
+			calls[i] = fmt.Sprintf(call, i+1)
+		}
+		w := post(t, handler, `[`+strings.Join(calls, ",")+`]`)
+		body, _ := io.ReadAll(w.Body)
+		if got := strings.Count(string(body), "Use a smaller per_page"); got != row.fail {
+			t.Errorf("%d calls with %d bytes: %d failed, want %d: %.300s", row.calls, row.contact, got, row.fail, body)
+		}
+	}
+}
