@@ -4,12 +4,11 @@ package events
 // to it again will fail and harms the sender. That is [BounceCategoryHard] alone.
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 
-// Soft reports whether the message was not delivered for a reason that may pass:
-// the address may be sent to later.
+// Soft reports whether the message was not delivered for a temporary reason.
+// You can send to the address later.
 //
-// Automatic replies, challenges and changes of address are neither hard nor soft:
-// somebody or something read the message and answered. Nor are categories that
-// this package does not know.
+// Automatic replies, challenges and address changes are neither hard nor soft,
+// because the message was received. Unknown categories are not soft either.
 func (c BounceCategory) Soft() bool {
 	switch c {
 	case BounceCategorySoft, BounceCategoryMailboxFull, BounceCategoryBlocked, BounceCategoryTransient,

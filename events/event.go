@@ -48,11 +48,10 @@ func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 // know, unmarshal it into a struct that has it.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
-// Mismatch returns a [*ParseError] about the first member of the envelope that is
-// ill-typed in the body that e was parsed from, such as an ip that is no string,
-// or nil if there is none. Such a member is zero in e, and is written back as it
-// came. Mismatch reads the body again. It tells nothing of data that does not
-// fit: [Unknown] does.
+// Mismatch returns a [*ParseError] for the first envelope field of the wrong
+// type in the body that e was parsed from, such as an ip that is not a string,
+// or nil. Such a field is zero in e, and MarshalJSON keeps its original value.
+// Mismatch parses the body again. It does not check the data; see [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil
@@ -80,10 +79,10 @@ type Unknown struct {
 	// [*ParseError] that says what does not fit.
 	Err error
 
-	// Partial is what could be read of data that does not fit, in the type of
-	// its shape, or nil if the shape cannot be told. The members that Err is
-	// about are zero in it. Methods such as [Event.Recipient] look here too. It
-	// is for reading: what is written is Raw.
+	// Partial contains the valid fields of data that does not match its payload
+	// type, or nil if the type is unknown. The fields that Err is about are
+	// zero in it. Methods such as [Event.Recipient] use it. It is for reading:
+	// MarshalJSON writes Raw.
 	Partial Data
 }
 

@@ -8,13 +8,13 @@ import (
 
 // MarshalJSON implements [json.Marshaler].
 //
-// An event that came from [Parse] is written as it came, with the members that
-// this package does not know. Of one that was changed since, the changes are
-// written and all the rest is as it came; a changed array is written as a whole.
+// For an event from [Parse], it writes the original JSON, including unknown
+// fields, with all changes that were made since. A changed array is written as
+// a whole.
 //
-// An event that was built is written in the envelope that the specification shows
-// for its name: the general one for those of [Data] whose times are [time.Time],
-// the compliance envelope for all others.
+// For other events, it writes the envelope of the specification for the event's
+// name: the general envelope if the times of [Data] are [time.Time], otherwise
+// the compliance envelope.
 func (e Event) MarshalJSON() ([]byte, error) {
 	now, err := e.encode()
 	if err != nil || e.raw == "" {
@@ -64,7 +64,7 @@ type complianceEnvelope struct {
 	Data           Data      `json:"data"`
 }
 
-// generalEnvelope has the members of the other one only if somebody set them.
+// generalEnvelope contains fields of the other envelope only if they were set.
 type generalEnvelope struct {
 	Event     string    `json:"event"`
 	Timestamp time.Time `json:"timestamp"`
@@ -100,7 +100,7 @@ func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	}
 	for name, value := range nowMembers {
 		if bytes.Equal(wasMembers[name], value) {
-			continue // as it came, also if it was absent
+			continue // unchanged, even if it was absent
 		}
 		merged, err := merge(rawMembers[name], wasMembers[name], value)
 		if err != nil {

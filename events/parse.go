@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ParseError says what is wrong with a delivery, and where. It holds nothing of
-// the delivery but names of members, so that it may be logged.
+// ParseError describes an invalid part of a delivery. It contains names of
+// fields but no values, so it can be logged.
 type ParseError struct {
 	// Offset is the place in the body, in bytes from its start.
 	Offset int64
@@ -33,15 +33,15 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("events: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Parse decodes the body of a delivery, in either envelope: the body decides
-// which, not the name of the event.
+// Parse decodes the body of a delivery. It recognizes both envelopes by their
+// fields, not by the name of the event.
 //
-// The error is a [*ParseError] if the body is not a JSON object, or if it has no
-// event name. All else that does not fit is no error: of the envelope,
-// [Event.Mismatch] says what, and if it is the data, the event has [Unknown] data
-// that says why.
+// The error is a [*ParseError] if the body is not a JSON object or has no event
+// name. Other invalid parts cause no error: [Event.Mismatch] reports them for
+// the envelope, and invalid data becomes [Unknown], which contains the reason.
 //
-// The body may be changed afterwards. Strings in the event share one copy of it.
+// The body can be changed after the call. Strings in the event share one copy
+// of it.
 func Parse(body []byte) (*Event, error) {
 	e, mistake := parse(string(body))
 	switch {
@@ -55,7 +55,7 @@ func Parse(body []byte) (*Event, error) {
 	return nil, &ParseError{Path: "event", Want: "the name of an event", Event: e}
 }
 
-// parse returns an event if text is JSON, and the first mistake in its envelope.
+// parse returns an event if text is JSON, and the first error in its envelope.
 func parse(text string) (*Event, *jsonscan.Error) {
 	c := jsonscan.New(text)
 	env := envelope{Event: Event{raw: text}}
@@ -80,7 +80,7 @@ type envelope struct {
 	data                 jsonscan.Cursor // before the data
 	hasData              bool
 	shape                string // the name of the event when its data was read
-	room                 *Event // beside the data that was read; nil if there is none
+	room                 *Event // in the same allocation as the data; nil if there is none
 }
 
 func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
@@ -153,7 +153,7 @@ func (env *envelope) finish() *Event {
 	return env.room
 }
 
-// readData reads the data as that of the event that has been named.
+// readData reads the data of the named event.
 func (env *envelope) readData(c *jsonscan.Cursor) {
 	start := c.Offset()
 	var data Data

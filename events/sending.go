@@ -47,9 +47,9 @@ func ofCampaign(id ID) SendingType {
 }
 
 // Recipient returns the address of the contact that the event is about, or ""
-// if it carries none: then [Event.EmailID] tells which email to look up. Of
-// SuppressedEmail.Added it is the entry that was added to the suppression list,
-// which may stand for many addresses, as *@example.com does.
+// if the event does not contain it; then look up the email with
+// [Event.EmailID]. For SuppressedEmail.Added it is the added entry of the
+// suppression list, which can match many addresses, for example *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -73,9 +73,9 @@ func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 // it as a number and others as a string: compare what [ID.String] returns.
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
-// Bounce returns what the receiving server said, and whether the event tells: of
-// Email.Bounced all do but those of the Email API, whose email is to be looked up
-// with GET /v2/emails/{email_id} by [Event.EmailID]. No other event does.
+// Bounce returns the bounce and whether the event contains it. Email.Bounced
+// events contain it, except from the Email API: look up their email with GET
+// /v2/emails/{email_id} and [Event.EmailID]. Other events do not contain it.
 func (e *Event) Bounce() (_ BounceDetail, told bool) {
 	b := bounceOf(known(e.Data))
 	return b, b != (BounceDetail{})

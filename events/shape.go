@@ -20,7 +20,8 @@ func object[T any, P interface {
 	return P(&v.data), &v.event
 }
 
-// readEmailBounced reads the data of Email.Bounced, of which there are four shapes.
+// readEmailBounced reads the data of Email.Bounced in one of its four payload
+// types.
 func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
@@ -35,7 +36,8 @@ func readEmailBounced(c *jsonscan.Cursor) (Data, *Event) {
 	return noShape(c)
 }
 
-// readEmailReportedAsSpam reads that of Email.ReportedAsSpam, in the same way.
+// readEmailReportedAsSpam reads the data of Email.ReportedAsSpam in the same
+// way.
 func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
 	switch sentBy(*c) {
 	case SendingTypeCampaign:
@@ -55,9 +57,9 @@ func noShape(c *jsonscan.Cursor) (Data, *Event) {
 	return nil, new(Event)
 }
 
-// sentBy looks ahead for how the email of a bounce or complaint was sent: with a
-// member bounce or fbl by what the members beside it name, without one through the
-// Email API. Names that the platform may add to either do not change that.
+// sentBy looks ahead to find out how the email of a bounce or complaint was
+// sent. Data without bounce or fbl comes from the Email API. Otherwise the
+// names of the other fields decide. Additional fields do not change the result.
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

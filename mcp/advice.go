@@ -69,7 +69,7 @@ func advice(err error) string {
 		return `It is not known whether the contact was created. Do not create it again before you have looked: call with operation "list" and filter "email:ADDRESS".`
 	case errors.Is(err, client.ErrContactExists):
 		return `Nothing was done: the address is on the list already. See it with operation "list" and filter "email:ADDRESS".`
-	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without, it is not the platform that answers
+	case errors.Is(err, client.ErrNotFound) && len(details(err)) > 0: // without details, the response may not come from the platform
 		return "Nothing was done: this account has no list with this list_id. Ask the user for the right one."
 	case errors.Is(err, client.ErrUnauthorized):
 		return "Nothing was done: the platform does not accept the access token. Calling again does not help; tell the user to check the token that this server is set up with."
@@ -95,7 +95,7 @@ func details(err error) []client.ErrorDetail {
 	return failed.Details
 }
 
-// waiting says how long the platform asks to wait.
+// waiting returns how long the platform asked to wait.
 func waiting(err error) string {
 	var failed *client.Error
 	if errors.As(err, &failed) && failed.RetryAfter > 0 {

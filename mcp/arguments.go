@@ -30,9 +30,8 @@ func (e argumentsError) Error() string {
 	return text
 }
 
-// read finds the operation of a call and checks the arguments against the tool's
-// input schema. Empty arguments count as omitted, because some assistants send
-// every argument.
+// read finds the operation and validates its arguments against the tool's input
+// schema. Empty arguments, which some assistants send, count as omitted.
 func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	arguments, unknown, err := parseArguments(given, t.input().Properties)
 	if err != nil {
@@ -57,7 +56,7 @@ func (t *tool) read(given json.RawMessage) (operation, json.RawMessage, error) {
 	return op, clean, err
 }
 
-// setOnlyOperation names the operation if that is left out and there is but one.
+// setOnlyOperation sets an omitted operation if the tool has only one.
 func (t *tool) setOnlyOperation(arguments map[string]any) {
 	if _, given := arguments["operation"]; given || len(t.operations) != 1 {
 		return
@@ -214,7 +213,7 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	return wrong
 }
 
-// mistake returns what is wrong with the value of an argument, or nothing.
+// mistake returns an error text for an invalid argument, or "".
 func mistake(s *jsonschema.Schema, v any) string {
 	switch s.Type {
 	case "integer":

@@ -1,57 +1,56 @@
-// Package mcp puts the email platform in front of AI assistants, as a server of
-// the Model Context Protocol. "The specification" in this documentation is the
-// platform's interface document.
+// Package mcp provides tools for AI assistants as a server of the Model Context
+// Protocol. "Specification" in this documentation is the file
+// docs/specification.md of the repository.
 //
-//	server := mcp.NewServer(c, mcp.Options{})           // for one account, such as over stdio
-//	handler, err := mcp.Handler(cfg, mcp.Options{})     // over HTTP, each caller with a token of its own
+//	server := mcp.NewServer(c, mcp.Options{})           // for one account, for example over stdio
+//	handler, err := mcp.Handler(cfg, mcp.Options{})     // over HTTP, each caller with its own token
 //
-// The command emailplatform-mcp is both, ready to run.
+// Command emailplatform-mcp is a ready-made program for both.
 //
 // # Tools
 //
-// There are the two tools that the specification names ("What the service does"):
+// There are two tools (specification, "What the service does"):
 //
 //	Tool      Operation  Required         Optional
 //	contacts  list       list_id          page, per_page, sort, filter
 //	contacts  create     list_id, email   custom_attributes
 //	tags      list                        page, per_page
 //
-// Every call names its operation, which may be left out where there is but one. A
-// list is answered a page at a time, of 50 items unless per_page says otherwise and
-// never of more than 100, with the number of items on all pages and the number of
-// the next page. Answers are structured content that follows the tool's output
-// schema, and a text that holds all of it, a line for each item, for assistants
-// that read text alone. Values of attributes of more than 300 characters are cut
-// there.
+// A call can omit the operation if the tool has only one. A list returns one
+// page, with 50 items by default and at most 100, the total number of items and
+// the number of the next page. Results are structured content according to the
+// tool's output schema. They are also text, with one line per item, for
+// assistants that read only text; it truncates attribute values to 300
+// characters.
 //
 // # Errors
 //
-// What an assistant can do something about is a tool error, never an error of
-// the protocol: its text says which arguments to correct and how, or when to
-// try again, or that the account's owner has to act. All mistakes in the
-// arguments are reported at once, and nothing is sent then. Mistakes that the
-// platform finds are passed on in its own words. If a creation may or may not
-// have been carried out, the error says so and how to find out.
+// Errors that an assistant can act on are tool errors, never protocol errors.
+// The text says which arguments to correct, when to retry, or that the
+// account's owner must act. All invalid arguments are reported together, and
+// nothing is sent. Error messages of the platform are passed on unchanged. If
+// the outcome of a create operation is unknown, the error says so and how to
+// check it.
 //
 // # Tokens
 //
-// A server from [NewServer] uses the token of its client. Behind [Handler] each
-// request carries a token of its own, in the header Authorization, with which
-// alone the platform is asked: callers see their own account and no other. A
-// request without one is answered 401, and so is a call whose token the platform
-// does not accept, with the challenge of the protocol's chapter on authorization.
-// No answer and no log record holds a token.
+// A server from [NewServer] uses the token of its client. With [Handler], each
+// request contains its own token in the Authorization header. The handler uses
+// only this token, so callers see only their own account. A request without a
+// token, and a call whose token the platform rejects, get 401 with the
+// challenge of the protocol's authorization chapter. Results and log records
+// never contain a token.
 //
 // # HTTP
 //
-// [Handler] speaks streamable HTTP without sessions, so that any number of
-// processes can serve the same callers. A page in a browser cannot reach it:
-// requests from other origins are refused, and so are host names other than
-// loopback ones and those in [Options.AllowedHosts].
+// [Handler] serves streamable HTTP without sessions, so any number of processes
+// can serve the same callers. It rejects requests from other origins, which
+// protects against web pages, and requests for host names except loopback names
+// and [Options.AllowedHosts].
 //
 // # Concurrency
 //
-// Servers and handlers are safe for concurrent use by any number of sessions
-// and calls. A call is bounded by its caller's context and by 45 seconds,
-// because assistants commonly give up after a minute.
+// Servers and handlers are safe for concurrent use. Each call is limited by its
+// caller's context and by 45 seconds, because assistants commonly time out
+// after a minute.
 package mcp

@@ -17,16 +17,16 @@ import (
 )
 
 // Handler returns a handler that serves the tools over streamable HTTP, without
-// sessions, on whatever path it is mounted on. Each request must carry the header
-// "Authorization: Bearer TOKEN", and the platform is asked with that token. cfg
-// says all else about the client; that it holds a token itself is an error, as is
-// what [client.New] refuses.
+// sessions, on any path. Each request must contain the header "Authorization:
+// Bearer TOKEN", and the platform gets this token. cfg configures the client.
+// It is an error if cfg contains a token, or if [client.New] rejects cfg.
 //
-// A request that names another host than a loopback one or one of
-// [Options.AllowedHosts] is answered 403, as is one that a browser sends for a
-// page of another origin; one without a usable token 401; one larger than 64 KiB
-// 413; a batch of more than 50 messages 400; and one beyond [Options.MaxConcurrent] 503.
-// The results of a request have at most 1 MiB. A token that the platform does not know shows when a tool is called.
+// A request gets 403 if its host is neither a loopback name nor in
+// [Options.AllowedHosts], or if a browser sends it from a page of another
+// origin. It gets 401 without a valid token, 413 if it is larger than 64 KiB,
+// 400 if it is a batch of more than 50 messages, and 503 beyond
+// [Options.MaxConcurrent]. The results of a request have at most 1 MiB. Tokens
+// that the platform rejects are detected when a tool is called.
 // (Specification: Authentication.)
 func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
@@ -74,7 +74,7 @@ func withToken(cfg client.Config, token string) (*client.Client, error) {
 	return client.New(cfg)
 }
 
-// requireToken answers 401 to a request without a token that can be sent on.
+// requireToken returns 401 for a request without a valid token.
 func requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sendable(bearer(r.Header)) {
@@ -88,19 +88,19 @@ func requireToken(next http.Handler) http.Handler {
 	})
 }
 
-// verdict is an answer that becomes a 401 with the challenge of the protocol's
-// authorization chapter, if the platform does not accept the caller's token: an
-// error of the tool would have assistants keep the token.
+// verdict is a response that becomes a 401 with the challenge of the protocol's
+// authorization chapter if the platform rejects the caller's token. With a tool
+// error, assistants would keep the token.
 type verdict struct {
 	http.ResponseWriter
 
 	refused atomic.Bool // the token
-	instead bool        // a 401 stands instead of the answer
+	instead bool        // a 401 replaces the response
 }
 
 type verdictKey struct{}
 
-// refuseToken has the request of ctx, if it is one over HTTP, answered by 401.
+// refuseToken makes the HTTP request of ctx, if there is one, return 401.
 func refuseToken(ctx context.Context) {
 	if v, ok := ctx.Value(verdictKey{}).(*verdict); ok {
 		v.refused.Store(true)

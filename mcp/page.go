@@ -8,13 +8,13 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Sizes of a page. The platform may answer with fewer items.
+// Page sizes. The platform may return fewer items.
 const (
 	defaultPerPage = 50
 	maxPerPage     = 100 // of the platform, and what an assistant can make use of
 )
 
-// pageInput says which page is asked for.
+// pageInput selects a page.
 type pageInput struct {
 	Page    int64 `json:"page"`
 	PerPage int64 `json:"per_page"`
@@ -30,7 +30,7 @@ func (in pageInput) withDefaults() pageInput {
 	return in
 }
 
-// pageOutput says which page is answered and whether there are more.
+// pageOutput describes the returned page.
 type pageOutput struct {
 	Page     int64  `json:"page"`
 	PerPage  int64  `json:"per_page"`
@@ -49,9 +49,9 @@ func pageProperties() map[string]*jsonschema.Schema {
 	}
 }
 
-// bound returns the items of a page, no more than an answer may hold, and what
-// to say about the page. What the platform answered counts; where it says
-// nothing, what was asked for.
+// bound returns the items of a page, up to the maximum of a result, and the
+// description of the page. Values of the platform's response take precedence
+// over the request.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
 	if p.Page > 0 {

@@ -136,8 +136,8 @@ func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
 	return o
 }
 
-// once believes a store only as far as it can be true: one that calls a
-// success what was not called, or failed, would cost the event.
+// once checks the result of a store: if it reports success for a function that
+// was not called or that failed, the event would be lost.
 func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	var called, failed atomic.Bool
 	ran, err = h.opts.Once.Do(ctx, d.Key, func(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (h *handler) once(ctx context.Context, d *Delivery) (ran bool, err error) {
 	return ran, err
 }
 
-// status never answers success for an event that nobody has handled.
+// status never returns success for an event that was not handled.
 func status(ran bool, err error) int {
 	var refused *refusal
 	switch {
@@ -171,8 +171,7 @@ func status(ran bool, err error) int {
 	return http.StatusInternalServerError
 }
 
-// answer tells the sender why it was refused, but nothing of what went wrong
-// inside.
+// answer sends the response, without details of internal errors.
 func answer(w http.ResponseWriter, o Outcome) {
 	text := http.StatusText(o.Status)
 	if refused := (*refusal)(nil); errors.As(o.Err, &refused) {

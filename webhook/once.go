@@ -97,7 +97,7 @@ func (m *MemoryOnce) Do(ctx context.Context, key string, fn func(context.Context
 		return false, err
 	}
 	succeeded := false
-	defer func() { m.end(key, succeeded) }() // also when fn panics
+	defer func() { m.end(key, succeeded) }() // even if fn panics
 	err = fn(ctx)
 	succeeded = err == nil
 	return true, err
@@ -134,7 +134,7 @@ func (m *MemoryOnce) end(key string, succeeded bool) {
 func (m *MemoryOnce) forgetLocked() {
 	for len(m.order) > 0 && (len(m.order) > m.maxEntries || time.Since(m.order[0].at) >= m.maxAge) {
 		delete(m.handled, m.order[0].key)
-		m.order[0] = record{} // append moves the slice only now and then: let go of the text at once
+		m.order[0] = record{} // append moves the slice only occasionally, so release the text now
 		m.order = m.order[1:]
 	}
 }

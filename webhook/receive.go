@@ -48,11 +48,11 @@ func FromContext(ctx context.Context) (Delivery, bool) {
 	return *d, true
 }
 
-// refusal is the answer to a request that brings no event.
+// refusal is the response to a rejected request.
 type refusal struct {
 	status int
-	reason error // what the sender is told
-	detail error // what only the log is told; may be nil
+	reason error // sent to the sender
+	detail error // only logged; may be nil
 }
 
 func (r *refusal) Error() string {
@@ -127,7 +127,7 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	// bytes.MinRead more.
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
-		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // ours, or that of a handler before us
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from our reader or from an outer handler
 			return nil, &refusal{http.StatusRequestEntityTooLarge, errTooLarge, fmt.Errorf("limit %d bytes", tooLarge.Limit)}
 		}
 		return nil, &refusal{http.StatusBadRequest, errBrokenOff, err}
@@ -148,8 +148,8 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// fresh holds the event's own time against the age limit. One that tells no
-// time has the zero time: long ago.
+// fresh checks the event's time against the age limit. An event without a time
+// is too old.
 func (rc *receiver) fresh(event *events.Event) error {
 	if rc.opts.MaxAge <= 0 {
 		return nil

@@ -21,7 +21,7 @@ const opLookup = "getEmail"
 // for each retry, and the metrics of calls.
 func (t *Telemetry) Observe(ctx context.Context, op string) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", op)
-	// Internal, which is the default kind: the client's spans are those of otelhttp below it.
+	// Internal, the default kind: the client spans come from otelhttp.
 	ctx, span := t.tracer.Start(ctx, "emailplatform "+op, trace.WithAttributes(operation))
 	return ctx, client.Observer{
 		Retry: func(o client.Observation) {
@@ -44,7 +44,7 @@ func (t *Telemetry) Observe(ctx context.Context, op string) (context.Context, cl
 	}
 }
 
-// result is what is known of the last answer.
+// result returns the attributes of the last response.
 func result(o client.Observation) (set []attribute.KeyValue) {
 	if o.StatusCode != 0 {
 		set = append(set, semconv.HTTPResponseStatusCode(o.StatusCode))

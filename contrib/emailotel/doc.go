@@ -1,7 +1,6 @@
-// Package emailotel tells OpenTelemetry what the client and the receiver of
-// webhooks do: spans and metrics of calls and of events. Requests and answers on
-// the wire are the business of otelhttp, which goes around the transport and
-// around the handler.
+// Package emailotel records OpenTelemetry spans and metrics of client calls and
+// webhook events. For the HTTP requests and responses, use otelhttp as a
+// wrapper of the transport and of the handler.
 //
 //	telemetry, err := emailotel.New(emailotel.Options{})
 //	…
@@ -24,29 +23,29 @@
 //	                                     http.response.status_code, error.type; an event for each retry
 //	      HTTP GET (client, otelhttp)    one for each attempt
 //
-// Each page of an iterator and each batch of an import is a span below that of
-// the caller's context.
+// Each page of an iterator and each batch of an import has a span, whose parent
+// is the span of the caller's context.
 //
 // # Metrics
 //
 //	emailplatform.client.call.duration         s          operation, error.type
-//	emailplatform.client.lookup.queue.duration s          how long lookups waited for their turn
+//	emailplatform.client.lookup.queue.duration s          time that lookups waited for the rate limiter
 //	emailplatform.client.requests              {request}  operation, error.type: retries included
 //	emailplatform.webhook.delivery.duration    s          outcome, status, event
 //	messaging.process.duration                 s          event, error.type
 //
-// The outcome of a delivery is handled, duplicate, in_flight, unverified, refused
-// or failed. An error.type is an HTTP status, timeout, canceled, panic or _OTHER.
-// Events whose name this version does not know are called _OTHER, so that the
-// number of series is bounded.
+// The outcome of a delivery is handled, duplicate, in_flight, unverified,
+// refused or failed. An error.type is an HTTP status, timeout, canceled, panic
+// or _OTHER. Unknown event names are recorded as _OTHER, which limits the
+// number of series.
 //
-// The names follow the semantic conventions 1.43.0, whose messaging part is in
-// development: they may change with a minor version of this module.
+// The names follow the semantic conventions 1.43.0. Their messaging part is in
+// development, so these names may change in a minor version of this module.
 //
-// # No addresses
+// # Privacy
 //
-// No attribute holds an address of a recipient, a token or a secret, nor does a
-// status: errors are told by their type, never by their text. otelhttp writes the
-// URL of each request, and some of the platform's paths hold an address:
-// [Transport] keeps it from that.
+// Attributes and statuses contain no address of a recipient, token or secret.
+// Errors are recorded by type, never by text. otelhttp records the URL of each
+// request, and some paths of the platform contain an address; [Transport]
+// removes it.
 package emailotel

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// redacted is what the conventions want in the place of what must not be told.
+// redacted replaces values that must not be recorded, as the conventions
+// require.
 const redacted = "REDACTED"
 
 type urlKey struct{}
 
 // Transport returns a transport that instrument, such as otelhttp.NewTransport,
-// watches without seeing an address: what stands for one in the path and all
-// values of the query but those of page, per_page, sort and with_count are
-// REDACTED in the URLs that it sees, and user and password are gone. base, which
-// is http.DefaultTransport if nil, gets each request as it is.
+// wraps without seeing an address. In the URLs that it sees, addresses in the
+// path and all query values except page, per_page, sort and with_count are
+// REDACTED, and user and password are removed. base gets each request
+// unchanged; the default is http.DefaultTransport.
 //
 // Headers are not changed: instrument must not record Authorization.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
@@ -28,7 +29,7 @@ func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.R
 
 type hide struct{ next http.RoundTripper }
 
-// RoundTrip hides the URL from those behind it.
+// RoundTrip hides the URL from the instrument.
 func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
 	hidden.URL = redact(r.URL)
@@ -39,8 +40,8 @@ func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// CloseIdleConnections lets [http.Client.CloseIdleConnections] through, if the
-// instrument does.
+// CloseIdleConnections calls CloseIdleConnections of the next transport, if it
+// has this method.
 func (t hide) CloseIdleConnections() { closeIdle(t.next) }
 
 type restore struct{ next http.RoundTripper }
@@ -62,7 +63,7 @@ func closeIdle(t http.RoundTripper) {
 	}
 }
 
-// redact keeps what tells an operation from others, and nobody from anybody.
+// redact keeps the parts that identify the operation and removes personal data.
 func redact(u *url.URL) *url.URL {
 	if u == nil {
 		return nil

@@ -19,15 +19,15 @@ import (
 // Handler is a function of [webhook.NewHandler].
 type Handler = func(context.Context, *events.Event) error
 
-// Handle goes around the function of [webhook.NewHandler]: a consumer's span of
-// the handling, below that of the request, and its duration.
+// Handle wraps the function of [webhook.NewHandler]. It records a consumer span
+// for the handling, whose parent is the span of the request, and its duration.
 func (t *Telemetry) Handle(fn Handler) Handler {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleLater is [Telemetry.Handle] for a worker that takes events from a queue:
-// a trace of its own, linked to that of the receipt. Keep the span context of
-// the receipt, trace.SpanContextFromContext(ctx), with the event.
+// HandleLater is [Telemetry.Handle] for a worker that takes events from a
+// queue. It starts a new trace with a link to the receipt. Store the span
+// context of the receipt, trace.SpanContextFromContext(ctx), with the event.
 func (t *Telemetry) HandleLater(receipt trace.SpanContext, fn Handler) Handler {
 	return func(ctx context.Context, e *events.Event) error {
 		return t.process(ctx, e, fn, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: receipt}))

@@ -1,7 +1,7 @@
-// Package pgstore remembers handled webhook events in PostgreSQL, in the
-// transaction of what their handler writes: both are committed, or neither is.
-// So what a handler writes there happens exactly once, even when a process or
-// the database is killed at any moment.
+// Package pgstore is a deduplication store for webhook events in PostgreSQL. It
+// uses the transaction of the handler: the key of the event and the data that
+// the handler writes are committed together. So these writes happen exactly
+// once, even if the process or the database crashes.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -13,48 +13,44 @@
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool)})
 //
-// The package sqlonce does the same for database/sql, with any driver.
+// Package sqlonce does the same for database/sql, with any driver.
 //
 // # The handler
 //
-// A handler uses [Tx], and nothing else, for what must happen exactly once. What
-// it does elsewhere, such as a request to another service, happens at least once:
-// it is done before the commit, and done again if that fails.
+// Only writes through [Tx] happen exactly once. Other effects, such as a
+// request to another service, happen at least once: they come before the
+// commit, and again if the commit fails.
 //
-// A handler that takes a second connection from the pool of the store may wait
-// for ever: every connection may be held by a handler that waits for another one.
-// Use Tx, or a pool of its own.
+// Each handler holds one connection and an open transaction while it runs. Size
+// the pool for the number of concurrent handlers. Never acquire a second
+// connection from the same pool in a handler: this can deadlock. Use Tx, or a
+// separate pool. For long work, insert a job into a queue in the transaction.
 //
-// The transaction is open, and its connection taken, for as long as the handler
-// runs. The pool needs as many connections as events are to be handled at the
-// same time. Work that takes long, or calls others, belongs into a queue: insert
-// the job in the transaction.
-//
-// Do sets READ COMMITTED, whatever the default of the database is.
+// The transaction is always READ COMMITTED.
 //
 // # Failures
 //
-// When the handler fails, panics, or its context ends, everything is rolled back.
-// When a process dies, PostgreSQL rolls back as soon as it learns of it: at once
-// when the process is killed; when the machine is cut off, by the keepalive of
-// TCP, after more than two hours by default. Set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server, or
-// idle_in_transaction_session_timeout to more than a handler takes. Until then
-// the event is answered with 503, and delivered again.
+// If the handler fails or panics, or if its context ends, everything is rolled
+// back. If a process crashes, PostgreSQL rolls back as soon as it detects the
+// closed connection. If the machine loses its network, this depends on TCP
+// keepalive, by default more than two hours. Set tcp_keepalives_idle,
+// tcp_keepalives_interval and tcp_keepalives_count on the server, or set
+// idle_in_transaction_session_timeout to more than the duration of a handler.
+// Until the rollback, deliveries of the event get 503 and are retried.
 //
-// When the connection is lost during the commit, nobody knows whether it was
-// carried out. The platform delivers again: if it was, the event is a duplicate.
-// All this holds as long as the database keeps what it has committed: with
-// synchronous_commit off, a crash of it loses events that were acknowledged.
+// If the connection is lost during the commit, its outcome is unknown. The
+// platform delivers the event again: if it was committed, it is a duplicate.
+// This requires a durable database: with synchronous_commit off, a crash of the
+// database can lose acknowledged events.
 //
 // # PgBouncer
 //
-// Everything happens in one transaction, so that transaction mode will do. pgx
-// prepares statements by default, which PgBouncer before 1.21 does not bear: add
-// default_query_exec_mode=exec to the URL.
+// The store needs only one transaction per event, so transaction mode works.
+// pgx prepares statements by default, which PgBouncer before 1.21 does not
+// support: add default_query_exec_mode=exec to the URL.
 //
-// # Clean-up
+// # Cleanup
 //
-// The table grows by about 150 bytes an event. Call [Once.Forget] once an hour, or
-// once a day, in any of the processes.
+// The table grows by about 150 bytes per event. Call [Once.Forget] hourly or
+// daily in any of the processes.
 package pgstore

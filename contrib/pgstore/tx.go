@@ -14,14 +14,15 @@ var ErrTxEnd = handled.ErrEnded
 
 type txKey struct{}
 
-// Tx returns the transaction of the event whose handler was called with ctx: what
-// is written with it is committed together with the event's key. It reports false
-// for any other context.
+// Tx returns the transaction of the event that is being handled with ctx. Its
+// writes are committed together with the event's key. For any other context it
+// returns false.
 //
-// Commit and Rollback do nothing but return [ErrTxEnd]; Begin makes a savepoint,
-// which may be rolled back. A statement that fails outside of a savepoint fails
-// the transaction, and so the event, even if the handler ignores the error. It
-// must not be used after the handler has returned, nor by two goroutines at once.
+// Commit and Rollback only return [ErrTxEnd]. Begin creates a savepoint, which
+// can be rolled back. A statement that fails outside a savepoint fails the
+// transaction and so the event, even if the handler ignores the error. The
+// transaction is not safe for concurrent use, and must not be used after the
+// handler has returned.
 func Tx(ctx context.Context) (pgx.Tx, bool) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	return tx, ok

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// patience is how long an answer of Redis is awaited. go-redis has time-outs of
-// its own, longer ones by default, and by default does not look at the context.
+// patience is the timeout for a response of Redis. The timeouts of go-redis are
+// longer by default, and by default it ignores the context.
 const patience = 2 * time.Second
 
 var errNoAnswer = errors.New("redisstore: Redis does not answer within 2 seconds")
 
-// call is one call to Redis that is under way.
+// call is one call to Redis in progress.
 type call[T any] struct {
 	done  chan struct{} // closed when value and err are there
 	value T
 	err   error
 }
 
-// start calls f. The context of f does not end with ctx: go-redis would close
-// the connection, and nobody would know whether the script has run.
+// start calls f. The context of f does not end with ctx, because go-redis would
+// then close the connection, and it would be unknown whether the script has
+// run.
 func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
 	c := &call[T]{done: make(chan struct{})}
 	go func() {
@@ -48,8 +49,8 @@ func (c *call[T]) wait(ctx context.Context) (T, error) {
 	}
 }
 
-// then calls f in the background after the call has ended, so that it undoes
-// what the call did, however late.
+// then calls f in the background after the call has ended. f can undo the call,
+// even late.
 func (c *call[T]) then(f func()) {
 	go func() {
 		<-c.done

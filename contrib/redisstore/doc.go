@@ -1,6 +1,5 @@
-// Package redisstore keeps in Redis what several processes that use the SDK
-// must share: whose turn it is to look an email up, and which events were
-// handled.
+// Package redisstore shares state in Redis between processes that use the SDK:
+// a rate limiter for lookups and a deduplication store for webhook events.
 //
 //	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 //
@@ -11,36 +10,37 @@
 //
 //	h := webhook.NewHandler(verifier, handle, webhook.Options{Once: redisstore.NewOnce(rdb, redisstore.OnceOptions{})})
 //
-// Any client of go-redis will do: for one server, Sentinel, Ring or Cluster.
-// Redis 5 or newer, or Valkey. Everything is safe for concurrent use.
+// It accepts any client of go-redis: for one server, Sentinel, Ring or Cluster.
+// It requires Redis 5 or newer, or Valkey. All types are safe for concurrent
+// use.
 //
 // # Time
 //
-// All times are the server's. The clocks of the processes do not matter, and a
-// clock of the server that jumps, as it may when another server takes over,
-// stops nobody for longer than a turn or a lease takes.
+// All times are from the clock of the server, so the clocks of the processes do
+// not matter. If the server's clock jumps, for example after a failover, a
+// caller is blocked at most for the duration of a slot or a lease.
 //
 // # Leases
 //
-// Redis cannot see a process die. So a turn and an event belong to a process
-// for the time of a lease, which it renews every third of it, for as long as it
-// takes. A process that dies is waited for until its lease has run out; one that
-// stands still for longer than that, in a debugger or a suspended machine, is
-// taken for dead, and somebody else does what it did. For a lookup this means at
-// worst a refusal, which the client waits out. For an event it means that it may
-// be handled twice: see [Once].
+// Redis cannot detect that a process crashed. So a slot and an event belong to
+// a process for the duration of a lease, which the process renews after every
+// third of it. After a crash, the lease must expire. If a process is suspended
+// for longer than its lease, for example in a debugger, another process takes
+// over. For a lookup, the worst case is a rejected request, which the client
+// retries. An event may be handled by both: see [Once].
 //
-// # When Redis is away
+// # If Redis is unavailable
 //
-// An answer is awaited for 2 seconds, whatever the time-outs of the client.
-// Then the limiter asks [LimiterOptions].Fallback, and [Once] returns an error,
-// so that the platform delivers the event again. An event is never lost: what
-// Redis forgets is handled again.
+// The timeout for a response is 2 seconds, whatever the timeouts of the client.
+// Then the limiter uses [LimiterOptions].Fallback, and [Once] returns an error,
+// so the platform retries the delivery. An event is never lost: if Redis loses
+// its key, the event is handled again.
 //
 // # Settings of the server
 //
-// Redis must not evict keys (maxmemory-policy noeviction, its default): what it
-// evicts is forgotten without a word, and handled again. With noeviction a full
-// server answers an error, which is noticed. Without persistence a restart
-// forgets everything; with appendfsync everysec, the last second.
+// Redis must not evict keys (maxmemory-policy noeviction, the default): an
+// event whose key was evicted is handled again without a warning. With
+// noeviction, a full server returns an error, which is logged. Without
+// persistence, a restart deletes all keys; with appendfsync everysec, a crash
+// loses the last second.
 package redisstore

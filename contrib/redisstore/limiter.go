@@ -50,14 +50,14 @@ type LimiterOptions struct {
 	// ones, and keep apart only under a Key of their own choice. It is not secret.
 	Key string
 
-	// Fallback is asked for turns while Redis cannot be: a
-	// [client.NewLookupLimiter] keeps at least the lookups of this process apart,
-	// and the client waits out what the platform refuses. If nil, lookups fail
-	// while Redis is away.
+	// Fallback is used while Redis is unavailable. A [client.NewLookupLimiter]
+	// still limits the lookups of this process, and the client retries the
+	// lookups that the platform rejects. If nil, lookups fail while Redis is
+	// unavailable.
 	Fallback client.LookupLimiter
 
-	// Logger gets a warning for each call that Redis did not answer as it should.
-	// It never gets a token. If nil, it is slog.Default at that moment.
+	// Logger gets a warning for each failed call to Redis, never with a token.
+	// The default is slog.Default at the time of the call.
 	Logger *slog.Logger
 }
 
@@ -77,18 +77,19 @@ type limiter struct {
 	watchers watchers
 }
 
-// NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
-// the Redis of rdb: there is one queue for each user and account, first come
-// first served, whichever process asks. Users are told apart by the first token
-// of their client, unless [LimiterOptions].Key names them.
+// NewLookupLimiter returns a [client.LookupLimiter] for all processes that
+// share the Redis of rdb. There is one queue for each user and account, first
+// come first served across processes. The first token of a client identifies
+// the user, unless [LimiterOptions].Key is set.
 //
-// A process that waits sleeps until its turn can come, and asks again: a turn
-// costs about four calls, however many wait. While several wait, the process
-// listens on one connection for those who give up. A process that dies loses its
-// place, and its turn when the lease ends. If rdb is nil, NewLookupLimiter panics.
+// A waiting process sleeps until its slot may be free, and then asks Redis: a
+// slot costs about four calls, whatever the length of the queue. If several
+// callers wait, the process subscribes to a channel on one connection to learn
+// of callers that leave the queue. A process that crashes loses its place, and
+// its slot when the lease expires. If rdb is nil, NewLookupLimiter panics.
 //
-// A turn is ended before the function that ends it returns, unless Redis takes
-// more than 2 seconds for it; then the lease ends it.
+// The release function returns after the slot is released, unless Redis takes
+// more than 2 seconds; then the lease ends the slot.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 	return newLimiter(rdb, opts)
 }
@@ -111,7 +112,7 @@ func lease(d, standard time.Duration) time.Duration {
 	return max(d, leastLease)
 }
 
-// place is what the script answers.
+// place is the result of the script.
 type place struct {
 	mine   bool
 	wait   time.Duration // when to ask again: the turn cannot come before
@@ -193,7 +194,7 @@ func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) err
 	if p.ahead > 0 && w.leave == nil {
 		err := l.watchers.join(ctx, l.rdb, l.base(key)+":left", w)
 		if err == nil {
-			return nil // somebody may have gone before it could be heard: ask again
+			return nil // a caller may have left before the subscription: check again
 		}
 		l.warn(ctx, "subscribe", err)
 	}

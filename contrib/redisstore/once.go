@@ -19,11 +19,11 @@ import (
 //go:embed once.lua
 var onceLua string
 
-// ErrLeaseLost means that the lease of an event ran out while its function was
-// running, and that another process has taken the event since: it may be handled
-// twice. It is the cause of the function's context ([context.Cause]) as soon as
-// it is known, and it is logged, at level error, when the function succeeds
-// nevertheless.
+// ErrLeaseLost means that the lease of an event expired while its function was
+// running, and that another process took the event, so it may be handled by
+// both. It becomes the cause of the function's context ([context.Cause]) as
+// soon as it is detected. If the function succeeds nevertheless, it is logged
+// at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
 // OnceOptions change what is remembered. The zero value is a good default. All
@@ -32,9 +32,9 @@ type OnceOptions struct {
 	// Prefix begins all keys, "emailplatform:" if empty.
 	Prefix string
 
-	// Lease is how long the event of a process that died is kept from the others:
-	// 15 seconds if not positive, and never less than 2. It is renewed every third
-	// of it while the function runs, so that a function may take longer.
+	// Lease is how long the event of a crashed process stays locked. The
+	// default is 15 seconds, and the minimum is 2 seconds. The process renews
+	// it after every third of it, so functions can take longer.
 	Lease time.Duration
 
 	// MaxAge is how long a handled event is remembered, 7 days if not positive.
@@ -42,30 +42,30 @@ type OnceOptions struct {
 	// first. An event with a UUID for a key takes about 200 bytes.
 	MaxAge time.Duration
 
-	// Logger gets an error for each event that may have been handled twice, and a
-	// warning for each call that Redis did not answer as it should. If nil, it is
-	// slog.Default at that moment.
+	// Logger gets an error for each event that two processes may have handled,
+	// and a warning for each failed call to Redis. The default is slog.Default
+	// at the time of the call.
 	Logger *slog.Logger
 }
 
-// Once is a [webhook.Once] that all processes share which use the same Redis.
-// It is safe for concurrent use.
+// Once is a [webhook.Once] shared by all processes that use the same Redis. It
+// is safe for concurrent use.
 //
-// It handles each event at least once, and once only as long as no process dies
-// between the last effect of its function and the record of it, none stands still
-// for longer than its lease, and Redis forgets nothing. For effects that must
-// happen exactly once, keep them and the key in one transaction of a database, as
-// the module pgstore does, or give them a key of their own.
+// It handles each event at least once. An event can be handled again if a
+// process crashes between the last effect of its function and the write of the
+// key, if a process is suspended for longer than its lease, or if Redis loses
+// keys. For effects that must happen exactly once, commit them together with
+// the key in a database, as module pgstore does, or give them an idempotency
+// key.
 //
-// # A lease that runs out
+// # Expired leases
 //
-// A process that stands still or cannot reach Redis for longer than the lease
-// loses its event as soon as another process asks for it. When it comes to, the
-// context of its function is cancelled with the cause [ErrLeaseLost], so that a
-// function that looks at its context stops. If the function succeeds
+// If a process is suspended or cannot reach Redis for longer than the lease,
+// another process can take its event. The context of the first function is then
+// canceled with the cause [ErrLeaseLost]. If the function succeeds
 // nevertheless, the event counts as handled, Do returns true and nil, and
-// ErrLeaseLost is logged: both were handling it. If nobody has asked for the
-// event in the meantime, nothing was lost, and it goes on.
+// ErrLeaseLost is logged, because both processes handled it. If no process has
+// taken the event, the first one keeps it.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
@@ -117,7 +117,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	}
 	succeeded := false
 	fctx, stop := o.renew(ctx, key, token)
-	defer func() { // also when fn panics
+	defer func() { // even if fn panics
 		stop()
 		if !succeeded {
 			o.free(ctx, key, token)
@@ -152,8 +152,8 @@ func (o *Once) free(ctx context.Context, key, token string) {
 	}
 }
 
-// renew keeps the lease until stop is called. It returns when no renewal is
-// under way any more.
+// renew renews the lease until stop is called. stop waits for the renewal in
+// progress.
 func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context, stop func()) {
 	ctx, lose := context.WithCancelCause(ctx)
 	ended, gone := make(chan struct{}), make(chan struct{})
@@ -180,8 +180,8 @@ func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context,
 	})
 }
 
-// lost is true only when it is known: a Redis that is away tells nobody else
-// that the event is free.
+// lost reports true only if the loss is certain: while Redis is unavailable, no
+// other process can take the event.
 func (o *Once) lost(ctx context.Context, key, token string) bool {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "renew", key, token, o.opts.Lease).wait(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// linger is how long a process goes on listening when nobody waits any more.
+// linger is how long a process stays subscribed without waiting callers.
 const linger = 10 * time.Second
 
 // waiter is one who waits for a turn.
@@ -18,7 +18,7 @@ type waiter struct {
 	id      string
 	ticket  atomic.Int64  // the place in the queue; 0 is none yet
 	gone    atomic.Int64  // how many before it went away since it looked last
-	changed chan struct{} // has room for one; nil while nobody tells it
+	changed chan struct{} // capacity 1; nil while there is no subscription
 	leave   func()        // nil until it has joined
 }
 
@@ -56,15 +56,15 @@ type watchers struct {
 // watchers guards what is not constant once it is ready.
 type watch struct {
 	channel string
-	ready   chan struct{} // closed when it hears, or never will
+	ready   chan struct{} // closed when it is subscribed or has failed
 	err     error         // why it never will
 	pubsub  *redis.PubSub
 	waiters map[*waiter]chan struct{}
 	idle    *time.Timer
 }
 
-// join has w told of those before it who go away, from its return until w is
-// done. An error means that nobody will tell: then w sleeps too long if they do.
+// join notifies w of callers ahead of it that leave the queue, until w is done.
+// If it returns an error, w is not notified and may sleep too long.
 func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *waiter) error {
 	changed := make(chan struct{}, 1)
 	s := ws.enter(ctx, rdb, channel, w, changed)
@@ -81,7 +81,7 @@ func (ws *watchers) join(ctx context.Context, rdb Client, channel string, w *wai
 	return nil
 }
 
-// joinReady joins if this process listens already, so that nothing can be missed.
+// joinReady joins an existing subscription, which misses no notification.
 func (ws *watchers) joinReady(channel string, w *waiter) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -121,7 +121,7 @@ func (ws *watchers) leave(s *watch, w *waiter) {
 	}
 }
 
-// close ends the subscription, and with it listen, unless somebody has come.
+// close ends the subscription and listen, unless a new caller has joined.
 func (ws *watchers) close(s *watch) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -142,7 +142,7 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	ws.mu.Lock()
 	wanted := ws.channels[s.channel] == s // else those who waited have gone long ago
 	if wanted && err != nil {
-		delete(ws.channels, s.channel) // the next one tries again
+		delete(ws.channels, s.channel) // the next caller subscribes again
 	}
 	over := !wanted || err != nil
 	if s.pubsub, s.err = pubsub, err; over {
@@ -160,7 +160,7 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	}
 }
 
-// tell wakes those who wait behind ticket.
+// tell wakes the callers after ticket.
 func (ws *watchers) tell(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -10,16 +10,15 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestCrash runs the rules for a store that several processes share, and that
-// loses its way to what it stores in the worst moment, each rule as a subtest.
+// TestCrash tests stores that several processes share, with a connection that
+// fails at the worst moment. Each rule is a subtest.
 //
-// newOnce returns a store of a process of its own, and a function that ends its
-// way to what they share: it closes the connections, and they stay closed. What
-// they share lives on. A key that the store leaves behind must become free
-// within 30 seconds: give it a short lease, if it has one.
+// newOnce returns the store of one process, and a function that permanently
+// closes its connections to the shared data. The shared data stays. A key that
+// the store leaves must become free within 30 seconds, so use a short lease.
 //
-// A store that has nothing to lose a connection to, such as
-// [webhook.MemoryOnce], need not pass.
+// Stores without a connection, such as [webhook.MemoryOnce], do not have to
+// pass.
 func TestCrash(t *testing.T, newOnce func(t *testing.T) (once webhook.Once, crash func())) {
 	t.Helper()
 	for _, r := range crashRules {

@@ -1,29 +1,29 @@
-// Package webhooktest proves that a store of handled events keeps the contract
-// of [webhook.Once].
+// Package webhooktest contains tests for deduplication stores that implement
+// [webhook.Once].
 //
-// An application that keeps its own store, say in a database that several
-// processes share, runs the suite in a test:
+// Run the tests for your own store, for example a database that several
+// processes share:
 //
 //	func TestStore(t *testing.T) {
 //		webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return newStore(t) })
 //	}
 //
-// # What is proven
+// # What is tested
 //
-// A success is remembered. Keys become free again when the function fails or
-// panics, also when its context has been cancelled by then. A duplicate in
-// flight is refused at once, and nobody waits for another key. Keys are
-// compared byte for byte; they hold any bytes, at least 10,000 of them. A
-// context that is done runs nothing; the function's context is the caller's or
-// derived from it. Of many callers at once exactly one succeeds, and no two are
-// inside at a time.
+// The store records a success. It releases the key if the function fails or
+// panics, even if the context is canceled by then. It rejects a duplicate in
+// flight immediately, and different keys do not block each other. It compares
+// keys byte for byte, accepts any bytes, and holds at least 10,000 keys. If the
+// context is done, it does not call the function. The function's context is the
+// caller's context or derived from it. Of concurrent callers, exactly one
+// succeeds, and only one at a time runs the function.
 //
-// [TestCrash] proves of a store that several processes share that nothing is
-// lost when one of them loses its way to it: between handling and remembering,
-// before a failure is known, and before anything began.
+// [TestCrash] tests that a store that several processes share loses no event if
+// one of them loses its connection: before or after the function, or before its
+// failure is recorded.
 //
-// # What is not
+// # What is not tested
 //
-// How long a store remembers, and how long it keeps the key of a process that
-// was killed.
+// How long the store keeps keys, and how long it locks the key of a crashed
+// process.
 package webhooktest

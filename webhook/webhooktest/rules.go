@@ -38,7 +38,7 @@ func fail(context.Context) error { return errFn }
 // newKey returns a key that no earlier run has left in the store.
 func newKey() string { return "webhooktest-" + rand.Text() }
 
-// expect calls Do and holds its answer against what is wanted.
+// expect calls Do and compares the result.
 func expect(
 	ctx context.Context, once webhook.Once, key string, fn func(context.Context) error, wantRan bool, wantErr error,
 ) error {
@@ -121,8 +121,8 @@ func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// keysAreAnyBytes uses what is no text to a database: NUL, and what is not
-// UTF-8. A store that replaces them takes two keys for one.
+// keysAreAnyBytes uses keys that databases do not accept as text: with NUL and
+// invalid UTF-8. A store that replaces these bytes confuses two keys.
 func keysAreAnyBytes(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	var errs []error
@@ -173,8 +173,8 @@ func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledSuccessIsKeptOrUndone lets the store choose, as a transaction may be
-// lost, but it must tell the truth.
+// cancelledSuccessIsKeptOrUndone accepts both outcomes, because a transaction
+// may be lost, but the result must be true.
 func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	cancelled, cancel := context.WithCancel(ctx)
@@ -208,8 +208,8 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 	}, true, context.Canceled)
 }
 
-// manyAtOnceSucceedOnce lets the function fail a few times, so that the key
-// goes from hand to hand.
+// manyAtOnceSucceedOnce fails a few times, so several callers get the key in
+// turn.
 func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	const callers, failures = 16, 5
 	key := newKey()
@@ -239,8 +239,8 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// untilHandled does as the platform: it delivers again until it is told that
-// the event was handled.
+// untilHandled repeats a delivery like the platform, until the event was
+// handled.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
 	for ctx.Err() == nil {
 		_, err := once.Do(ctx, key, fn)

@@ -113,11 +113,11 @@ func begin(ctx context.Context, tx *sql.Tx, sum []byte, lock int64) (known bool,
 	return known, nil
 }
 
-// Forget deletes the keys of what was handled longer ago than olderThan, which
-// must be at least 8 hours, as the platform delivers again for more than 7. A
-// week is a good value. It deletes in batches of 5,000, so that nobody waits for
-// it, and returns how many it has deleted, also when it fails. Several processes
-// may call it at the same time.
+// Forget deletes the keys of events that were handled more than olderThan ago.
+// olderThan must be at least 8 hours, because the platform retries deliveries
+// for more than 7; a week is a good value. Forget deletes in batches of 5,000,
+// so it does not block handlers for long. It returns the number of deleted
+// keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("sqlonce: Forget: %w", err)

@@ -110,7 +110,8 @@ func (s settings) withEnvironment(getenv func(string) string) settings {
 	return s
 }
 
-// listensLocally reports whether nobody but this machine reaches a listen address.
+// listensLocally reports whether a listen address is reachable only from this
+// machine.
 func listensLocally(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

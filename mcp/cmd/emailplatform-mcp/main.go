@@ -1,11 +1,11 @@
-// Command emailplatform-mcp lets AI assistants use the email platform, over the
-// Model Context Protocol.
+// Command emailplatform-mcp is an MCP server (Model Context Protocol) for the
+// email platform. AI assistants use it to call the platform.
 //
 //	emailplatform-mcp -base-url https://api.example.com          # stdio, the token from EMAILPLATFORM_TOKEN
 //	emailplatform-mcp -http 127.0.0.1:8808                       # http://127.0.0.1:8808/mcp, each caller with its own token
-//	emailplatform-mcp -demo                                      # with the platform built in, and a list to try
+//	emailplatform-mcp -demo                                      # with a mock server and a sample list
 //
-// Nothing but the protocol is written to standard output.
+// Standard output contains only protocol messages.
 package main
 
 import (
@@ -82,6 +82,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	return err
 }
 
-// maxAnswer bounds the answers of the platform: 100 contacts with attributes
-// are far smaller, and an assistant cannot use more.
+// maxAnswer limits the platform's responses: 100 contacts with attributes are
+// far smaller, and an assistant cannot use more.
 const maxAnswer = 1 << 20

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// serve answers at /mcp on address until ctx ends, and then lets the calls
-// under way finish.
+// serve serves /mcp on address until ctx ends, and then waits for the calls in
+// progress.
 func serve(ctx context.Context, address string, handler http.Handler, errs io.Writer) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

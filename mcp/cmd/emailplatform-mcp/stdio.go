@@ -20,9 +20,9 @@ const (
 	maxBatch = 50       // messages
 )
 
-// stdio returns a transport over lines of JSON. Unlike the SDK's own it does not
-// end at a line that is no message, but answers what JSON-RPC says; and when in
-// ends, what was asked before is answered first.
+// stdio returns a transport over lines of JSON. Unlike the transport of the
+// SDK, it responds to an invalid line with a JSON-RPC error instead of ending.
+// When in ends, it completes the pending requests first.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	a := &answers{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
 	return &sdk.IOTransport{
@@ -32,7 +32,7 @@ func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	}
 }
 
-// lines lets through the lines that are messages.
+// lines passes on the lines that are messages.
 type lines struct {
 	ctx     context.Context // of the whole program
 	in      *bufio.Reader
@@ -63,9 +63,10 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// messages returns the messages of a line, one but of a batch. The protocol had
-// batches until 2025-06-18; the SDK ends at one that came later, and never answers
-// one with a notification. Who sends a batch gets an answer to each request in it.
+// messages returns the messages of a line: one, or several for a batch. The
+// protocol had batches until 2025-06-18. The SDK ends at a later batch, and
+// never completes a batch that contains a notification. With this function,
+// each request in a batch gets a response.
 func messages(line []byte) []json.RawMessage {
 	var batch []json.RawMessage
 	if line[0] == '[' && len(line) <= maxLine && json.Unmarshal(line, &batch) == nil && 0 < len(batch) && len(batch) <= maxBatch {
@@ -98,12 +99,12 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// answers writes messages, and knows which requests are not answered yet.
+// answers writes messages and tracks pending requests.
 type answers struct {
 	mu   sync.Mutex
 	out  io.Writer
 	open map[jsonrpc.ID]bool
-	none chan struct{} // holds a value when the last one may have been answered
+	none chan struct{} // holds a value when there may be no pending request
 }
 
 // Codes of JSON-RPC.
@@ -142,7 +143,7 @@ func (a *answers) take(line []byte) (code int, mistake string) {
 		}
 		_ = json.Unmarshal(request.Params, &params)
 		if id, err := jsonrpc.MakeID(params.RequestID); err == nil {
-			a.closed(id) // it need not be answered
+			a.closed(id) // it needs no response
 		}
 	}
 	return 0, ""
@@ -156,14 +157,14 @@ func (a *answers) closed(id jsonrpc.ID) {
 	}
 }
 
-// refuse answers a line of which nobody knows which request it is.
+// refuse responds to a line whose request id is unknown.
 func (a *answers) refuse(code int, mistake string) {
 	text, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": mistake},
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, _ = a.out.Write(append(text, '\n')) // if that fails, so does the next answer
+	_, _ = a.out.Write(append(text, '\n')) // if this fails, the next response fails too
 }
 
 // Write writes a message of the SDK.
@@ -182,7 +183,7 @@ func (a *answers) Write(message []byte) (int, error) {
 // Close leaves standard output open, which is not this program's to close.
 func (*answers) Close() error { return nil }
 
-// wait returns when all requests are answered, or the program is to end.
+// wait returns when no request is pending, or when ctx ends.
 func (a *answers) wait(ctx context.Context) {
 	for {
 		a.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// version names the release that the command was built from, the revision of a
-// checkout, as far as they were built in, and by what.
+// version returns the release or the revision of the build, if known, and the
+// Go version.
 func version(build *debug.BuildInfo) string {
 	release := "(unknown)"
 	if build != nil && build.Main.Version != "" {

@@ -1,6 +1,6 @@
-// Command conformance serves the MCP server for the protocol's conformance
-// suite, in front of a platform in memory, and prints the URL. The suite cannot
-// send an access token, so each request is given one.
+// Command conformance serves the MCP server with a mock server for the
+// protocol's conformance suite, and prints the URL. The suite cannot send an
+// access token, so the command adds one to each request.
 package main
 
 import (

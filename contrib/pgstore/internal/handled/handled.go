@@ -22,13 +22,13 @@ CREATE TABLE IF NOT EXISTS emailplatform_handled (
 CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USING brin (handled_at);
 `
 
-// The statements of one event. Lock and Known are two on purpose: in READ
-// COMMITTED each statement has a snapshot of its own. In one, the snapshot is
-// older than the lock, does not show the key that was committed between the two,
-// and the event is handled twice.
+// The statements of one event. Lock and Known are separate, because in READ
+// COMMITTED each statement has its own snapshot. The snapshot of a single
+// statement would be older than the lock and would not contain a key committed
+// in between, so the event would be handled again.
 //
-// The lock is an advisory one, as an INSERT that meets the same key waits for the
-// end of the other transaction instead of telling that it is under way.
+// The lock is an advisory lock. An INSERT of the same key would wait for the
+// end of the other transaction.
 const (
 	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint)`
 	Known    = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
@@ -61,7 +61,7 @@ func CheckAge(olderThan time.Duration) error {
 // CleanUp is how long a transaction may take to be rolled back.
 const CleanUp = 5 * time.Second
 
-// ErrEnded is what a handler gets that ends the transaction by itself.
+// ErrEnded is returned to a handler that ends the transaction itself.
 var ErrEnded = errors.New("pgstore: the transaction ends with the handler, by what it returns")
 
 // Key returns what is stored for an event's key, any bytes of any length, and the

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Wire are the connections of a pool, which can be cut like those of a process
-// that dies.
+// Wire contains the connections of a pool. A test can cut them to simulate a
+// crash.
 type Wire struct {
 	mu    sync.Mutex
 	conns []net.Conn
