@@ -58,7 +58,7 @@ type Config struct {
 	AllowTargetNetworks []netip.Prefix
 	// HashFunction signs the deliveries of webhooks. It is webhook.SHA256
 	// (default) or webhook.SHA512; [New] panics for any other value.
-	HashFunction webhook.Hash
+	HashFunction webhook.HashFunction
 	// Lookups is the algorithm of the rate limit of one lookup per second.
 	Lookups LookupLimit
 	// Now is the initial time of the clock, and its time after [Server.Reset].

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
 
 // controlled is a platform with a webhook, a list and a message to its contact.
@@ -628,7 +627,7 @@ func TestControlStream(t *testing.T) {
 			if r := stream.until("event"); r["event"] != "Email.Opened" || r["body"] != nil {
 				t.Errorf("an event: %v, want Email.Opened without its body", r)
 			}
-			if _, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, []byte("{}")); err != nil {
+			if _, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 			for _, state := range []string{"queued", "delivering", "failed"} {

@@ -43,8 +43,7 @@ func (s *Server) Redeliver(deliveryID string) error {
 // DiagnoseSignature explains why a signature is not the signature of body with
 // secret. It returns the error that results in this signature, if it is a
 // common one, and "" if the signature is right. The text contains neither the
-// secret nor a signature. It also reports a secret that is empty or has an
-// unknown hash function.
+// secret nor a signature. It also reports the zero Secret.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

@@ -12,6 +12,7 @@ import (
 
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/webhook"
 )
 
 // probe is a server of a test, with a client that speaks plain HTTP: the
@@ -226,4 +227,13 @@ func (p probe) campaign(list, content string) string {
 	p.t.Helper()
 	return "/campaigns/" + p.must("POST", "/campaigns", `{"name":"Sale","list_id":`+strings.TrimPrefix(list, "/lists/")+
 		`,"sender":{"email":"shop@example.com"},"content":{`+content+`}}`).id("campaign_id")
+}
+
+func parsedSecret(t testing.TB, text string) webhook.Secret {
+	t.Helper()
+	secret, err := webhook.ParseSecret(text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }

@@ -156,7 +156,7 @@ func newHandled(t *testing.T, c *client.Client) *handled {
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*receiver.Load()).ServeHTTP(w, r) }))
 	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: h.URL, Events: []client.EventName{client.EventName(events.NameContactAdded)}})
 	must(t, err)
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret.Reveal()})
+	verifier, err := webhook.NewVerifier(parsedSecret(t, hook.Secret.Reveal()))
 	must(t, err)
 	var calls atomic.Int64
 	handler := webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {

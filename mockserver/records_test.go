@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
 
 // An event and its deliveries say whom they are about and which message, also
@@ -32,7 +31,7 @@ func TestEventsSayWhoAndWhat(t *testing.T) {
 	if n := len(p.Events()); n != len(want) {
 		t.Errorf("%d events, want %d", n, len(want))
 	}
-	own, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, p.Events()[0].Body)
+	own, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
 
 func snapshotOf(t *testing.T, srv *mockserver.Server) string {
@@ -251,7 +250,7 @@ func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{Targets: slow(), DeliveryConcurrency: 1})
 		for range 2 { // one is attempted, the other in the queue behind it
-			if _, err := p.SendEventTo("http://app.test/", webhook.Secret{Key: "k"}, []byte("{}")); err != nil {
+			if _, err := p.SendEventTo("http://app.test/", parsedSecret(t, "k"), []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 		}

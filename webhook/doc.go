@@ -14,7 +14,11 @@
 //	)
 //
 //	func main() {
-//		verifier, err := webhook.NewVerifier(webhook.Secret{Key: os.Getenv("WEBHOOK_SECRET")})
+//		secret, err := webhook.ParseSecret(os.Getenv("WEBHOOK_SECRET"), "sha256")
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		verifier, err := webhook.NewVerifier(secret)
 //		if err != nil {
 //			log.Fatal(err)
 //		}
@@ -43,10 +47,7 @@
 // cannot choose it. During a secret rotation, and if several webhooks use one URL,
 // pass all secrets to [NewVerifier].
 //
-// A [Secret] does not print or log its key, with two exceptions. Package fmt does not
-// call methods of unexported fields: if a type of yours has a Secret in an unexported
-// field, give it a Format or String method. Package fmt also prints the key for %p,
-// which go vet rejects.
+// A [Secret] does not print, log or encode its text. Only [Secret.Reveal] returns it.
 //
 // # Responses
 //

@@ -13,7 +13,11 @@ import (
 )
 
 func Example() {
-	secret := webhook.Secret{Key: "whsec_5f0d41c2…"} // from the configuration, as the platform returned it
+	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256") // as the platform returned them
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -53,15 +57,22 @@ func Example() {
 }
 
 func ExampleNewVerifier_rotation() {
-	old := webhook.Secret{Key: "whsec_of_last_year"}
-	current := webhook.Secret{Key: "whsec_of_this_year", Hash: webhook.SHA512}
-	verifier, err := webhook.NewVerifier(current, old)
+	var secrets []webhook.Secret
+	for _, text := range []string{"whsec_of_this_year", "whsec_of_last_year", "whsec_of_an_attacker"} {
+		secret, err := webhook.ParseSecret(text, "sha512")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		secrets = append(secrets, secret)
+	}
+	verifier, err := webhook.NewVerifier(secrets[:2]...)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	body := []byte(`{"event":"Email.Opened"}`)
-	for _, secret := range []webhook.Secret{current, old, {Key: "whsec_of_an_attacker"}} {
+	for _, secret := range secrets {
 		signature, err := webhook.Sign(secret, body)
 		if err != nil {
 			fmt.Println(err)
@@ -77,7 +88,11 @@ func ExampleNewVerifier_rotation() {
 
 // A handler of one's own, behind the middleware, that handles each event once.
 func ExampleMiddleware() {
-	secret := webhook.Secret{Key: "whsec_5f0d41c2…"}
+	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -120,7 +135,11 @@ func ExampleMiddleware() {
 
 // An application counts what its webhook receives.
 func ExampleOptions_observe() {
-	secret := webhook.Secret{Key: "whsec_5f0d41c2…"}
+	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha256")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
@@ -144,11 +163,11 @@ func ExampleOptions_observe() {
 }
 
 func ExampleParseSecret() {
-	for _, key := range []string{"whsec_5f0d41c29a", "whsec_5f0d41c29a\n"} { // from the configuration, and from a file
-		secret, err := webhook.ParseSecret(key, "sha512")
-		fmt.Println(secret, err)
-	}
+	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha512")
+	fmt.Println(secret, secret.HashFunction(), err)
+	_, err = webhook.ParseSecret("whsec_5f0d41c29a\n", "sha512") // of a file with a line break
+	fmt.Println(err)
 	// Output:
-	// webhook.Secret{Key: redacted, Hash: "sha512"} <nil>
-	// webhook.Secret{Key: redacted, Hash: ""} webhook: the key has white space around it
+	// [redacted] sha512 <nil>
+	// webhook: the secret must not begin or end with white space
 }

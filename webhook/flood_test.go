@@ -87,7 +87,7 @@ func TestFloodFromThePlatform(t *testing.T) {
 		var secrets []webhook.Secret
 		for _, event := range []string{events.NameContactAdded, events.NameSuppressedEmailAdded} {
 			created := post(t, srv, "/webhooks", map[string]any{"url": "http://" + host + "/hook", "events": []string{event}})
-			secrets = append(secrets, webhook.Secret{Key: created["secret"].(string)})
+			secrets = append(secrets, parsed(created["secret"].(string), ""))
 		}
 		f := newFlood(t, secrets...)
 		receiver = f

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-var secret = webhook.Secret{Key: "whsec_0123456789"}
+var secret = parsed("whsec_0123456789", "")
 
 const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
 	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
@@ -36,6 +36,14 @@ func newVerifier(t testing.TB, secrets ...webhook.Secret) *webhook.Verifier {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func parsed(text string, function webhook.HashFunction) webhook.Secret {
+	secret, err := webhook.ParseSecret(text, string(function))
+	if err != nil {
+		panic(err)
+	}
+	return secret
 }
 
 func sign(secret webhook.Secret, body []byte) string {
@@ -245,13 +253,13 @@ var refusals = []struct {
 	},
 	{
 		name: "signature of another secret",
-		body: eventBody, change: signatures(sign(webhook.Secret{Key: "whsec_9876543210"}, []byte(eventBody))),
+		body: eventBody, change: signatures(sign(parsed("whsec_9876543210", ""), []byte(eventBody))),
 		want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
 	},
 	{
 		name:   "signature of another function",
 		body:   eventBody,
-		change: signatures(sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, []byte(eventBody))),
+		change: signatures(sign(parsed(secret.Reveal(), webhook.SHA512), []byte(eventBody))),
 		want:   http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
 	},
 	{
@@ -357,7 +365,7 @@ func padded(size int) string { return eventBody + strings.Repeat(" ", size-len(e
 
 // TestHandlerAccepts covers what must not matter.
 func TestHandlerAccepts(t *testing.T) {
-	old := webhook.Secret{Key: "whsec_of_last_year", Hash: webhook.SHA512}
+	old := parsed("whsec_of_last_year", webhook.SHA512)
 	for _, tt := range []struct {
 		name   string
 		body   string

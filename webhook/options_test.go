@@ -166,7 +166,7 @@ func TestLog(t *testing.T) {
 					t.Errorf("no %q in %s", text, line)
 				}
 			}
-			for _, leak := range []string{good, secret.Key, "a@example.com"} {
+			for _, leak := range []string{good, secret.Reveal(), "a@example.com"} {
 				if strings.Contains(line, leak) {
 					t.Errorf("%q is logged: %s", leak, line)
 				}

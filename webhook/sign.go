@@ -13,7 +13,7 @@ const DefaultSignatureHeader = "X-Service-Signature"
 
 // Sign returns the signature that the platform sends with body: the HMAC of the
 // body, keyed with the secret, in base64. It is for tests and for servers that
-// simulate the platform. It returns an error if [NewVerifier] rejects the secret.
+// simulate the platform. It returns an error if secret is the zero Secret.
 func Sign(secret Secret, body []byte) (string, error) {
 	k, err := newKey(secret)
 	if err != nil {
@@ -24,8 +24,8 @@ func Sign(secret Secret, body []byte) (string, error) {
 
 // NewRequest returns a delivery like the platform's: a POST of body to url, with the
 // signature in [DefaultSignatureHeader]. In a test, pass it to ServeHTTP of a handler
-// or send it with an [http.Client]. It returns an error if [NewVerifier] rejects the
-// secret or the URL is invalid.
+// or send it with an [http.Client]. It returns an error if secret is the zero
+// Secret or the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

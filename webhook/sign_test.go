@@ -33,7 +33,7 @@ func TestNewRequestRefuses(t *testing.T) {
 }
 
 func TestSignRejectsInvalidSecrets(t *testing.T) {
-	if got, err := Sign(Secret{}, nil); got != "" || err == nil || err.Error() != "webhook: the key is empty" {
+	if got, err := Sign(Secret{}, nil); got != "" || err == nil || err.Error() != "webhook: the secret is empty" {
 		t.Errorf("an empty secret signs %q, error %v", got, err)
 	}
 }

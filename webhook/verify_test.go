@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"hash"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unique"
 )
 
 func mustSign(secret Secret, body []byte) string {
@@ -27,7 +29,10 @@ func mustSign(secret Secret, body []byte) string {
 	return signature
 }
 
-var testSecret = Secret{Key: "whsec_0123456789"}
+var testSecret = secretOf("whsec_0123456789", SHA256)
+
+// secretOf returns a secret that ParseSecret may reject.
+func secretOf(text string, function HashFunction) Secret { return Secret{unique.Make(text), function} }
 
 func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	t.Helper()
@@ -46,8 +51,11 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var vectors []struct {
-		Name      string
-		Secrets   []Secret
+		Name    string
+		Secrets []struct {
+			Key  string
+			Hash HashFunction
+		}
 		Text      string
 		Times     int
 		Signature string
@@ -60,15 +68,19 @@ func TestVectors(t *testing.T) {
 	}
 	for _, vec := range vectors {
 		t.Run(vec.Name, func(t *testing.T) {
-			if slices.ContainsFunc(vec.Secrets, tooShortFIPS) {
+			var secrets []Secret
+			for _, s := range vec.Secrets {
+				secrets = append(secrets, secretOf(s.Key, s.Hash))
+			}
+			if slices.ContainsFunc(secrets, tooShortFIPS) {
 				t.Skip("FIPS 140-only mode forbids the key")
 			}
 			body := []byte(strings.Repeat(vec.Text, vec.Times))
-			if err := newVerifier(t, vec.Secrets...).Verify(body, vec.Signature); err != nil {
+			if err := newVerifier(t, secrets...).Verify(body, vec.Signature); err != nil {
 				t.Errorf("Verify: %v", err)
 			}
 			signers := 0
-			for _, s := range vec.Secrets {
+			for _, s := range secrets {
 				if mustSign(s, body) == vec.Signature {
 					signers++
 				}
@@ -83,12 +95,8 @@ func TestVectors(t *testing.T) {
 func TestNewVerifierRefuses(t *testing.T) {
 	for name, secrets := range map[string][]Secret{
 		"no secret":                 nil,
-		"empty key":                 {{}},
-		"blank key":                 {{Key: " \n"}},
-		"an empty one among others": {testSecret, {Key: ""}},
-		"md5":                       {{Key: "k", Hash: "md5"}},
-		"sha1":                      {{Key: "k", Hash: "sha1"}},
-		"unknown function":          {{Key: "k", Hash: "sha256 "}},
+		"zero":                      {{}},
+		"an empty one among others": {testSecret, {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if v, err := NewVerifier(secrets...); err == nil || v != nil {
@@ -105,10 +113,10 @@ func TestParseSecret(t *testing.T) {
 		key, hash string
 		want      Secret
 	}{
-		"no function":          {"whsec_for_tests", "", Secret{"whsec_for_tests", SHA256}},
-		"a function":           {"whsec_for_tests", "sha512", Secret{"whsec_for_tests", SHA512}},
-		"in capitals":          {"whsec_for_tests", "SHA512", Secret{"whsec_for_tests", SHA512}},
-		"white space within":   {"whsec for tests", "sha256", Secret{"whsec for tests", SHA256}},
+		"no function":          {"whsec_for_tests", "", secretOf("whsec_for_tests", SHA256)},
+		"a function":           {"whsec_for_tests", "sha512", secretOf("whsec_for_tests", SHA512)},
+		"in capitals":          {"whsec_for_tests", "SHA512", secretOf("whsec_for_tests", SHA512)},
+		"white space within":   {"whsec for tests", "sha256", secretOf("whsec for tests", SHA256)},
 		"a line's end":         {"whsec_for_tests\n", "sha256", Secret{}},
 		"Windows' line's end":  {"whsec_for_tests\r\n", "sha256", Secret{}},
 		"a space before":       {" whsec_for_tests", "sha256", Secret{}},
@@ -118,11 +126,12 @@ func TestParseSecret(t *testing.T) {
 		"a weak function":      {"whsec_for_tests", "md5", Secret{}},
 		"an unknown function":  {"whsec_for_tests", "sha3", Secret{}},
 		"a function and blank": {"whsec_for_tests", "sha256 ", Secret{}},
+		"a line's beginning":   {"\nwhsec_for_tests", "sha256", Secret{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseSecret(tc.key, tc.hash)
 			if got != tc.want || (err == nil) != (tc.want != Secret{}) {
-				t.Errorf("got %q with %q, %v", got.Key, got.Hash, err)
+				t.Errorf("got %q with %q, %v", got.Reveal(), got.HashFunction(), err)
 			}
 			if err != nil && strings.Contains(err.Error(), "whsec") {
 				t.Errorf("the error shows the key: %v", err)
@@ -166,7 +175,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 		body      []byte
 		signature string
 	}{
-		{name: "wrong secret", body: body, signature: mustSign(Secret{Key: "whsec_0123456788"}, body)},
+		{name: "wrong secret", body: body, signature: mustSign(secretOf("whsec_0123456788", SHA256), body)},
 		{name: "one bit of the body", body: append([]byte{body[0] ^ 1}, body[1:]...), signature: good},
 		{name: "one byte more of the body", body: append(slices.Clip(body), ' '), signature: good},
 		{name: "one bit of the signature", body: body, signature: base64.StdEncoding.EncodeToString(flipped)},
@@ -183,14 +192,14 @@ func TestForgeriesAreRefused(t *testing.T) {
 		{name: "other trailing bits", body: body, signature: trailingBits(good)},
 		{name: "prefix of the function", body: body, signature: "sha256=" + good},
 		{name: "two signatures in one", body: body, signature: good + ", " + good},
-		{name: "signature of another function", body: body, signature: mustSign(Secret{Key: testSecret.Key, Hash: SHA512}, body)},
+		{name: "signature of another function", body: body, signature: mustSign(secretOf(testSecret.Reveal(), SHA512), body)},
 		{name: "hash without the key", body: body, signature: bareHash(body)},
 		{name: "signature with the empty key", body: body, signature: emptyKey(body)},
 		{name: "signature over re-encoded JSON", body: body, signature: mustSign(testSecret, reencoded)},
 		{name: "re-encoded JSON under the old signature", body: reencoded, signature: good},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, Secret{Key: "another_secret"}, testSecret)} {
+			for _, v := range []*Verifier{newVerifier(t, testSecret), newVerifier(t, secretOf("another_secret", SHA256), testSecret)} {
 				err := v.Verify(tt.body, tt.signature)
 				if !errors.Is(err, ErrInvalidSignature) {
 					t.Fatalf("Verify = %v, want %v", err, ErrInvalidSignature)
@@ -231,7 +240,7 @@ func emptyKey(body []byte) string {
 
 func TestSecretKeepsItsKey(t *testing.T) {
 	const key = "whsec_never_shown"
-	s := Secret{Key: key, Hash: SHA512}
+	s := secretOf(key, SHA512)
 	v := newVerifier(t, s)
 	var logged strings.Builder
 	for _, h := range []slog.Handler{slog.NewTextHandler(&logged, nil), slog.NewJSONHandler(&logged, nil)} {
@@ -241,8 +250,14 @@ func TestSecretKeepsItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := []string{logged.String(), string(marshalled), s.String()}
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+	hidden := struct{ secret Secret }{s} // package fmt does not call methods of unexported fields
+	asXML, err := xml.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := []string{logged.String(), string(marshalled), string(asXML), s.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p"} {
+		shown = append(shown, fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, &hidden))
 		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, []Secret{s}),
 			fmt.Sprintf(verb, v), fmt.Sprintf(verb, *v))
 	}
@@ -283,16 +298,20 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte{}, "", "k", true)
 	f.Add(body, "\n===", "another", true)
 	f.Fuzz(func(t *testing.T, body []byte, signature, keyText string, long bool) {
-		s, function := Secret{Key: keyText}, sha256.New
+		name, function := SHA256, sha256.New
 		if long {
-			s.Hash, function = SHA512, sha512.New
+			name, function = SHA512, sha512.New
 		}
-		v, err := NewVerifier(s)
+		s, err := ParseSecret(keyText, string(name))
 		if err != nil {
-			if strings.TrimSpace(keyText) != "" && !tooShortFIPS(s) {
+			if keyText != "" && strings.TrimSpace(keyText) == keyText && !tooShortFIPS(secretOf(keyText, name)) {
 				t.Fatal(err)
 			}
 			return
+		}
+		v, err := NewVerifier(s)
+		if err != nil {
+			t.Fatal(err)
 		}
 		mac := hmac.New(function, []byte(keyText))
 		mac.Write(body)

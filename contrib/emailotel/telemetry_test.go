@@ -159,7 +159,11 @@ func TestImport(t *testing.T) {
 // receive delivers body to a receiver that is watched, and returns the status.
 func (r *recorder) receive(handle emailotel.Handler, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
-	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	v, err := webhook.NewVerifier(parsed)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -168,7 +172,11 @@ func (r *recorder) receive(handle emailotel.Handler, body string, change ...func
 
 func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
-	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", webhook.Secret{Key: secret}, []byte(body))
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", parsed, []byte(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -246,7 +254,11 @@ func TestOutcomes(t *testing.T) {
 
 func TestDuplicateAndInFlight(t *testing.T) {
 	r := record(t)
-	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := webhook.NewVerifier(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}

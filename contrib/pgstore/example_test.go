@@ -26,7 +26,12 @@ func Example() {
 	if _, err := pool.Exec(ctx, pgstore.Schema); err != nil {
 		fmt.Fprintln(os.Stderr, err) // a program would end here
 	}
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "whsec_example"})
+	secret, err := webhook.ParseSecret("whsec_example", "sha256")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -87,7 +87,11 @@ func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 	}
 	for i := range n * times {
 		body := fmt.Sprintf(`{"id":"event-%d","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, i%n)
-		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", webhook.Secret{Key: secret}, []byte(body))
+		parsed, err := webhook.ParseSecret(secret, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", parsed, []byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,11 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 // committed, together with its key: the event is never lost, and is a job once.
 // A job is tried maxAttempts times, 25 if that is 0.
 func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handler, error) {
-	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		return nil, err
+	}
+	v, err := webhook.NewVerifier(parsed)
 	if err != nil {
 		return nil, err
 	}

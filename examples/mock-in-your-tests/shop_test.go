@@ -50,7 +50,11 @@ func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret.Reveal()})
+	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,11 @@ func (r *receiver) close() { r.server.Close() }
 
 // trust has the receiver accept what is signed with the secret.
 func (r *receiver) trust(secret string) error {
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		return err
+	}
+	verifier, err := webhook.NewVerifier(parsed)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,11 @@ func listenAndServe(ctx context.Context, addr string, secrets []string) error {
 func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	var keys []webhook.Secret
 	for _, s := range secrets {
-		keys = append(keys, webhook.Secret{Key: strings.TrimSpace(s)})
+		key, err := webhook.ParseSecret(strings.TrimSpace(s), "")
+		if err != nil {
+			return err
+		}
+		keys = append(keys, key)
 	}
 	verifier, err := webhook.NewVerifier(keys...)
 	if err != nil {

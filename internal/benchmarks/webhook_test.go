@@ -38,7 +38,7 @@ type scheme struct {
 
 // schemes returns the ways to verify the bodies. The first one is the SDK's.
 func schemes(bodies [][]byte) []scheme {
-	key, secret := []byte(hookSecret), webhook.Secret{Key: hookSecret}
+	key, secret := []byte(hookSecret), must(webhook.ParseSecret(hookSecret, ""))
 	verifier := must(webhook.NewVerifier(secret))
 	standardHook, svixHook := must(standard.NewWebhookRaw(key)), must(svix.NewWebhookRaw(key))
 	var signatures []string
@@ -157,7 +157,7 @@ func naiveVerify(key, body []byte, signature string) bool {
 // BenchmarkReceive receives 320 deliveries over eight connections. The senders write bytes that were created in
 // advance, so most of the time belongs to the receiver.
 func BenchmarkReceive(b *testing.B) {
-	secret := webhook.Secret{Key: hookSecret}
+	secret := must(webhook.ParseSecret(hookSecret, ""))
 	requests := rawRequests(secret, 6*320)
 	compareReceiver(b, "sdk", requests, webhook.NewHandler(must(webhook.NewVerifier(secret)), func(context.Context, *events.Event) error { return nil }, webhook.Options{
 		Once: webhook.NewMemoryOnce(webhook.MemoryOnceOptions{MaxEntries: len(requests) / 2}), // so each event is new

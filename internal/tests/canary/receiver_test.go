@@ -13,16 +13,22 @@ import (
 
 func TestVerifierRefusals(t *testing.T) {
 	w := newWatch(t)
-	for name, secrets := range map[string][]webhook.Secret{
-		"a weak function":     {{Key: canaryKey, Hash: "md5"}},
-		"an unknown function": {{Key: canaryKey, Hash: "sha-256"}},
-		"an empty one too":    {{Key: canaryKey}, {Key: ""}},
+	for name, args := range map[string][2]string{
+		"a weak function":     {canaryKey, "md5"},
+		"an unknown function": {canaryKey, "sha-256"},
+		"a line break":        {canaryKey + "\n", "sha256"},
 	} {
-		_, err := webhook.NewVerifier(secrets...)
+		secret, err := webhook.ParseSecret(args[0], args[1])
 		w.showError(name, err)
-		w.show(name, secrets, secrets[0], &secrets[0])
+		w.show(name, secret)
 	}
-	secret := webhook.Secret{Key: canaryKey}
+	secret, err := webhook.ParseSecret(canaryKey, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.show("a secret", secret, &secret, []webhook.Secret{secret}, struct{ hidden webhook.Secret }{secret})
+	_, err = webhook.NewVerifier(secret, webhook.Secret{})
+	w.showError("an empty one too", err)
 	v, err := webhook.NewVerifier(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +70,11 @@ func TestReceiver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWatch(t)
 			var outcomes []webhook.Outcome
-			v, err := webhook.NewVerifier(webhook.Secret{Key: canaryKey})
+			parsed, err := webhook.ParseSecret(canaryKey, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := webhook.NewVerifier(parsed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +88,11 @@ func TestReceiver(t *testing.T) {
 			}})
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/hook", strings.NewReader(d.body))
 			if d.signWith != "" {
-				signature, err := webhook.Sign(webhook.Secret{Key: d.signWith}, []byte(d.body))
+				parsed, err := webhook.ParseSecret(d.signWith, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				signature, err := webhook.Sign(parsed, []byte(d.body))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -108,7 +108,11 @@ func (d *delivery) until(ctx context.Context, body []byte) error {
 // attempt returns the status, or 0 if there was no answer.
 func (d *delivery) attempt(ctx context.Context, body []byte) int {
 	to := d.to[rand.N(len(d.to))] //nolint:gosec // nobody gains by guessing it
-	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", webhook.Secret{Key: secret}, body)
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		return 0
+	}
+	req, err := webhook.NewRequest(ctx, "http://"+to+"/hook", parsed, body)
 	if err != nil {
 		return 0
 	}

@@ -105,7 +105,11 @@ func replica(args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := webhook.NewVerifier(webhook.Secret{Key: secret})
+	parsed, err := webhook.ParseSecret(secret, "")
+	if err != nil {
+		return err
+	}
+	v, err := webhook.NewVerifier(parsed)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,9 @@ func (w *world) setUp() {
 	w.platform.proc.start()
 	var hook struct{ Secret string }
 	w.must(w.platform.post("/webhooks", map[string]any{"url": "https://" + receiverHost + "/hook", "events": heardEvents()}, &hook))
-	v, err := webhook.NewVerifier(webhook.Secret{Key: hook.Secret})
+	secret, err := webhook.ParseSecret(hook.Secret, "")
+	w.must(err)
+	v, err := webhook.NewVerifier(secret)
 	w.must(err)
 	w.verifier = v
 	w.exported = &exported{listID: w.newList("exported")}

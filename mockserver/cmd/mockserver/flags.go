@@ -63,16 +63,25 @@ func addrFlag(flags *flag.FlagSet, addr *string, usage string) {
 	flags.StringVar(addr, "addr", cmp.Or(os.Getenv(addrVariable), defaultAddr), usage)
 }
 
-// secretFlags are the flags of the secret of a webhook.
-func secretFlags(flags *flag.FlagSet, secret *webhook.Secret) {
-	*secret = webhook.Secret{Key: os.Getenv(secretVariable), Hash: webhook.SHA256}
-	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(text string) error {
-		secret.Key = text
+// secretFlags adds the flags of the secret of a webhook. After the flags are parsed, the
+// result returns the secret.
+func secretFlags(flags *flag.FlagSet) func() (webhook.Secret, error) {
+	text, function := os.Getenv(secretVariable), webhook.SHA256
+	flags.Func("secret", "the `secret` of the webhook; the default is "+secretVariable, func(s string) error {
+		text = s
 		return nil
 	})
-	flags.Func("hash", "the `hash_function` of the webhook, sha256 or sha512 (default sha256)",
-		oneOf(&secret.Hash, webhook.SHA256, webhook.SHA512))
+	flags.Func("hash-function", "hash `function` of the webhook, sha256 or sha512 (default sha256)",
+		oneOf(&function, webhook.SHA256, webhook.SHA512))
+	return func() (webhook.Secret, error) {
+		if text == "" {
+			return webhook.Secret{}, errNoSecret
+		}
+		return webhook.ParseSecret(text, string(function))
+	}
 }
+
+var errNoSecret = errors.New("--secret or " + secretVariable + " is required")
 
 // options are the flags of the server.
 type options struct {

@@ -70,21 +70,23 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 			return err
 		})
 	flags.StringVar(&t.url, "url", "", "`URL` of the receiver")
-	secretFlags(flags, &t.secret)
+	secret := secretFlags(flags)
 	flags.BoolVar(&t.list, "list", false, "list all events and their variants")
 	if err := flags.Parse(args); err != nil {
 		return t, err
 	}
 	t.event = flags.Arg(0) // parsing stopped there
-	switch err := parseFlags(flags, flags.Args()[min(1, flags.NArg()):]); {
-	case err != nil:
+	if err := parseFlags(flags, flags.Args()[min(1, flags.NArg()):]); err != nil {
 		return t, err
-	case t.event == "" && !t.list:
-		return t, errors.New("an event is required: see mockserver trigger --list")
-	case t.url != "" && t.secret.Key == "":
-		return t, errors.New("--secret or " + secretVariable + " is required with --url")
 	}
-	return t, nil
+	if t.event == "" && !t.list {
+		return t, errors.New("an event is required: see mockserver trigger --list")
+	}
+	t.secret, err = secret()
+	if t.url == "" && errors.Is(err, errNoSecret) {
+		err = nil
+	}
+	return t, err
 }
 
 func listSamples(out io.Writer, samples []mockserver.Sample) error {
@@ -136,7 +138,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 
 // print shows what would be sent.
 func (t triggering) print(out io.Writer, body []byte) error {
-	if t.secret.Key != "" {
+	if t.secret != (webhook.Secret{}) {
 		signature, err := webhook.Sign(t.secret, body)
 		if err != nil {
 			return err

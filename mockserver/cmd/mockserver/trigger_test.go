@@ -42,7 +42,7 @@ func TestTriggerSends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "S"})
+	verifier, err := webhook.NewVerifier(parsed(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestTriggerFailed(t *testing.T) {
 		got := &receiver{status: status}
 		server := httptest.NewServer(got)
 		err := run(t.Context(),
-			[]string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash", "sha512"}, io.Discard)
+			[]string{"trigger", "Contact.Added", "--url", server.URL, "--secret", "S", "--hash-function", "sha512"}, io.Discard)
 		if err == nil || len(got.signature) != 88 {
 			t.Errorf("%d: error %v, signature of %d characters", status, err, len(got.signature))
 		}
@@ -101,7 +101,7 @@ func TestTriggerInvalid(t *testing.T) {
 		{"no such variant", []string{"Email.Bounced", "--variant", "pigeon"}, "must be one of campaign, "},
 		{"no secret", []string{"Email.Bounced", "--url", "http://127.0.0.1:1"}, "--secret"},
 		{"no URL", []string{"Email.Bounced", "--url", "127.0.0.1", "--secret", "S"}, "--url"},
-		{"weak hash", []string{"Email.Bounced", "--hash", "md5"}, "sha256 or sha512"},
+		{"weak hash", []string{"Email.Bounced", "--hash-function", "md5"}, "sha256 or sha512"},
 		{"assignment of nothing", []string{"Email.Bounced", "--set", "data"}, "path=value"},
 		{"no such path", []string{"Email.Bounced", "--set", "data.x.y=1"}, "there is none"},
 		{"path into a string", []string{"Email.Bounced", "--set", "event.x=1"}, "neither an object"},
@@ -133,7 +133,7 @@ func TestTriggerFIPS(t *testing.T) {
 		if strings.Contains(text, "FIPS 140-3 mode is") { // not supported with purego, or on windows/386
 			t.Skip(text)
 		}
-		if err == nil || !strings.Contains(text, "the key must have at least 14 bytes") || strings.Contains(text, "panic") {
+		if err == nil || !strings.Contains(text, "the secret must have at least 14 bytes") || strings.Contains(text, "panic") {
 			t.Errorf("%q: error %v, want one that names the minimum length:\n%s", args, err, text)
 		}
 	}
@@ -167,7 +167,7 @@ func TestSetField(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	signature, err := webhook.Sign(webhook.Secret{Key: "S"}, []byte("{}"))
+	signature, err := webhook.Sign(parsed(t), []byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestVerify(t *testing.T) {
 		{name: "right", body: "{}", secret: "S", signature: signature},
 		{name: "line feed added", body: "{}\n", secret: "S", signature: signature, want: "without the line feed"},
 		{name: "no signature", body: "{}", secret: "S", want: "no signature"},
-		{name: "no secret", body: "{}", signature: signature, want: "empty"},
+		{name: "no secret", body: "{}", signature: signature, want: "is required"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,4 +192,14 @@ func TestVerify(t *testing.T) {
 			}
 		})
 	}
+}
+
+// parsed returns the secret that the tests give as S.
+func parsed(t *testing.T) webhook.Secret {
+	t.Helper()
+	secret, err := webhook.ParseSecret("S", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }

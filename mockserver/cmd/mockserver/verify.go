@@ -22,11 +22,14 @@ const maxDelivery = 64 << 20
 
 // verify verifies a signature. A wrong one is an error.
 func verify(args []string, in io.Reader, out io.Writer) error {
-	var secret webhook.Secret
 	flags := newFlags("mockserver verify", verifyUsage, out)
-	secretFlags(flags, &secret)
+	parsed := secretFlags(flags)
 	signature := flags.String("signature", "", "the `value` of the header "+webhook.DefaultSignatureHeader)
 	if err := parseFlags(flags, args); err != nil {
+		return err
+	}
+	secret, err := parsed()
+	if err != nil {
 		return err
 	}
 	body, err := io.ReadAll(io.LimitReader(in, maxDelivery+1))
@@ -39,6 +42,6 @@ func verify(args []string, in io.Reader, out io.Writer) error {
 	if reason := mockserver.DiagnoseSignature(secret, body, *signature); reason != "" {
 		return errors.New("the signature is wrong: " + reason)
 	}
-	_, err = fmt.Fprintf(out, "The signature is right: %s over %d bytes.\n", secret.Hash, len(body))
+	_, err = fmt.Fprintf(out, "The signature is right: %s over %d bytes.\n", secret.HashFunction(), len(body))
 	return err
 }

@@ -59,7 +59,9 @@ func (w *world) judge(p *page, hook client.Webhook) {
 	d := w.srv.Deliveries()[0]
 	raw, err := base64.StdEncoding.DecodeString(d.Signature)
 	w.check(err)
-	withLineFeed, err := webhook.Sign(webhook.Secret{Key: hook.Secret.Reveal()}, append([]byte(d.Body), '\n'))
+	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+	w.check(err)
+	withLineFeed, err := webhook.Sign(secret, append([]byte(d.Body), '\n'))
 	w.check(err)
 	p.click("button", "Signature")
 	for _, tt := range []struct{ field, typed, verdict string }{
@@ -265,7 +267,11 @@ func TestTokenOffLoopback(t *testing.T) {
 	if address := eval[string](p, `location.href + document.cookie`); address != base+"/_mock/" {
 		t.Errorf("the address and the cookies that scripts see: %s", address)
 	}
-	id, err := srv.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, []byte("{}"))
+	secret, err := webhook.ParseSecret("s", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := srv.SendEventTo("http://127.0.0.1:1/", secret, []byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}

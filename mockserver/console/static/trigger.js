@@ -85,7 +85,7 @@ function Destination({ hooks, text, sample }) {
 
 /** The command that sends a sample. @param {Sample} sample @param {string} url @param {string} hash */
 const shell = (sample, url, hash) => [
-  `mockserver trigger ${sample.event}`, sample.variant !== 'default' && `--variant ${sample.variant}`, `--url ${quote(url)}`, '--secret SECRET', hash !== 'sha256' && `--hash ${hash}`,
+  `mockserver trigger ${sample.event}`, sample.variant !== 'default' && `--variant ${sample.variant}`, `--url ${quote(url)}`, '--secret SECRET', hash !== 'sha256' && `--hash-function ${hash}`,
 ].filter(Boolean).join(' \\\n  ');
 
 /** What became of what was sent. @param {{id: string}} props */

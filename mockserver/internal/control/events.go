@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -72,11 +73,11 @@ func listSamples(*request) (sampleList, error) {
 }
 
 type eventBody struct {
-	Body         json.RawMessage `json:"body" doc:"what is delivered; it need not be an event"`
-	WebhookID    string          `json:"webhook_id,omitzero" doc:"the webhook, or instead of it:"`
-	URL          string          `json:"url,omitzero" doc:"the target, http or https"`
-	Secret       string          `json:"secret,omitzero" doc:"the key that signs, for a URL"`
-	HashFunction webhook.Hash    `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is that of the server"`
+	Body         json.RawMessage      `json:"body" doc:"what is delivered; it need not be an event"`
+	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook, or instead of it:"`
+	URL          string               `json:"url,omitzero" doc:"the target, http or https"`
+	Secret       string               `json:"secret,omitzero" doc:"the key that signs, for a URL"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is that of the server"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
@@ -85,26 +86,30 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 		return nil, problem.Invalid("want either webhook_id, or url and secret", "body", "webhook_id")
 	case in.URL != "" && !platform.IsWebURL(in.URL):
 		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
-	case in.URL != "" && strings.TrimSpace(in.Secret) == "":
-		return nil, problem.Invalid("want the secret to sign with", "body", "secret")
 	}
-	var id string
-	var err error
 	if in.WebhookID != "" {
-		if id, err = c.Deliveries.Send(in.WebhookID, in.Body); err != nil {
+		id, err := c.Deliveries.Send(in.WebhookID, in.Body)
+		if err != nil {
 			return nil, problem.NotFound("webhook", in.WebhookID, "body", "webhook_id")
 		}
-	} else if id, err = c.SendEventTo(in.URL, webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, in.Body); err != nil {
-		return nil, problem.Invalid("want sha256 or sha512", "body", "hash_function")
+		return c.delivery(id)
+	}
+	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash())))
+	if err != nil {
+		return nil, problem.Invalid(strings.TrimPrefix(err.Error(), "webhook: "), "body", "secret")
+	}
+	id, err := c.SendEventTo(in.URL, secret, in.Body)
+	if err != nil {
+		return nil, err
 	}
 	return c.delivery(id)
 }
 
 type signatureBody struct {
-	Body         string       `json:"body" doc:"the exact bytes that were delivered"`
-	Secret       string       `json:"secret,omitzero" doc:"the secret of the webhook"`
-	HashFunction webhook.Hash `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
-	Signature    string       `json:"signature,omitzero" doc:"the header X-Service-Signature of the delivery"`
+	Body         string               `json:"body" doc:"the exact bytes that were delivered"`
+	Secret       string               `json:"secret,omitzero" doc:"the secret of the webhook"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
+	Signature    string               `json:"signature,omitzero" doc:"the header X-Service-Signature of the delivery"`
 }
 
 type verdict struct {
@@ -113,6 +118,10 @@ type verdict struct {
 }
 
 func verify(_ *request, in signatureBody) (verdict, error) {
-	reason := signature.Diagnose(webhook.Secret{Key: in.Secret, Hash: in.HashFunction}, []byte(in.Body), in.Signature)
+	secret, err := webhook.ParseSecret(in.Secret, string(in.HashFunction))
+	if err != nil {
+		return verdict{Reason: strings.TrimPrefix(err.Error(), "webhook: ")}, nil
+	}
+	reason := signature.Diagnose(secret, []byte(in.Body), in.Signature)
 	return verdict{reason == "", reason}, nil
 }

@@ -125,8 +125,8 @@ func TestListStops(t *testing.T) {
 
 func TestBody(t *testing.T) {
 	type in struct {
-		Name string       `json:"name,omitzero"`
-		Mode webhook.Hash `json:"mode,omitzero"`
+		Name string               `json:"name,omitzero"`
+		Mode webhook.HashFunction `json:"mode,omitzero"`
 		Need []struct {
 			ID string `json:"id"`
 		} `json:"need,omitzero"`

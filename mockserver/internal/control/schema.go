@@ -63,7 +63,7 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 		reflect.TypeFor[events.SendingType]():    named(sendingTypes()),
 		reflect.TypeFor[events.BounceCategory](): named(bounceCategories()),
 		reflect.TypeFor[record.FaultAction]():    named(fault.Actions()),
-		reflect.TypeFor[webhook.Hash]():          {string(webhook.SHA256), string(webhook.SHA512)},
+		reflect.TypeFor[webhook.HashFunction]():  {string(webhook.SHA256), string(webhook.SHA512)},
 		reflect.TypeFor[platform.LookupLimit]():  lookupLimits(),
 		reflect.TypeFor[waitKind]():              {"message", "delivery", "request", "event"},
 	}

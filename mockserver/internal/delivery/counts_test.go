@@ -11,7 +11,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
-	"example.com/emailplatform/webhook"
 )
 
 // walked is what somebody counts who looks at every delivery and event.
@@ -115,7 +114,7 @@ func TestStats(t *testing.T) {
 		if _, err := e.faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		e.SendTo(hook.URL, webhook.Secret{Key: "s", Hash: hook.Hash}, []byte(`{"event":"own"}`)) // a snapshot has no secret of it
+		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot has no secret of it
 		sameAsWalked(t, "one to a URL", e)
 		before := read(t, e)
 		e.Replace([]Webhook{mine, other, limited}, before)

@@ -189,7 +189,8 @@ func (d *Engine) Publish(fired []Event) {
 
 // pushLocked makes a delivery of an event, and returns its id.
 func (d *Engine) pushLocked(q *queue, e *Event) string {
-	signature, _ := webhook.Sign(webhook.Secret{Key: q.hook.Secret, Hash: q.hook.Hash}, e.Body) // it was checked before
+	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // it was checked before
+	signature, _ := webhook.Sign(secret, e.Body)
 	x := &delivery{webhookID: q.hook.ID, Delivery: record.Delivery{
 		EventID:   e.ID,
 		Event:     e.Name,

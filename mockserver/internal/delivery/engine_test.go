@@ -15,6 +15,14 @@ import (
 
 // Next names the earliest delivery that waits, and not one that is being
 // attempted or that waits for good.
+func parsed(text string, function webhook.HashFunction) webhook.Secret {
+	secret, err := webhook.ParseSecret(text, string(function))
+	if err != nil {
+		panic(err)
+	}
+	return secret
+}
+
 func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t)
@@ -102,11 +110,11 @@ func TestSendTo(t *testing.T) {
 			url    string
 			secret webhook.Secret
 		}{
-			{hook.URL, webhook.Secret{Key: hook.Secret, Hash: hook.Hash}},
-			{hook.URL, webhook.Secret{Key: "other", Hash: webhook.SHA256}},
-			{hook.URL, webhook.Secret{Key: "other", Hash: webhook.SHA512}},
-			{hook.URL + "path", webhook.Secret{Key: "other", Hash: webhook.SHA512}},
-			{hook.URL + "path", webhook.Secret{Key: "other", Hash: webhook.SHA512}},
+			{hook.URL, parsed(hook.Secret, hook.Hash)},
+			{hook.URL, parsed("other", webhook.SHA256)},
+			{hook.URL, parsed("other", webhook.SHA512)},
+			{hook.URL + "path", parsed("other", webhook.SHA512)},
+			{hook.URL + "path", parsed("other", webhook.SHA512)},
 		} {
 			ids = append(ids, e.SendTo(to.url, to.secret, body))
 			signature, err := webhook.Sign(to.secret, body)
@@ -142,7 +150,7 @@ func TestRecordWithoutItsQueue(t *testing.T) {
 		answer := make(chan int)
 		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answer) })
 		e.Open(hook)
-		id := e.SendTo(hook.URL, webhook.Secret{Key: "s"}, []byte("own"))
+		id := e.SendTo(hook.URL, parsed("s", ""), []byte("own"))
 		synctest.Wait()
 		state := read(t, e)
 		other := engineTo(t, func(http.ResponseWriter, *http.Request) { t.Error("there is no secret to sign with") })

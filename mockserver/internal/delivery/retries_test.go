@@ -48,7 +48,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 func TestRetriesAreIdentical(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const body = `{"event":"Email.Opened"}`
-		signature, err := webhook.Sign(webhook.Secret{Key: hook.Secret, Hash: hook.Hash}, []byte(body))
+		signature, err := webhook.Sign(parsed(hook.Secret, hook.Hash), []byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,12 +31,12 @@ func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 // that no webhook has.
 func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
-		if q.once && q.hook.URL == to && q.hook.Secret == secret.Key && q.hook.Hash == secret.Hash {
+		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {
 			return q
 		}
 	}
 	d.lastTarget--
-	q := newQueue(Webhook{ID: d.lastTarget, URL: to, Secret: secret.Key, Hash: secret.Hash}, d.history)
+	q := newQueue(Webhook{ID: d.lastTarget, URL: to, Secret: secret.Reveal(), Hash: secret.HashFunction()}, d.history)
 	q.once = true
 	d.addLocked(q)
 	return q

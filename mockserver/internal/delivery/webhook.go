@@ -9,15 +9,15 @@ import (
 
 // Webhook is where deliveries go. All but Archived is constant.
 type Webhook struct {
-	ID        int64        `json:"id"`
-	AccountID int64        `json:"account_id"`
-	URL       string       `json:"url"`
-	Events    []string     `json:"events"`
-	RateLimit int64        `json:"rate_limit,omitzero"` // 0 is unlimited
-	Period    string       `json:"rate_limit_period,omitzero"`
-	Secret    string       `json:"secret"`
-	Hash      webhook.Hash `json:"hash_function"`
-	Archived  bool         `json:"archived,omitzero"`
+	ID        int64                `json:"id"`
+	AccountID int64                `json:"account_id"`
+	URL       string               `json:"url"`
+	Events    []string             `json:"events"`
+	RateLimit int64                `json:"rate_limit,omitzero"` // 0 is unlimited
+	Period    string               `json:"rate_limit_period,omitzero"`
+	Secret    string               `json:"secret"`
+	Hash      webhook.HashFunction `json:"hash_function"`
+	Archived  bool                 `json:"archived,omitzero"`
 }
 
 // Name is the id as the API writes it.

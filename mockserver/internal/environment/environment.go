@@ -3,7 +3,6 @@
 package environment
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,13 +74,11 @@ func (w *Environment) Restore(r io.Reader) error {
 	return nil
 }
 
-// SendEventTo delivers a body of the caller's own to a URL, signed with the
-// secret, by the platform's hash function if the secret names none.
+// SendEventTo delivers any body to a URL, signed with the secret.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !platform.IsWebURL(to) {
 		return "", errors.New("mockserver: url: want an absolute http or https URL")
 	}
-	secret.Hash = cmp.Or(secret.Hash, w.Platform.Hash())
 	if _, err := webhook.NewVerifier(secret); err != nil {
 		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))
 	}

@@ -22,7 +22,7 @@ func fixedOf(item map[string]any, idName string) (platform.Fixed, error) {
 		return platform.Fixed{}, err
 	}
 	hash, err := takeText(item, "hash_function")
-	return platform.Fixed{ID: id, Secret: secret, Hash: webhook.Hash(hash)}, err
+	return platform.Fixed{ID: id, Secret: secret, Hash: webhook.HashFunction(strings.ToLower(hash))}, err
 }
 
 // takeID takes an id, as a number or as a text: the API has both.

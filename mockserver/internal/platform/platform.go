@@ -52,7 +52,7 @@ type Platform struct {
 
 // Options say how the platform behaves, and whom it tells what happens.
 type Options struct {
-	Hash         webhook.Hash // signs the deliveries of webhooks
+	Hash         webhook.HashFunction // signs the deliveries of webhooks
 	Lookups      LookupLimit
 	RecordEvents bool          // makes the events that no webhook hears too
 	BaseURL      func() string // where the links in messages lead
@@ -102,7 +102,7 @@ func (p *Platform) SetLookups(limit LookupLimit) {
 }
 
 // Hash is the function that signs deliveries.
-func (p *Platform) Hash() webhook.Hash { return p.options.Hash }
+func (p *Platform) Hash() webhook.HashFunction { return p.options.Hash }
 
 func (p *Platform) accountLocked(id int64) *account {
 	a := p.accounts[id]

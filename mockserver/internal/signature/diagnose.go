@@ -3,9 +3,13 @@ package signature
 
 import (
 	"bytes"
+	"crypto/fips140"
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"hash"
 	"strings"
 
 	"example.com/emailplatform/webhook"
@@ -29,9 +33,9 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	unhexed := base64.StdEncoding.EncodeToString(raw)
 	for _, m := range mistakes(secret, body) {
 		switch {
-		case signs(m.secret, m.body, signature):
+		case m.sign() == signature:
 			return m.reason
-		case signs(m.secret, m.body, unhexed):
+		case m.sign() == unhexed:
 			return m.reason + " It is also in hexadecimal: encode it as base64."
 		}
 	}
@@ -40,12 +44,6 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 		return "It is a plain hash of the body, without the secret: compute an HMAC."
 	}
 	return "None of the common mistakes: check that the secret is that of this webhook, and that these are the bytes that were delivered."
-}
-
-// signs reports whether the signature is the one of the secret and the body.
-func signs(secret webhook.Secret, body []byte, signature string) bool {
-	verifier, err := webhook.NewVerifier(secret)
-	return err == nil && verifier.Verify(body, signature) == nil
 }
 
 // misencoded finds the right value in another encoding, or with something around it.
@@ -81,37 +79,48 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 
 // mistake is an input that a signature may have been computed from by mistake.
 type mistake struct {
-	secret webhook.Secret
-	body   []byte
-	reason string
+	key      string
+	function webhook.HashFunction
+	body     []byte
+	reason   string
+}
+
+// sign computes the HMAC without package webhook, which rejects some of the keys.
+func (m mistake) sign() string {
+	function := sha256.New
+	if m.function == webhook.SHA512 {
+		function = sha512.New
+	}
+	var mac hash.Hash
+	fips140.WithoutEnforcement(func() { mac = hmac.New(function, []byte(m.key)) }) // a short key
+	mac.Write(m.body)
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
 func mistakes(secret webhook.Secret, body []byte) []mistake {
-	with := func(key string) webhook.Secret { return webhook.Secret{Key: key, Hash: secret.Hash} }
-	other := webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}
-	if secret.Hash == webhook.SHA512 {
-		other.Hash = webhook.SHA256
+	key, function, other := secret.Reveal(), secret.HashFunction(), webhook.SHA512
+	if function == webhook.SHA512 {
+		other = webhook.SHA256
 	}
 	trimmed := bytes.TrimRight(body, "\r\n")
 	out := []mistake{
-		{other, body, "Made with " + string(other.Hash) + ": the webhook's hash_function says otherwise."},
-		{with(secret.Key + "\n"), body, "The secret has a line feed at its end."},
-		{with(strings.TrimSpace(secret.Key)), body, "The secret given here has white space around it."},
-		{secret, nil, "Computed over nothing: the body had already been read."},
-		{secret, append(bytes.Clone(body), '\n'), "Computed over the body and a line feed."},
-		{secret, trimmed, "Computed over the body without the line feed at its end: perhaps it was added to this copy."},
-		{secret, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body after a byte order mark."},
+		{key, other, body, "Made with " + string(other) + ": the webhook's hash_function says otherwise."},
+		{key + "\n", function, body, "The secret has a line feed at its end."},
+		{key, function, nil, "Computed over nothing: the body had already been read."},
+		{key, function, append(bytes.Clone(body), '\n'), "Computed over the body and a line feed."},
+		{key, function, trimmed, "Computed over the body without the line feed at its end: perhaps it was added to this copy."},
+		{key, function, append([]byte("\xef\xbb\xbf"), body...), "Computed over the body after a byte order mark."},
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-		if key, err := encoding.DecodeString(secret.Key); err == nil {
-			out = append(out, mistake{with(string(key)), body, "The secret was decoded from base64: use its characters as they are."})
+		if decoded, err := encoding.DecodeString(key); err == nil {
+			out = append(out, mistake{string(decoded), function, body, "The secret was decoded from base64: use its characters as they are."})
 		}
 	}
-	if key, err := hex.DecodeString(secret.Key); err == nil {
-		out = append(out, mistake{with(string(key)), body, "The secret was decoded from hexadecimal: use its characters as they are."})
+	if decoded, err := hex.DecodeString(key); err == nil {
+		out = append(out, mistake{string(decoded), function, body, "The secret was decoded from hexadecimal: use its characters as they are."})
 	}
 	for _, again := range reencoded(body) {
-		out = append(out, mistake{secret, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
+		out = append(out, mistake{key, function, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
 	}
 	return out
 }

@@ -12,6 +12,14 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
+func parsed(text string, function webhook.HashFunction) webhook.Secret {
+	secret, err := webhook.ParseSecret(text, string(function))
+	if err != nil {
+		panic(err)
+	}
+	return secret
+}
+
 func sign(secret webhook.Secret, body []byte) string {
 	signature, err := webhook.Sign(secret, body)
 	if err != nil {
@@ -21,11 +29,10 @@ func sign(secret webhook.Secret, body []byte) string {
 }
 
 func TestDiagnose(t *testing.T) {
-	secret := webhook.Secret{Key: "d2VzdA==", Hash: webhook.SHA256}
+	secret := parsed("d2VzdA==", webhook.SHA256)
 	body := []byte(`{"z":1,"event":"Email.Bounced","text":"a, b: \"c\""}`)
 	right := sign(secret, body)
 	raw, _ := base64.StdEncoding.DecodeString(right)
-	key := func(k string) webhook.Secret { return webhook.Secret{Key: k, Hash: secret.Hash} }
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
 		t.Fatal(err)
@@ -53,10 +60,10 @@ func TestDiagnose(t *testing.T) {
 		{name: "prefix and hexadecimal", signature: "sha256=" + hex.EncodeToString(raw), want: "hexadecimal"},
 		{
 			name:      "other hash",
-			signature: sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body), want: "sha512",
+			signature: sign(parsed(secret.Reveal(), webhook.SHA512), body), want: "sha512",
 		},
-		{name: "secret with line feed", signature: sign(key(secret.Key+"\n"), body), want: "line feed at its end"},
-		{name: "secret decoded from base64", signature: sign(key("west"), body), want: "decoded from base64"},
+		{name: "secret with line feed", signature: mistake{key: secret.Reveal() + "\n", body: body}.sign(), want: "line feed at its end"},
+		{name: "secret decoded from base64", signature: sign(parsed("west", ""), body), want: "decoded from base64"},
 		{name: "empty body", signature: sign(secret, nil), want: "over nothing"},
 		{
 			name:      "body with line feed",
@@ -76,12 +83,12 @@ func TestDiagnose(t *testing.T) {
 		},
 		{
 			name:      "other hash in hexadecimal",
-			signature: inHex(sign(webhook.Secret{Key: secret.Key, Hash: webhook.SHA512}, body)),
+			signature: inHex(sign(parsed(secret.Reveal(), webhook.SHA512), body)),
 			want:      "sha512",
 		},
 		{name: "after the name of its header", signature: "X-Service-Signature: " + right, want: "name of its header"},
 		{name: "plain hash", signature: base64.StdEncoding.EncodeToString(sum[:]), want: "without the secret"},
-		{name: "other secret", signature: sign(key("east"), body), want: "None of the common"},
+		{name: "other secret", signature: sign(parsed("east", ""), body), want: "None of the common"},
 		{name: "garbage", signature: "garbage", want: "None of the common"},
 	}
 	for _, tt := range tests {
@@ -93,7 +100,7 @@ func TestDiagnose(t *testing.T) {
 			if !strings.Contains(got, tt.want) || (tt.signature == right) != (got == "") {
 				t.Errorf("reason %q, want %q in it", got, tt.want)
 			}
-			if strings.Contains(got, secret.Key) || strings.Contains(got, right) {
+			if strings.Contains(got, secret.Reveal()) || strings.Contains(got, right) {
 				t.Errorf("reason %q tells the secret or the signature", got)
 			}
 		})
@@ -107,7 +114,7 @@ func inHex(signature string) string {
 
 // What encoders of other languages make of an event as this server writes it.
 func TestDiagnoseOtherEncoders(t *testing.T) {
-	secret := webhook.Secret{Key: "s"}
+	secret := parsed("s", "")
 	body := []byte(`{"url":"https://x.example/?a=1\u0026b=2","name":"José 😀","n":[1,{}]}`)
 	for name, again := range map[string]string{
 		"JSON.stringify": `{"url":"https://x.example/?a=1&b=2","name":"José 😀","n":[1,{}]}`,
@@ -127,10 +134,8 @@ func TestDiagnoseOtherEncoders(t *testing.T) {
 }
 
 func TestDiagnoseSignatureWithoutSecret(t *testing.T) {
-	for _, secret := range []webhook.Secret{{}, {Key: "x", Hash: "md5"}} {
-		if got := Diagnose(secret, []byte("{}"), "x"); got == "" {
-			t.Errorf("%v: no reason", secret)
-		}
+	if got := Diagnose(webhook.Secret{}, []byte("{}"), "x"); got != "the secret is empty" {
+		t.Errorf("reason %q", got)
 	}
 }
 
@@ -138,7 +143,7 @@ func FuzzDiagnose(f *testing.F) {
 	f.Add("key", `{"a":1}`, "x")
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, key, body, signature string) {
-		secret := webhook.Secret{Key: key}
+		secret, _ := webhook.ParseSecret(key, "") // the zero Secret if the key is invalid
 		verifier, err := webhook.NewVerifier(secret)
 		right := err == nil && verifier.Verify([]byte(body), signature) == nil
 		if got := Diagnose(secret, []byte(body), signature); (got == "") != right {

@@ -1,0 +1,98 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"fmt"
+	"hash"
+	"log/slog"
+	"strings"
+	"unique"
+)
+
+// HashFunction is the name of the hash function of the HMAC. The platform returns it
+// as hash_function of the webhook (specification, "Authentication"). A receiver must
+// take it from its own configuration, never from a request.
+type HashFunction string
+
+// The supported hash functions. [ParseSecret] rejects all others.
+const (
+	SHA256 HashFunction = "sha256" // the platform's default
+	SHA512 HashFunction = "sha512"
+)
+
+func (h HashFunction) function() func() hash.Hash {
+	switch h {
+	case SHA256:
+		return sha256.New
+	case SHA512:
+		return sha512.New
+	}
+	return nil
+}
+
+const redacted = "[redacted]"
+
+// Secret is the secret of one webhook with its hash function. [ParseSecret] returns
+// it. Only [Secret.Reveal] returns the text: a Secret prints, logs and encodes to JSON
+// as "[redacted]", and in an unexported field package fmt prints an address. Two
+// Secrets are equal by == if their texts and hash functions are equal. The zero Secret
+// is invalid.
+type Secret struct {
+	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
+	hash HashFunction
+}
+
+// ParseSecret returns the [Secret] with a text and a hash function, which are the
+// fields secret and hash_function of a webhook. The default hash function is SHA256,
+// and letter case is ignored.
+//
+// ParseSecret returns an error if the text is empty, or if it begins or ends with
+// white space: a file or an environment variable often adds a line break, which makes
+// every signature invalid. It also returns an error if the hash function is not SHA256
+// or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only) the text must have at least
+// 14 bytes. The error does not contain the text.
+func ParseSecret(text, hashFunction string) (Secret, error) {
+	if strings.TrimSpace(text) == "" {
+		return Secret{}, errors.New("webhook: the secret is empty")
+	}
+	if strings.TrimSpace(text) != text {
+		return Secret{}, errors.New("webhook: the secret must not begin or end with white space")
+	}
+	s := Secret{unique.Make(text), HashFunction(strings.ToLower(hashFunction))}
+	if s.hash == "" {
+		s.hash = SHA256
+	}
+	if s.hash.function() == nil {
+		return Secret{}, fmt.Errorf("webhook: hash function must be %s or %s, got %q", SHA256, SHA512, hashFunction)
+	}
+	if _, err := newKey(s); err != nil {
+		return Secret{}, fmt.Errorf("webhook: %w", err)
+	}
+	return s, nil
+}
+
+// Reveal returns the text of the secret.
+func (s Secret) Reveal() string {
+	if s == (Secret{}) {
+		return ""
+	}
+	return s.text.Value()
+}
+
+// HashFunction returns the hash function of the secret.
+func (s Secret) HashFunction() HashFunction { return s.hash }
+
+// String implements [fmt.Stringer].
+func (Secret) String() string { return redacted }
+
+// Format implements [fmt.Formatter].
+func (Secret) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, redacted) }
+
+// LogValue implements [slog.LogValuer].
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText implements [encoding.TextMarshaler], which encoding/json uses. The
+// result does not contain the text, so it cannot be unmarshaled.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
