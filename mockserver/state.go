@@ -117,8 +117,8 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // object by its name, and contacts can have a status as in an import. A seed
 // fires no events.
 //
-// A seed can set values that the platform normally chooses: ids, the non-blank
-// secret of a webhook, and its hash function. Ids are from 1 to 10^15 and
+// A seed can set values that the platform normally chooses: ids, the
+// secret of a webhook without white space around it, and its hash function. Ids are from 1 to 10^15 and
 // unique across resources. Either all contacts of a list have an id, in
 // ascending order, or none has. Other ids continue after the greatest id.
 // Tokens belong to the account of the object, which they create; omitted fields
