@@ -57,7 +57,7 @@ type Campaign struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When it was created, in Unix seconds.
@@ -66,7 +66,7 @@ type Campaign struct {
 	// When it is to be sent, in Unix seconds; left out until it is scheduled.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; incomplete, scheduled, delivering and delivered are known, in this order.
@@ -76,7 +76,7 @@ type Campaign struct {
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
-// CampaignCreate is a campaign to create. What is left out can be given by an update.
+// CampaignCreate is a new campaign. Omitted fields can be set by an update.
 type CampaignCreate struct {
 	// The list it goes to.
 	ListID int64 `json:"list_id,omitzero"`
@@ -84,10 +84,10 @@ type CampaignCreate struct {
 	// The campaign's name.
 	Name string `json:"name"`
 
-	// What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 }
 
@@ -106,7 +106,7 @@ type campaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate is what to change of a campaign. What is left out stays as it is.
+// CampaignUpdate is the changes of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
 	// The list it goes to.
 	ListID *int64 `json:"list_id,omitzero"`
@@ -114,14 +114,14 @@ type CampaignUpdate struct {
 	// The new name.
 	Name *string `json:"name,omitzero"`
 
-	// Which parts of the content to change. What is left out stays as it is, except that a template takes the place of inline HTML and text, and the other way round.
+	// The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender *Sender `json:"sender,omitzero"`
 }
 
-// Contact is a member of a list.
+// Contact is a contact of a list.
 type Contact struct {
 	// The contact's id.
 	ID int64 `json:"id"`
@@ -132,7 +132,7 @@ type Contact struct {
 	// How often emails to it bounced.
 	BouncesCount int64 `json:"bounces_count,omitzero"`
 
-	// What is known about the contact; merge tags are filled from it.
+	// Custom attributes of the contact, for merge tags.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// The contact's interests.
@@ -156,7 +156,7 @@ type ContactCreate struct {
 	// The address.
 	Email string `json:"email"`
 
-	// What is known about the contact.
+	// Custom attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// The contact's interests.
@@ -193,7 +193,7 @@ type ContactPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// ContactTagging says which contacts to tag with what.
+// ContactTagging: Contacts and the tags to add.
 type ContactTagging struct {
 	// The contacts' ids.
 	ContactIDs []int64 `json:"contact_ids"`
@@ -202,7 +202,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate is what to change of a contact.
+// ContactUpdate is the changes of a contact.
 type ContactUpdate struct {
 	// The attributes to set; the others stay as they are.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -261,13 +261,13 @@ type Email struct {
 	// How often it was opened.
 	Opens int64 `json:"opens,omitzero"`
 
-	// Why it was refused: bounced, unsubscribed, pending, spam, deleted or suppressed.
+	// The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
 	Reason string `json:"reason,omitzero"`
 
 	// Whether the recipient reported it as spam.
 	ReportedAsSpam bool `json:"reported_as_spam,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; queued, delivered, bounced, rejected and error are known.
@@ -301,7 +301,7 @@ type EmailBounce struct {
 	Type string `json:"type,omitzero"`
 }
 
-// EmailContent is what the email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// EmailContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type EmailContent struct {
 	// The template that gives the HTML and text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -315,7 +315,7 @@ type EmailContent struct {
 	// The inline plain-text part.
 	Text string `json:"text,omitzero"`
 
-	// The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
+	// The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -330,23 +330,23 @@ type EmailHeader struct {
 
 // EmailSubmission is an email to send to one recipient.
 type EmailSubmission struct {
-	// The list whose contact is meant. Left out, it is the contact with that address that was added last in the account, if there is one.
+	// The list that contains the recipient. If omitted, the most recently added contact with this address in the account is used, if any.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The recipient's address.
 	Email string `json:"email"`
 
-	// What the email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content EmailContent `json:"content"`
 
 	// Values for merge tags; they win over the contact's own attributes.
 	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender"`
 }
 
-// EmailType is the kind of email, by default marketing. A transactional one is never refused as unsubscribed.
+// EmailType is the type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
 
 // EventName is the name of an event that a webhook can subscribe to. More may be added.
@@ -378,7 +378,7 @@ type ImportError struct {
 	// The entry's address as it was sent.
 	Email string `json:"email,omitzero"`
 
-	// Where the mistake is: body, path, query or header first, then names of members and places in arrays.
+	// The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc,omitzero"`
 
 	// What is wrong.
@@ -388,7 +388,7 @@ type ImportError struct {
 	Type string `json:"type"`
 }
 
-// ImportResult is what became of the entries of an import.
+// ImportResult is the results of an import's entries.
 type ImportResult struct {
 	// The entries that were not imported.
 	Errors []ImportError `json:"errors"`
@@ -436,7 +436,7 @@ type ListPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MessageContent is what an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// MessageContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type MessageContent struct {
 	// The template that gives the HTML and text.
 	TemplateID int64 `json:"template_id,omitzero"`
@@ -451,7 +451,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate says which parts of the content to change. What is left out stays as it is, except that a template takes the place of inline HTML and text, and the other way round.
+// MessageContentUpdate is the changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 type MessageContentUpdate struct {
 	// The template that gives the HTML and text.
 	TemplateID *int64 `json:"template_id,omitzero"`
@@ -481,7 +481,7 @@ type Pagination struct {
 // RateLimitPeriod is the period of a webhook's rate limit, by default an hour.
 type RateLimitPeriod string
 
-// Sender is who an email is from.
+// Sender is the sender of an email.
 type Sender struct {
 	// The address.
 	Email string `json:"email"`
@@ -490,7 +490,7 @@ type Sender struct {
 	Name string `json:"name,omitzero"`
 }
 
-// SubmittedEmail is what became of a submission.
+// SubmittedEmail is the result of a submission.
 type SubmittedEmail struct {
 	// The email's id, as lookups take it and events carry it.
 	ID string `json:"id"`
@@ -498,7 +498,7 @@ type SubmittedEmail struct {
 	// The recipient's address.
 	Email string `json:"email,omitzero"`
 
-	// An open set; queued, rejected (refused, see the event Email.Rejected) and error (see Email.Error) are known.
+	// An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
 	Status string `json:"status,omitzero"`
 }
 
@@ -568,7 +568,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate says which parts of a template to change. What is left out stays as it is.
+// TemplateContentUpdate is the changes of a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// The new HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -595,9 +595,9 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate is what to change of a template. What is left out stays as it is.
+// TemplateUpdate is the changes of a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// Which parts of a template to change. What is left out stays as it is.
+	// The changes of a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// The new name.
@@ -618,13 +618,13 @@ type TransactionalSubmission struct {
 	// Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
 	// Values for merge tags.
 	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender"`
 }
 
@@ -700,7 +700,7 @@ type WebhookSummary struct {
 	URL string `json:"url"`
 }
 
-// Workflow is one message to each contact that is added to a list, at the time it is added.
+// Workflow is one message to each contact when it is added to a list.
 type Workflow struct {
 	// The list it watches.
 	ListID int64 `json:"list_id,omitzero"`
@@ -711,13 +711,13 @@ type Workflow struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
 	// When it was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; active and inactive are known.
@@ -735,13 +735,13 @@ type WorkflowCreate struct {
 	// The workflow's name.
 	Name string `json:"name"`
 
-	// What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
-	// Who an email is from.
+	// The sender of an email.
 	Sender Sender `json:"sender"`
 
-	// What starts a workflow; `subscribed` is a contact that becomes active on the list.
+	// The trigger of a workflow. `subscribed` means that a contact becomes active on the list.
 	Trigger WorkflowTrigger `json:"trigger"`
 }
 
@@ -754,7 +754,7 @@ type WorkflowPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// WorkflowTrigger is what starts a workflow; `subscribed` is a contact that becomes active on the list.
+// WorkflowTrigger is the trigger of a workflow. `subscribed` means that a contact becomes active on the list.
 type WorkflowTrigger string
 
 // ListCampaignsParams defines parameters for ListCampaigns.
@@ -762,10 +762,10 @@ type ListCampaignsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }
 
@@ -774,10 +774,10 @@ type ListListsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }
 
@@ -786,16 +786,16 @@ type ListContactsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
-	// `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on; by default the oldest first.
+	// `field:asc` or `field:desc`. The field is id, email, status or subscribed_on. By default the oldest contact is first.
 	Sort string
 
-	// `field:value`, the field one of status, email, tag, interest; the value is all after the first colon. By default all.
+	// `field:value`. The field is status, email, tag or interest. The value is everything after the first colon. By default all contacts match.
 	Filter string
 }
 
@@ -804,7 +804,7 @@ type createContactParams struct {
 	// Whether the contact is pending until its recipient confirms by the email that is sent to it.
 	SendDoubleOptIn bool
 
-	// Whether an address that had unsubscribed may be added again.
+	// Whether an address that has unsubscribed can be added again. The default is true.
 	Resubscribe *bool
 }
 
@@ -813,10 +813,10 @@ type ListSuppressedEmailsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
 	// `email:value`; the value is all after the colon. By default all.
@@ -828,10 +828,10 @@ type ListTagsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }
 
@@ -840,10 +840,10 @@ type ListTemplatesParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }
 
@@ -852,10 +852,10 @@ type ListWebhooksParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }
 
@@ -864,9 +864,9 @@ type ListWorkflowsParams struct {
 	// The number of the page, from 1, which is the default.
 	Page int64
 
-	// How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage int64
 
-	// Whether the answer says how many items there are on all pages; by default it does not.
+	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 }

@@ -48,15 +48,16 @@ type ActionContext struct {
 	UserAgent Null[string] `json:"user_agent"`
 }
 
-// AddressedContact is the recipient of a transactional email, who is known by address only.
+// AddressedContact is the recipient of a transactional email. Only the address is known.
 type AddressedContact struct {
 	// The address of the recipient.
 	Email string `json:"email"`
 }
 
-// Automation is what sent the email of a workflow.
+// Automation is the part of a workflow that sent the email.
 //
-// A workflow email has `trigger` alone. An email sent by an event of a list, such as the double opt-in confirmation, has `system_action`, and `workflow` and `action` with null values.
+// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
+// confirmation, has `system_action`, and `workflow` and `action` with null values.
 type Automation struct {
 	// A part of a workflow, by id and name.
 	Trigger *AutomationRef `json:"trigger,omitzero"`
@@ -92,7 +93,7 @@ type AutomationRef struct {
 // `bounce_ac` address change.
 type BounceCategory string
 
-// BounceDetail is what the receiving server said.
+// BounceDetail is the response of the receiving server.
 type BounceDetail struct {
 	// The id of the bounce; null for campaigns and workflows.
 	ID Null[int64] `json:"id"`
@@ -130,7 +131,7 @@ type BouncedContact struct {
 
 // CampaignBounce is the data of Email.Bounced for an email of a campaign.
 type CampaignBounce struct {
-	// What the receiving server said.
+	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
 
 	// The campaign that sent the email.
@@ -382,13 +383,8 @@ type EmailRef struct {
 
 // EmailRejected is the data of Email.Rejected. `contact` and `list` are there only when the message went to a list contact.
 type EmailRejected struct {
-	// Why `POST /v2/emails` refused a message: the contact is
-	// `bounced`,
-	// `unsubscribed`,
-	// `pending` (has not confirmed),
-	// `spam`,
-	// `deleted` or
-	// `suppressed`.
+	// The reason why `POST /v2/emails` rejected a message: the contact is `bounced`, `unsubscribed`, `pending` (has
+	// not confirmed), `spam`, `deleted` or `suppressed`.
 	Reason RejectReason `json:"reason"`
 
 	// When the message was refused, in Unix seconds.
@@ -509,13 +505,8 @@ type RecipientContext struct {
 	UserAgent string `json:"user_agent"`
 }
 
-// RejectReason is why `POST /v2/emails` refused a message: the contact is
-// `bounced`,
-// `unsubscribed`,
-// `pending` (has not confirmed),
-// `spam`,
-// `deleted` or
-// `suppressed`.
+// RejectReason is the reason why `POST /v2/emails` rejected a message: the contact is `bounced`, `unsubscribed`, `pending` (has
+// not confirmed), `spam`, `deleted` or `suppressed`.
 type RejectReason string
 
 // RemovedContact is the contact who left a list.
@@ -550,7 +541,7 @@ type Segment struct {
 	// The name of the segment.
 	Name Null[string] `json:"name"`
 
-	// What selects the members of the segment.
+	// The query that selects the contacts of the segment.
 	Query Null[json.RawMessage] `json:"query"`
 }
 
@@ -577,15 +568,16 @@ type SystemActionType string
 
 // TransactionalBounce is the data of Email.Bounced for an email sent with the deprecated `POST /emails`.
 //
-// The members from `id` on are an older flat copy of the values in `bounce` and `transactional_email`: read those.
+// The fields from `id` on are an older flat copy of the values in `bounce` and `transactional_email`. Read
+// `bounce` and `transactional_email` instead.
 type TransactionalBounce struct {
-	// What the receiving server said.
+	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
 
 	// The email, as it was sent with the deprecated `POST /emails`.
 	TransactionalEmail TransactionalEmail `json:"transactional_email"`
 
-	// The recipient of a transactional email, who is known by address only.
+	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
 	// No list: the deprecated `POST /emails` knows none.
@@ -633,7 +625,7 @@ type TransactionalComplaint struct {
 	// The email, as it was sent with the deprecated `POST /emails`.
 	TransactionalEmail TransactionalEmail `json:"transactional_email"`
 
-	// The recipient of a transactional email, who is known by address only.
+	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
 	// No list: the deprecated `POST /emails` knows none.
@@ -663,12 +655,13 @@ type TransactionalEmail struct {
 
 // WorkflowBounce is the data of Email.Bounced for an email of a workflow, the double opt-in confirmation included.
 type WorkflowBounce struct {
-	// What the receiving server said.
+	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
 
-	// What sent the email of a workflow.
+	// The part of a workflow that sent the email.
 	//
-	// A workflow email has `trigger` alone. An email sent by an event of a list, such as the double opt-in confirmation, has `system_action`, and `workflow` and `action` with null values.
+	// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
+	// confirmation, has `system_action`, and `workflow` and `action` with null values.
 	Automation Automation `json:"automation"`
 
 	// The contact whose email bounced.
@@ -689,9 +682,10 @@ type WorkflowComplaint struct {
 	// The feedback loop that the complaint came through.
 	FBL FeedbackLoop `json:"fbl"`
 
-	// What sent the email of a workflow.
+	// The part of a workflow that sent the email.
 	//
-	// A workflow email has `trigger` alone. An email sent by an event of a list, such as the double opt-in confirmation, has `system_action`, and `workflow` and `action` with null values.
+	// A workflow email has only `trigger`. An email sent by an event of a list, such as the double opt-in
+	// confirmation, has `system_action`, and `workflow` and `action` with null values.
 	Automation Automation `json:"automation"`
 
 	// The contact who complained.

@@ -154,7 +154,7 @@ type Campaign struct {
 	// CampaignID The campaign's id.
 	CampaignID int64 `json:"campaign_id"`
 
-	// Content What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When it was created, in Unix seconds.
@@ -169,7 +169,7 @@ type Campaign struct {
 	// ScheduledFor When it is to be sent, in Unix seconds; left out until it is scheduled.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// Status An open set; incomplete, scheduled, delivering and delivered are known, in this order.
@@ -179,9 +179,9 @@ type Campaign struct {
 	UpdatedOn int64 `json:"updated_on,omitzero"`
 }
 
-// CampaignCreate A campaign to create. What is left out can be given by an update.
+// CampaignCreate A new campaign. Omitted fields can be set by an update.
 type CampaignCreate struct {
-	// Content What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
 	// ListID The list it goes to.
@@ -190,7 +190,7 @@ type CampaignCreate struct {
 	// Name The campaign's name.
 	Name string `json:"name"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 }
 
@@ -209,9 +209,9 @@ type CampaignSchedule struct {
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
-// CampaignUpdate What to change of a campaign. What is left out stays as it is.
+// CampaignUpdate The changes of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// Content Which parts of the content to change. What is left out stays as it is, except that a template takes the place of inline HTML and text, and the other way round.
+	// Content The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// ListID The list it goes to.
@@ -220,16 +220,16 @@ type CampaignUpdate struct {
 	// Name The new name.
 	Name *string `json:"name,omitzero"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender *Sender `json:"sender,omitzero"`
 }
 
-// Contact A member of a list.
+// Contact A contact of a list.
 type Contact struct {
 	// BouncesCount How often emails to it bounced.
 	BouncesCount int64 `json:"bounces_count"`
 
-	// CustomAttributes What is known about the contact; merge tags are filled from it.
+	// CustomAttributes Custom attributes of the contact, for merge tags.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// Email The address.
@@ -256,7 +256,7 @@ type Contact struct {
 
 // ContactCreate A contact to add.
 type ContactCreate struct {
-	// CustomAttributes What is known about the contact.
+	// CustomAttributes Custom attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// Email The address.
@@ -290,7 +290,7 @@ type ContactPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// ContactTagging Which contacts to tag with what.
+// ContactTagging Contacts and the tags to add.
 type ContactTagging struct {
 	// ContactIds The contacts' ids.
 	ContactIds []int64 `json:"contact_ids"`
@@ -299,7 +299,7 @@ type ContactTagging struct {
 	Tags []string `json:"tags"`
 }
 
-// ContactUpdate What to change of a contact.
+// ContactUpdate The changes of a contact.
 type ContactUpdate struct {
 	// CustomAttributes The attributes to set; the others stay as they are.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
@@ -355,13 +355,13 @@ type Email struct {
 	// Opens How often it was opened.
 	Opens int64 `json:"opens"`
 
-	// Reason Why it was refused: bounced, unsubscribed, pending, spam, deleted or suppressed.
+	// Reason The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
 	Reason string `json:"reason,omitzero"`
 
 	// ReportedAsSpam Whether the recipient reported it as spam.
 	ReportedAsSpam bool `json:"reported_as_spam"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// Status An open set; queued, delivered, bounced, rejected and error are known.
@@ -398,7 +398,7 @@ type EmailBounce struct {
 	Type string `json:"type,omitzero"`
 }
 
-// EmailContent What the email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// EmailContent The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type EmailContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -412,7 +412,7 @@ type EmailContent struct {
 	// Text The inline plain-text part.
 	Text string `json:"text,omitzero"`
 
-	// Type The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
+	// Type The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 	Type EmailType `json:"type,omitzero"`
 }
 
@@ -427,7 +427,7 @@ type EmailHeader struct {
 
 // EmailSubmission An email to send to one recipient.
 type EmailSubmission struct {
-	// Content What the email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content EmailContent `json:"content"`
 
 	// CustomAttributes Values for merge tags; they win over the contact's own attributes.
@@ -436,14 +436,14 @@ type EmailSubmission struct {
 	// Email The recipient's address.
 	Email string `json:"email"`
 
-	// ListID The list whose contact is meant. Left out, it is the contact with that address that was added last in the account, if there is one.
+	// ListID The list that contains the recipient. If omitted, the most recently added contact with this address in the account is used, if any.
 	ListID int64 `json:"list_id,omitzero"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender"`
 }
 
-// EmailType The kind of email, by default marketing. A transactional one is never refused as unsubscribed.
+// EmailType The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
 
 // EventName The name of an event that a webhook can subscribe to. More may be added.
@@ -472,7 +472,7 @@ type ImportError struct {
 	// Index The place of the entry in the request, from 0.
 	Index int64 `json:"index"`
 
-	// Loc Where the mistake is: body, path, query or header first, then names of members and places in arrays.
+	// Loc The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc,omitzero"`
 
 	// Msg What is wrong.
@@ -482,7 +482,7 @@ type ImportError struct {
 	Type string `json:"type"`
 }
 
-// ImportResult What became of the entries of an import.
+// ImportResult The results of an import's entries.
 type ImportResult struct {
 	// Errors The entries that were not imported.
 	Errors []ImportError `json:"errors"`
@@ -527,10 +527,10 @@ type ListPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Location Where the mistake is: body, path, query or header first, then names of members and places in arrays.
+// Location The location of the error: body, path, query or header, then field names and array indexes.
 type Location = []any
 
-// MessageContent What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+// MessageContent The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type MessageContent struct {
 	// HTML The inline HTML part.
 	HTML string `json:"html,omitzero"`
@@ -545,7 +545,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate Which parts of the content to change. What is left out stays as it is, except that a template takes the place of inline HTML and text, and the other way round.
+// MessageContentUpdate The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 type MessageContentUpdate struct {
 	// HTML The new inline HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -572,15 +572,15 @@ type Pagination struct {
 	PerPage int64 `json:"per_page"`
 }
 
-// Problem What was wrong with a request.
+// Problem The errors of a request.
 type Problem struct {
 	// Detail The mistakes.
 	Detail []ProblemDetail `json:"detail"`
 }
 
-// ProblemDetail One mistake.
+// ProblemDetail One error.
 type ProblemDetail struct {
-	// Loc Where the mistake is: body, path, query or header first, then names of members and places in arrays.
+	// Loc The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc"`
 
 	// Msg What is wrong.
@@ -593,7 +593,7 @@ type ProblemDetail struct {
 // RateLimitPeriod The period of a webhook's rate limit, by default an hour.
 type RateLimitPeriod string
 
-// Sender Who an email is from.
+// Sender The sender of an email.
 type Sender struct {
 	// Email The address.
 	Email string `json:"email"`
@@ -602,7 +602,7 @@ type Sender struct {
 	Name string `json:"name,omitzero"`
 }
 
-// SubmittedEmail What became of a submission.
+// SubmittedEmail The result of a submission.
 type SubmittedEmail struct {
 	// Email The recipient's address.
 	Email string `json:"email,omitzero"`
@@ -610,7 +610,7 @@ type SubmittedEmail struct {
 	// ID The email's id, as lookups take it and events carry it.
 	ID string `json:"id"`
 
-	// Status An open set; queued, rejected (refused, see the event Email.Rejected) and error (see Email.Error) are known.
+	// Status An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
 	Status string `json:"status,omitzero"`
 }
 
@@ -680,7 +680,7 @@ type TemplateContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// TemplateContentUpdate Which parts of a template to change. What is left out stays as it is.
+// TemplateContentUpdate The changes of a template's content. Omitted fields are kept.
 type TemplateContentUpdate struct {
 	// HTML The new HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -707,9 +707,9 @@ type TemplatePage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// TemplateUpdate What to change of a template. What is left out stays as it is.
+// TemplateUpdate The changes of a template. Omitted fields are kept.
 type TemplateUpdate struct {
-	// Content Which parts of a template to change. What is left out stays as it is.
+	// Content The changes of a template's content. Omitted fields are kept.
 	Content *TemplateContentUpdate `json:"content,omitzero"`
 
 	// Name The new name.
@@ -727,7 +727,7 @@ type TransactionalSubmission struct {
 	// AdditionalHeaders Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
 
-	// Content What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
 	// CustomAttributes Values for merge tags.
@@ -736,7 +736,7 @@ type TransactionalSubmission struct {
 	// Email The recipient's address.
 	Email string `json:"email"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender"`
 }
 
@@ -812,9 +812,9 @@ type WebhookSummary struct {
 	WebhookID string `json:"webhook_id"`
 }
 
-// Workflow One message to each contact that is added to a list, at the time it is added.
+// Workflow One message to each contact when it is added to a list.
 type Workflow struct {
-	// Content What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
 	// CreatedOn When it was created, in Unix seconds.
@@ -826,7 +826,7 @@ type Workflow struct {
 	// Name The workflow's name.
 	Name string `json:"name"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
 	// Status An open set; active and inactive are known.
@@ -841,7 +841,7 @@ type Workflow struct {
 
 // WorkflowCreate A workflow to create.
 type WorkflowCreate struct {
-	// Content What an email says, either a template or inline HTML and text. Merge tags are written `{{name}}`.
+	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
 	// ListID The list it watches.
@@ -850,10 +850,10 @@ type WorkflowCreate struct {
 	// Name The workflow's name.
 	Name string `json:"name"`
 
-	// Sender Who an email is from.
+	// Sender The sender of an email.
 	Sender Sender `json:"sender"`
 
-	// Trigger What starts a workflow; `subscribed` is a contact that becomes active on the list.
+	// Trigger The trigger of a workflow. `subscribed` means that a contact becomes active on the list.
 	Trigger WorkflowTrigger `json:"trigger"`
 }
 
@@ -866,7 +866,7 @@ type WorkflowPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// WorkflowTrigger What starts a workflow; `subscribed` is a contact that becomes active on the list.
+// WorkflowTrigger The trigger of a workflow. `subscribed` means that a contact becomes active on the list.
 type WorkflowTrigger string
 
 // CampaignID defines model for CampaignID.
@@ -925,10 +925,10 @@ type ListCampaignsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -937,10 +937,10 @@ type ListListsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -949,16 +949,16 @@ type ListContactsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Sort `field:asc` or `field:desc`, the field one of id, email, status, subscribed_on; by default the oldest first.
+	// Sort `field:asc` or `field:desc`. The field is id, email, status or subscribed_on. By default the oldest contact is first.
 	Sort ContactSort `form:"sort,omitempty" json:"sort,omitempty,omitzero"`
 
-	// Filter `field:value`, the field one of status, email, tag, interest; the value is all after the first colon. By default all.
+	// Filter `field:value`. The field is status, email, tag or interest. The value is everything after the first colon. By default all contacts match.
 	Filter ContactFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
@@ -967,7 +967,7 @@ type CreateContactParams struct {
 	// SendDoubleOptIn Whether the contact is pending until its recipient confirms by the email that is sent to it.
 	SendDoubleOptIn SendDoubleOptIn `form:"send_double_opt_in,omitempty" json:"send_double_opt_in,omitempty,omitzero"`
 
-	// Resubscribe Whether an address that had unsubscribed may be added again.
+	// Resubscribe Whether an address that has unsubscribed can be added again. The default is true.
 	Resubscribe *Resubscribe `form:"resubscribe,omitempty" json:"resubscribe,omitempty"`
 }
 
@@ -976,10 +976,10 @@ type ListSuppressedEmailsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
 	// Filter `email:value`; the value is all after the colon. By default all.
@@ -991,10 +991,10 @@ type ListTagsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -1003,10 +1003,10 @@ type ListTemplatesParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -1015,10 +1015,10 @@ type ListWebhooksParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -1027,10 +1027,10 @@ type ListWorkflowsParams struct {
 	// Page The number of the page, from 1, which is the default.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
-	// PerPage How many items a page holds, from 1 to 100, by default 50. The platform may answer with fewer and says so.
+	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
 	PerPage PerPage `form:"per_page,omitempty" json:"per_page,omitempty,omitzero"`
 
-	// WithCount Whether the answer says how many items there are on all pages; by default it does not.
+	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 }
 
@@ -1145,7 +1145,7 @@ type ServerInterface interface {
 	// AddSuppressedEmail Suppress an address
 	// (POST /suppressed-emails)
 	AddSuppressedEmail(w http.ResponseWriter, r *http.Request)
-	// RemoveSuppressedEmail Take an address off the suppression list
+	// RemoveSuppressedEmail Remove an address from the suppression list
 	// (DELETE /suppressed-emails/{email})
 	RemoveSuppressedEmail(w http.ResponseWriter, r *http.Request, email SuppressionEntry)
 	// ListTags List tags
@@ -3604,7 +3604,7 @@ type StrictServerInterface interface {
 	// AddSuppressedEmail Suppress an address
 	// (POST /suppressed-emails)
 	AddSuppressedEmail(ctx context.Context, request AddSuppressedEmailRequestObject) (AddSuppressedEmailResponseObject, error)
-	// RemoveSuppressedEmail Take an address off the suppression list
+	// RemoveSuppressedEmail Remove an address from the suppression list
 	// (DELETE /suppressed-emails/{email})
 	RemoveSuppressedEmail(ctx context.Context, request RemoveSuppressedEmailRequestObject) (RemoveSuppressedEmailResponseObject, error)
 	// ListTags List tags
