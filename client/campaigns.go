@@ -10,12 +10,15 @@ import (
 // campaignGap is the maximum interval between two requests of Wait.
 const campaignGap = 30 * time.Second
 
-// The known values of [Campaign.Status], in their order. The set is open.
+// CampaignStatus is the status of a campaign. The set is open.
+type CampaignStatus string
+
+// The known values of [CampaignStatus], in their order.
 const (
-	CampaignIncomplete = "incomplete"
-	CampaignScheduled  = "scheduled"
-	CampaignDelivering = "delivering"
-	CampaignDelivered  = "delivered"
+	CampaignStatusIncomplete CampaignStatus = "incomplete"
+	CampaignStatusScheduled  CampaignStatus = "scheduled"
+	CampaignStatusDelivering CampaignStatus = "delivering"
+	CampaignStatusDelivered  CampaignStatus = "delivered"
 )
 
 // Campaigns send one message to all active contacts of a list. (Specification:
@@ -93,7 +96,7 @@ func (p CampaignPage) items() ([]Campaign, Pagination) { return p.Data, p.Pagina
 // scheduled or delivering.
 func (c Campaign) Settled() bool {
 	switch c.Status {
-	case "", CampaignIncomplete, CampaignScheduled, CampaignDelivering:
+	case "", CampaignStatusIncomplete, CampaignStatusScheduled, CampaignStatusDelivering:
 		return false
 	}
 	return true

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/emailplatform/events"
 )
 
 const testToken = "secret-token-7d1f"
@@ -388,7 +390,7 @@ func TestMismatchesInside(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
-	if want := (Webhook{WebhookID: "41", URL: "u", Events: []string{}, Secret: NewSecret("s"), Status: WebhookActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
+	if want := (Webhook{WebhookID: "41", URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("Get = %+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "application/json",

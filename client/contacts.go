@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// The known values of [Contact.Status]. The set is open.
+// ContactStatus is the status of a contact. The set is open.
+type ContactStatus string
+
+// The known values of [ContactStatus].
 const (
-	ContactActive       = "active"
-	ContactPending      = "pending" // has not confirmed yet
-	ContactUnsubscribed = "unsubscribed"
-	ContactDeleted      = "deleted"
-	ContactSpam         = "spam" // has complained
-	ContactBounced      = "bounced"
-	ContactSuppressed   = "suppressed"
+	ContactStatusActive       ContactStatus = "active"
+	ContactStatusPending      ContactStatus = "pending" // has not confirmed yet
+	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
+	ContactStatusDeleted      ContactStatus = "deleted"
+	ContactStatusSpam         ContactStatus = "spam" // has complained
+	ContactStatusBounced      ContactStatus = "bounced"
+	ContactStatusSuppressed   ContactStatus = "suppressed"
 )
 
 // Contacts are the recipients on a list. An address is on a list at most once.

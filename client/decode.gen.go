@@ -5,6 +5,7 @@ package client
 import (
 	"cmp"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
@@ -29,7 +30,7 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Text[CampaignStatus](c)
 		case "updated_on":
 			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "id":
@@ -90,9 +91,9 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "interests":
 			v.Interests = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
 		case "last_bounce_type":
-			v.LastBounceType = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Text[ContactStatus](c)
 		case "subscribed_on":
 			v.SubscribedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "tags":
@@ -136,7 +137,7 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 		case "email":
 			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "status":
-			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Status = jsonscan.Optional(c, jsonscan.Text[EmailStatus])
 		default:
 			c.Skip()
 		}
@@ -168,7 +169,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 	var otherClick int64
 	var otherContentSubject string
 	var otherContentTemplateID int64
-	var otherContentType string
+	var otherContentType EmailType
 	var otherEmailID string
 	var otherHardBounced *EmailBounce
 	var otherOpen int64
@@ -199,19 +200,19 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "opens":
 			v.Opens = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "reason":
-			v.Reason = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Reason = jsonscan.Optional(c, jsonscan.Text[events.RejectReason])
 		case "reported_as_spam":
 			v.ReportedAsSpam = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
-			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Status = jsonscan.Optional(c, jsonscan.Text[EmailStatus])
 		case "subject":
 			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "submitted_on":
 			v.SubmittedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "type":
-			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Type = jsonscan.Optional(c, readEmailType)
 		case "unsubscribed":
 			v.Unsubscribed = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		case "click":
@@ -234,7 +235,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 				case "template_id":
 					otherContentTemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 				case "type":
-					otherContentType = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+					otherContentType = jsonscan.Optional(c, readEmailType)
 				default:
 					c.Skip()
 				}
@@ -416,7 +417,7 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 
 func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	start := c.Offset()
-	var otherEvent []string
+	var otherEvent []events.Name
 	var otherID AnyID
 	var otherSignatureHashFunction string
 	var otherSignatureKey Secret
@@ -425,17 +426,17 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 		case "webhook_id":
 			v.WebhookID = readAnyID(c)
 		case "events":
-			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
 		case "hash_function":
 			v.HashFunction = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "rate_limit":
 			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
 		case "secret":
 			v.Secret = readSecret(c)
 		case "status":
-			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
 		case "url":
 			v.URL = c.String()
 		case "event":
@@ -508,9 +509,9 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Text[WorkflowStatus](c)
 		case "trigger":
-			v.Trigger = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Trigger = jsonscan.Optional(c, readWorkflowTrigger)
 		case "id":
 			otherID = jsonscan.Optional(c, readAnyID)
 		case "audience":
@@ -620,19 +621,21 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "category":
-			v.Category = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Category = jsonscan.Optional(c, jsonscan.Text[events.BounceCategory])
 		case "dsn_message":
 			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "occurred_on":
 			v.OccurredOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "type":
-			v.Type = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Type = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
 		default:
 			c.Skip()
 		}
 	}
 	return v
 }
+
+func readEmailType(c *jsonscan.Cursor) EmailType { return EmailType(c.String()) }
 
 func readTag(c *jsonscan.Cursor) (v Tag) {
 	start := c.Offset()
@@ -668,22 +671,24 @@ func readTemplateContent(c *jsonscan.Cursor) (v TemplateContent) {
 	return v
 }
 
+func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod { return RateLimitPeriod(c.String()) }
+
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	start := c.Offset()
-	var otherEvent []string
+	var otherEvent []events.Name
 	var otherID AnyID
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":
 			v.WebhookID = readAnyID(c)
 		case "events":
-			v.Events = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
 		case "rate_limit":
 			v.RateLimit = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "rate_limit_period":
-			v.RateLimitPeriod = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.RateLimitPeriod = jsonscan.Optional(c, readRateLimitPeriod)
 		case "status":
-			v.Status = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.Status = jsonscan.Optional(c, jsonscan.Text[WebhookStatus])
 		case "url":
 			v.URL = c.String()
 		case "event":
@@ -703,3 +708,5 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	}
 	return v
 }
+
+func readWorkflowTrigger(c *jsonscan.Cursor) WorkflowTrigger { return WorkflowTrigger(c.String()) }

@@ -3,16 +3,20 @@ package client
 import (
 	"context"
 	"iter"
+
+	"example.com/emailplatform/events"
 )
 
-// The known values of [SubmittedEmail.Status] and [Email.Status]. The set is
-// open.
+// EmailStatus is the status of an email. The set is open.
+type EmailStatus string
+
+// The known values of [EmailStatus].
 const (
-	EmailQueued    = "queued"
-	EmailDelivered = "delivered"
-	EmailBounced   = "bounced"
-	EmailRejected  = "rejected" // not accepted; Email.Reason contains the reason
-	EmailError     = "error"    // not queued because of an internal error
+	EmailStatusQueued    EmailStatus = "queued"
+	EmailStatusDelivered EmailStatus = "delivered"
+	EmailStatusBounced   EmailStatus = "bounced"
+	EmailStatusRejected  EmailStatus = "rejected" // not accepted; Email.Reason contains the reason
+	EmailStatusError     EmailStatus = "error"    // not queued because of an internal error
 )
 
 // Emails submits single emails and looks them up. (Specification: Transactional
@@ -20,7 +24,7 @@ const (
 type Emails struct{ x exchange }
 
 // Send submits an email to one recipient. If the platform does not accept the
-// email, Send returns no error, and the Status of the result is [EmailRejected].
+// email, Send returns no error, and the Status of the result is [EmailStatusRejected].
 //
 // The client never repeats a submission that the platform may have processed. If
 // the outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no idempotency keys and no search for
@@ -86,17 +90,17 @@ func (s *Emails) Wait(ctx context.Context, emailID string, until func(Email) boo
 // submitted or processing.
 func (e Email) Settled() bool {
 	switch e.Status {
-	case "", EmailQueued, "submitted", "processing":
+	case "", EmailStatusQueued, "submitted", "processing":
 		return false
 	}
 	return true
 }
 
-// Hard reports whether the bounce is permanent: the type is "hard", or there is no
-// type and the category is "bounce_hb". Do not send to the address again.
+// Hard reports whether the bounce is permanent: the type is [events.BounceTypeHard],
+// or there is no type and the category is [events.BounceCategoryHard]. Do not send to the address again.
 func (b EmailBounce) Hard() bool {
 	if b.Type != "" {
-		return b.Type == "hard"
+		return b.Type == events.BounceTypeHard
 	}
-	return b.Category == "bounce_hb"
+	return b.Category.Hard()
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"example.com/emailplatform/events"
 )
 
 // Ensure returns the webhook that subscribes a URL to events, with its secret. Its
@@ -60,7 +62,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err
 		switch {
 		case err != nil:
 			return "", err
-		case hook.Status == WebhookArchived || !sameURL(hook.URL, want.URL):
+		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
 		case want.isSetUpAs(hook):
 			id = hook.WebhookID
 		case slices.ContainsFunc(want.Events, hook.has):
@@ -76,14 +78,13 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err
 
 // isSetUpAs reports whether a webhook is what w would create.
 func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
-	wanted := func(name string) bool { return slices.Contains(w.Events, EventName(name)) }
 	return w.RateLimit == hook.RateLimit &&
-		(w.RateLimit == 0 || w.RateLimitPeriod == "" || string(w.RateLimitPeriod) == hook.RateLimitPeriod) &&
-		!slices.ContainsFunc(w.Events, func(e EventName) bool { return !hook.has(e) }) &&
-		!slices.ContainsFunc(hook.Events, func(name string) bool { return !wanted(name) })
+		(w.RateLimit == 0 || w.RateLimitPeriod == "" || w.RateLimitPeriod == hook.RateLimitPeriod) &&
+		!slices.ContainsFunc(w.Events, func(e events.Name) bool { return !hook.has(e) }) &&
+		!slices.ContainsFunc(hook.Events, func(e events.Name) bool { return !slices.Contains(w.Events, e) })
 }
 
-func (w WebhookSummary) has(event EventName) bool { return slices.Contains(w.Events, string(event)) }
+func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
 // sameURL reports whether two URLs are written differently at most as a platform
 // may write them: the case of the host, and a path of "/" or none.

@@ -2,15 +2,17 @@ package client_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
-func subscription(events ...client.EventName) client.WebhookCreate {
+func subscription(events ...events.Name) client.WebhookCreate {
 	return client.WebhookCreate{URL: "http://hooks.test/ensured", Events: events}
 }
 
@@ -30,18 +32,18 @@ func TestEnsureWebhook(t *testing.T) {
 		}
 		count := func() int { return size(p, c.Webhooks.All(ctx, client.ListWebhooksParams{})) }
 
-		first := ensure(subscription(client.EventNameEmailBounced, client.EventNameEmailClicked))
-		turned := subscription(client.EventNameEmailClicked, client.EventNameEmailBounced)
+		first := ensure(subscription(events.NameEmailBounced, events.NameEmailClicked))
+		turned := subscription(events.NameEmailClicked, events.NameEmailBounced)
 		turned.URL = "HTTP://Hooks.test/ensured"
 		if again := ensure(turned); again.WebhookID != first.WebhookID || count() != 1 {
 			t.Errorf("the same in other words: got %v, want %v", again.WebhookID, first.WebhookID)
 		}
-		if other := ensure(subscription(client.EventNameCampaignSent)); other.WebhookID == first.WebhookID || count() != 2 {
+		if other := ensure(subscription(events.NameCampaignSent)); other.WebhookID == first.WebhookID || count() != 2 {
 			t.Error("one without a common event is in the way")
 		}
 		for name, w := range map[string]client.WebhookCreate{
-			"one event more": subscription(client.EventNameEmailBounced, client.EventNameEmailClicked, client.EventNameEmailOpened),
-			"one event less": subscription(client.EventNameEmailBounced),
+			"one event more": subscription(events.NameEmailBounced, events.NameEmailClicked, events.NameEmailOpened),
+			"one event less": subscription(events.NameEmailBounced),
 			"a rate limit": {
 				URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute,
 			},
@@ -64,6 +66,33 @@ func TestEnsureWebhook(t *testing.T) {
 	})
 }
 
+// TestWebhookRotation: what Get returned can be sent to Create, without conversions.
+func TestWebhookRotation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t)
+		defer p.Close()
+		c, ctx := p.clean, t.Context()
+		created, err := c.Webhooks.Create(ctx, client.WebhookCreate{
+			URL: "http://hooks.test/rotated", Events: []events.Name{events.NameEmailBounced, events.NameEmailOpened},
+			RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, err := c.Webhooks.Get(ctx, created.WebhookID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := c.Webhooks.Create(ctx, client.WebhookCreate{
+			URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
+		})
+		if err != nil || !slices.Equal(next.Events, created.Events) ||
+			next.RateLimitPeriod != client.RateLimitPeriodMinute || next.Status != client.WebhookStatusActive {
+			t.Errorf("got %+v, %v; want a webhook like %+v", next, err, created)
+		}
+	})
+}
+
 // TestEnsureAfterALostAnswer proves that Ensure again finds what was created.
 func TestEnsureAfterALostAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +103,7 @@ func TestEnsureAfterALostAnswer(t *testing.T) {
 		if _, err := p.Inject(lost); err != nil {
 			t.Fatal(err)
 		}
-		want := subscription(client.EventNameEmailBounced)
+		want := subscription(events.NameEmailBounced)
 		if _, err := c.Webhooks.Ensure(ctx, want); !errors.Is(err, client.ErrOutcomeUnknown) {
 			t.Fatalf("got %v", err)
 		}

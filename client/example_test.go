@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -268,7 +269,7 @@ func ExampleWebhooks_Ensure() {
 	for range 2 {
 		hook, err := c.Webhooks.Ensure(context.Background(), client.WebhookCreate{
 			URL:    "https://shop.example.com/hook",
-			Events: []client.EventName{client.EventNameEmailBounced, client.EventNameEmailReportedAsSpam},
+			Events: []events.Name{events.NameEmailBounced, events.NameEmailReportedAsSpam},
 		})
 		if err != nil {
 			log.Fatal(err)

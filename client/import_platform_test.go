@@ -167,7 +167,7 @@ func TestImportRespectsPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	everybody := client.ContactsFromAddresses(slices.Values([]string{"new@example.com", "left@example.com", "pending@example.com"}))
-	statuses := func(want ...string) {
+	statuses := func(want ...client.ContactStatus) {
 		t.Helper()
 		for i, id := range []int64{left.ID, pending.ID} {
 			got, err := c.Contacts.Get(ctx, list.ListID, id)
@@ -183,13 +183,13 @@ func TestImportRespectsPeople(t *testing.T) {
 	if err != nil || report.Imported != 1 || report.Updated != 2 {
 		t.Errorf("%v, %+v", err, report)
 	}
-	statuses(client.ContactUnsubscribed, client.ContactPending)
+	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
 	if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
 		t.Errorf("Create: %v", err)
 	}
-	statuses(client.ContactUnsubscribed, client.ContactPending)
+	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
 	if _, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {
 		t.Error(err)
 	}
-	statuses(client.ContactActive, client.ContactActive)
+	statuses(client.ContactStatusActive, client.ContactStatusActive)
 }

@@ -17,7 +17,7 @@ import (
 // accepted before it.
 type lookupServer struct {
 	latency time.Duration
-	status  func(lookup int) string // of the email; nil is delivered
+	status  func(lookup int) EmailStatus // of the email; nil is delivered
 
 	mu       sync.Mutex
 	accepted time.Time
@@ -42,14 +42,14 @@ func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.accepted = time.Now()
 	s.lookups++
 	s.order = append(s.order, id)
-	status := EmailDelivered
+	status := EmailStatusDelivered
 	if s.status != nil {
 		status = s.status(s.lookups)
 	}
 	if id == "gone" {
 		return respond(404, ""), nil
 	}
-	return respond(200, `{"id":"`+id+`","status":"`+status+`"}`), nil
+	return respond(200, `{"id":"`+id+`","status":"`+string(status)+`"}`), nil
 }
 
 // TestLookupsAreSpaced has 64 goroutines make 60 lookups in the least time.
@@ -357,22 +357,22 @@ func TestGetAll(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := &lookupServer{status: func(n int) string {
+		srv := &lookupServer{status: func(n int) EmailStatus {
 			if n < 4 {
-				return EmailQueued
+				return EmailStatusQueued
 			}
-			return EmailBounced
+			return EmailStatusBounced
 		}}
 		c := newBubbleClient(t, srv.RoundTrip)
 		start := time.Now()
 		email, err := c.Emails.Wait(t.Context(), "e", Email.Settled)
-		if err != nil || email.Status != EmailBounced || srv.lookups != 4 || srv.refused != 0 || time.Since(start).Round(time.Microsecond) != 3*lookupGap {
+		if err != nil || email.Status != EmailStatusBounced || srv.lookups != 4 || srv.refused != 0 || time.Since(start).Round(time.Microsecond) != 3*lookupGap {
 			t.Errorf("%+v, %v after %d lookups and %v", email, err, srv.lookups, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		email, err = c.Emails.Wait(ctx, "e", func(Email) bool { return false })
-		if !errors.Is(err, context.DeadlineExceeded) || email.Status != EmailBounced {
+		if !errors.Is(err, context.DeadlineExceeded) || email.Status != EmailStatusBounced {
 			t.Errorf("%+v, %v; want what was seen last", email, err)
 		}
 		closing := errors.New("the shop closes")

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -87,7 +88,7 @@ func (p *platform) fixture() *fixture {
 	workflow, err := p.clean.Workflows.Create(ctx, client.WorkflowCreate{Name: "W", ListID: f.list, Trigger: client.WorkflowTriggerSubscribed, Sender: sender(), Content: message})
 	check(err)
 	f.workflow = workflow.WorkflowID
-	webhook, err := p.clean.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://hooks.test/", Events: []client.EventName{client.EventNameEmailBounced}})
+	webhook, err := p.clean.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}})
 	check(err)
 	f.webhook = webhook.WebhookID
 	email, err := p.clean.Emails.Send(ctx, f.submission())
@@ -332,7 +333,7 @@ func webhookOperations() []operation {
 	return []operation{
 		{"createWebhook", func(ctx context.Context, c *client.Client, _ *fixture) error {
 			return last(c.Webhooks.Create(ctx, client.WebhookCreate{
-				URL: "http://hooks.test/", Events: []client.EventName{client.EventNameEmailOpened}, RateLimit: 10, RateLimitPeriod: client.RateLimitPeriodSecond,
+				URL: "http://hooks.test/", Events: []events.Name{events.NameEmailOpened}, RateLimit: 10, RateLimitPeriod: client.RateLimitPeriodSecond,
 			}))
 		}, func(p *platform, _ *fixture) int {
 			return size(p, p.clean.Webhooks.All(p.t.Context(), client.ListWebhooksParams{}))

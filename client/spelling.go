@@ -1,14 +1,17 @@
 package client
 
-import "example.com/emailplatform/internal/json/jsonscan"
+import (
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/json/jsonscan"
+)
 
 // Readers for values of the second response format. The overlay of the
 // generator specifies where they are used.
 
-// readOne reads one string instead of a list.
-func readOne(c *jsonscan.Cursor) []string {
-	if s := c.String(); s != "" {
-		return []string{s}
+// readOne reads one event name instead of several.
+func readOne(c *jsonscan.Cursor) []events.Name {
+	if name := jsonscan.Text[events.Name](c); name != "" {
+		return []events.Name{name}
 	}
 	return nil
 }
@@ -24,12 +27,12 @@ func readTimes(c *jsonscan.Cursor) int64 {
 	return 0
 }
 
-func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "hard") }
+func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeHard) }
 
-func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, "soft") }
+func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
 
-// readBouncedAs reads whether an email bounced in this way.
-func readBouncedAs(c *jsonscan.Cursor, kind string) *EmailBounce {
+// readBouncedAs reads whether an email bounced in a way.
+func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
 	if !c.Bool() {
 		return nil
 	}

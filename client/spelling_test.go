@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/emailplatform/events"
 )
 
 // realAnswer is an answer as a platform of this interface is known to give it,
@@ -81,7 +83,7 @@ func realLists() []realAnswer {
 
 func realContacts() []realAnswer {
 	contact := Contact{
-		ID: 9, Email: "a@b.example", Status: ContactActive, SubscribedOn: 1700000000, LastBounceType: "none",
+		ID: 9, Email: "a@b.example", Status: ContactStatusActive, SubscribedOn: 1700000000, LastBounceType: "none",
 		CustomAttributes: []CustomAttribute{{Name: "city", Value: "Bonn"}}, Tags: []string{"vip"}, Interests: []string{},
 	}
 	data := `{"id":9,"email":"a@b.example","status":"active","subscribed_on":1700000000,"last_bounce_type":"none","bounces_count":0,` +
@@ -157,7 +159,7 @@ func realCampaigns() []realAnswer {
 }
 
 func realWorkflows() []realAnswer {
-	workflow := Workflow{WorkflowID: "w-4", ListID: 3, Name: "W", Status: WorkflowInactive}
+	workflow := Workflow{WorkflowID: "w-4", ListID: 3, Name: "W", Status: WorkflowStatusInactive}
 	data := `{"id":"w-4","name":"W","status":"inactive","audience":{"list_id":3},"trigger":null}`
 	return []realAnswer{
 		{"createWorkflow", 201, `{"id":"w-4","object":"workflow","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -177,14 +179,14 @@ func realWorkflows() []realAnswer {
 }
 
 func realWebhooks() []realAnswer {
-	hook := Webhook{WebhookID: "h-2", URL: "https://b.example/", Events: []string{"Email.Bounced"}, Status: WebhookActive}
+	hook := Webhook{WebhookID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	whole := hook
 	whole.Secret, whole.HashFunction = NewSecret("key"), "sha256"
-	summary := WebhookSummary{WebhookID: "h-2", URL: "https://b.example/", Events: []string{"Email.Bounced"}, Status: WebhookActive}
+	summary := WebhookSummary{WebhookID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	data := `{"id":"h-2","url":"https://b.example/","event":"Email.Bounced","status":"active","name":"n"}`
 	return []realAnswer{
 		{"createWebhook", 201, `{"id":"h-2","object":"webhook","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Webhooks.Create(ctx, WebhookCreate{URL: "https://b.example/", Events: []EventName{EventNameEmailBounced}})
+			return c.Webhooks.Create(ctx, WebhookCreate{URL: "https://b.example/", Events: []events.Name{events.NameEmailBounced}})
 		}, hook},
 		{"listWebhooks", 200, `{` + pagination + `,"data":[` + data + `]}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Webhooks.List(ctx, ListWebhooksParams{})
@@ -260,7 +262,7 @@ func TestSpecificationWins(t *testing.T) {
 	}
 	c := newTestClient(t, answer(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "1")
-	if want := (Webhook{WebhookID: "1", Events: []string{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
+	if want := (Webhook{WebhookID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
 		t.Errorf("%+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
@@ -274,7 +276,7 @@ func TestSpecificationWins(t *testing.T) {
 }
 
 func TestSettled(t *testing.T) {
-	for status, want := range map[string]bool{"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true, "global_unsubscribe": true} {
+	for status, want := range map[EmailStatus]bool{"": false, "queued": false, "submitted": false, "processing": false, "delivered": true, "bounce": true, "rejected": true, "global_unsubscribe": true} {
 		if got := (Email{Status: status}).Settled(); got != want {
 			t.Errorf("%q is settled: %v", status, got)
 		}

@@ -2,28 +2,14 @@
 
 package client
 
+import (
+	"example.com/emailplatform/events"
+)
+
 // The known values of EmailType.
 const (
 	EmailTypeMarketing     EmailType = "marketing"
 	EmailTypeTransactional EmailType = "transactional"
-)
-
-// The known values of EventName.
-const (
-	EventNameCampaignScheduled       EventName = "Campaign.Scheduled"
-	EventNameCampaignSent            EventName = "Campaign.Sent"
-	EventNameContactAdded            EventName = "Contact.Added"
-	EventNameContactRemoved          EventName = "Contact.Removed"
-	EventNameContactUnsubscribed     EventName = "Contact.Unsubscribed"
-	EventNameEmailBounced            EventName = "Email.Bounced"
-	EventNameEmailClicked            EventName = "Email.Clicked"
-	EventNameEmailError              EventName = "Email.Error"
-	EventNameEmailGlobalUnsubscribed EventName = "Email.GlobalUnsubscribed"
-	EventNameEmailOpened             EventName = "Email.Opened"
-	EventNameEmailRejected           EventName = "Email.Rejected"
-	EventNameEmailReportedAsSpam     EventName = "Email.ReportedAsSpam"
-	EventNameEmailUnsubscribed       EventName = "Email.Unsubscribed"
-	EventNameSuppressedEmailAdded    EventName = "SuppressedEmail.Added"
 )
 
 // The known values of ImportTo.
@@ -70,7 +56,7 @@ type Campaign struct {
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; incomplete, scheduled, delivering and delivered are known, in this order.
-	Status string `json:"status"`
+	Status CampaignStatus `json:"status"`
 
 	// When it was last changed, in Unix seconds.
 	UpdatedOn int64 `json:"updated_on,omitzero"`
@@ -139,10 +125,10 @@ type Contact struct {
 	Interests []string `json:"interests,omitzero"`
 
 	// The type of its last bounce: none, hard or soft.
-	LastBounceType string `json:"last_bounce_type,omitzero"`
+	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
 	// An open set; active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed are known.
-	Status string `json:"status"`
+	Status ContactStatus `json:"status"`
 
 	// When it joined the list, in Unix seconds.
 	SubscribedOn int64 `json:"subscribed_on,omitzero"`
@@ -262,7 +248,7 @@ type Email struct {
 	Opens int64 `json:"opens,omitzero"`
 
 	// The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
-	Reason string `json:"reason,omitzero"`
+	Reason events.RejectReason `json:"reason,omitzero"`
 
 	// Whether the recipient reported it as spam.
 	ReportedAsSpam bool `json:"reported_as_spam,omitzero"`
@@ -271,7 +257,7 @@ type Email struct {
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; queued, delivered, bounced, rejected and error are known.
-	Status string `json:"status,omitzero"`
+	Status EmailStatus `json:"status,omitzero"`
 
 	// The subject as it was sent.
 	Subject string `json:"subject,omitzero"`
@@ -280,7 +266,7 @@ type Email struct {
 	SubmittedOn int64 `json:"submitted_on,omitzero"`
 
 	// The kind of email: marketing or transactional.
-	Type string `json:"type,omitzero"`
+	Type EmailType `json:"type,omitzero"`
 
 	// Whether the recipient unsubscribed from the list by it.
 	Unsubscribed bool `json:"unsubscribed,omitzero"`
@@ -289,7 +275,7 @@ type Email struct {
 // EmailBounce is how an email bounced.
 type EmailBounce struct {
 	// The category, for example bounce_hb; Email.Bounced lists them.
-	Category string `json:"category,omitzero"`
+	Category events.BounceCategory `json:"category,omitzero"`
 
 	// The receiving server's diagnostic.
 	DSNMessage string `json:"dsn_message,omitzero"`
@@ -298,7 +284,7 @@ type EmailBounce struct {
 	OccurredOn int64 `json:"occurred_on,omitzero"`
 
 	// Hard (permanent) or soft (temporary): `hard` or `soft`.
-	Type string `json:"type,omitzero"`
+	Type events.BounceType `json:"type,omitzero"`
 }
 
 // EmailContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
@@ -348,9 +334,6 @@ type EmailSubmission struct {
 
 // EmailType is the type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
-
-// EventName is the name of an event that a webhook can subscribe to. More may be added.
-type EventName string
 
 // ImportContact is a contact to import. A bad address is reported for this entry alone.
 type ImportContact struct {
@@ -499,7 +482,7 @@ type SubmittedEmail struct {
 	Email string `json:"email,omitzero"`
 
 	// An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
-	Status string `json:"status,omitzero"`
+	Status EmailStatus `json:"status,omitzero"`
 }
 
 // SuppressedEmail is an entry of the suppression list.
@@ -634,7 +617,7 @@ type Webhook struct {
 	WebhookID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
-	Events []string `json:"events"`
+	Events []events.Name `json:"events"`
 
 	// The hash function of the signature, on retrieval: sha256 or sha512.
 	HashFunction string `json:"hash_function,omitzero"`
@@ -643,13 +626,13 @@ type Webhook struct {
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// An open set; second, minute, hour and day are known.
-	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
+	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// The key that deliveries are signed with.
 	Secret Secret `json:"secret"`
 
 	// An open set; active and archived are known.
-	Status string `json:"status,omitzero"`
+	Status WebhookStatus `json:"status,omitzero"`
 
 	// Where events are delivered.
 	URL string `json:"url"`
@@ -658,7 +641,7 @@ type Webhook struct {
 // WebhookCreate is a subscription to create.
 type WebhookCreate struct {
 	// The names of the events to subscribe to.
-	Events []EventName `json:"events"`
+	Events []events.Name `json:"events"`
 
 	// How many deliveries to make per period at most; unlimited if left out.
 	RateLimit int64 `json:"rate_limit,omitzero"`
@@ -685,16 +668,16 @@ type WebhookSummary struct {
 	WebhookID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
-	Events []string `json:"events"`
+	Events []events.Name `json:"events"`
 
 	// How many deliveries are made per period; left out if unlimited.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// An open set; second, minute, hour and day are known.
-	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
+	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// An open set; active and archived are known.
-	Status string `json:"status,omitzero"`
+	Status WebhookStatus `json:"status,omitzero"`
 
 	// Where events are delivered.
 	URL string `json:"url"`
@@ -721,10 +704,10 @@ type Workflow struct {
 	Sender Sender `json:"sender,omitzero"`
 
 	// An open set; active and inactive are known.
-	Status string `json:"status"`
+	Status WorkflowStatus `json:"status"`
 
 	// What starts it. An open set; subscribed is known.
-	Trigger string `json:"trigger,omitzero"`
+	Trigger WorkflowTrigger `json:"trigger,omitzero"`
 }
 
 // WorkflowCreate is a workflow to create.

@@ -17,18 +17,18 @@ func TestWaitForCampaign(t *testing.T) {
 		start, looks := time.Now(), []int{}
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			looks = append(looks, int(time.Since(start).Round(time.Second)/time.Second))
-			status := CampaignScheduled
+			status := CampaignStatusScheduled
 			switch {
 			case len(looks) > 7:
-				status = CampaignDelivered
+				status = CampaignStatusDelivered
 			case len(looks) > 6:
-				status = CampaignDelivering
+				status = CampaignStatusDelivering
 			}
 			return respond(200, fmt.Sprintf(`{"campaign_id": 7, "status": %q}`, status)), nil
 		})
 		campaign, err := c.Campaigns.Wait(t.Context(), 7, Campaign.Settled)
 		want := []int{0, 1, 3, 7, 15, 31, 61, 91}
-		if err != nil || campaign.Status != CampaignDelivered || !slices.Equal(looks, want) {
+		if err != nil || campaign.Status != CampaignStatusDelivered || !slices.Equal(looks, want) {
 			t.Errorf("got %q, %v, looked after %v seconds, want %v", campaign.Status, err, looks, want)
 		}
 	})
@@ -48,7 +48,7 @@ func TestWaitForCampaignEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		campaign, err := c.Campaigns.Wait(ctx, 7, Campaign.Settled)
-		if _, own := errors.AsType[*Error](err); !own || !errors.Is(err, context.DeadlineExceeded) || campaign.Status != CampaignIncomplete {
+		if _, own := errors.AsType[*Error](err); !own || !errors.Is(err, context.DeadlineExceeded) || campaign.Status != CampaignStatusIncomplete {
 			t.Errorf("when the context ends: %+v, %v", campaign, err)
 		}
 		if _, err = c.Campaigns.Wait(t.Context(), 7, Campaign.Settled); !errors.Is(err, ErrNotFound) {
@@ -58,9 +58,9 @@ func TestWaitForCampaignEnds(t *testing.T) {
 }
 
 func TestSettledCampaigns(t *testing.T) {
-	for status, want := range map[string]bool{
-		"": false, CampaignIncomplete: false, CampaignScheduled: false, CampaignDelivering: false,
-		CampaignDelivered: true, "cancelled": true,
+	for status, want := range map[CampaignStatus]bool{
+		"": false, CampaignStatusIncomplete: false, CampaignStatusScheduled: false, CampaignStatusDelivering: false,
+		CampaignStatusDelivered: true, "cancelled": true,
 	} {
 		if got := (Campaign{Status: status}).Settled(); got != want {
 			t.Errorf("%q: got %v", status, got)

@@ -9,10 +9,13 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// The known values of [Webhook.Status]. The set is open.
+// WebhookStatus is the status of a webhook. The set is open.
+type WebhookStatus string
+
+// The known values of [WebhookStatus].
 const (
-	WebhookActive   = "active"
-	WebhookArchived = "archived"
+	WebhookStatusActive   WebhookStatus = "active"
+	WebhookStatusArchived WebhookStatus = "archived"
 )
 
 // AnyID is an id that the platform may write as a string or as a number.

@@ -5,10 +5,13 @@ import (
 	"iter"
 )
 
-// The known values of [Workflow.Status]. The set is open.
+// WorkflowStatus is the status of a workflow. The set is open.
+type WorkflowStatus string
+
+// The known values of [WorkflowStatus].
 const (
-	WorkflowActive   = "active"
-	WorkflowInactive = "inactive"
+	WorkflowStatusActive   WorkflowStatus = "active"
+	WorkflowStatusInactive WorkflowStatus = "inactive"
 )
 
 // Workflows send a message to each contact that is added to a list. (Specification:

@@ -134,7 +134,7 @@ func parse(body []byte) error {
 // package would write it. What is a number here and a string there is any.
 type anyEvent struct {
 	ID        string      `json:"id"`
-	Event     string      `json:"event"`
+	Event     events.Name `json:"event"`
 	AccountID int64       `json:"account_id"`
 	IP        string      `json:"ip"`
 	User      events.User `json:"user"`
@@ -198,7 +198,7 @@ func onePass(body []byte) error {
 func twoPasses(body []byte) error {
 	var envelope struct {
 		ID        string          `json:"id"`
-		Event     string          `json:"event"`
+		Event     events.Name     `json:"event"`
 		AccountID int64           `json:"account_id"`
 		IP        string          `json:"ip"`
 		User      events.User     `json:"user"`

@@ -1,5 +1,15 @@
 package events
 
+// BounceType is the severity of a bounce. The set is open.
+type BounceType string
+
+// The known values of [BounceType].
+const (
+	BounceTypeNone BounceType = "none" // the contact has no bounces
+	BounceTypeHard BounceType = "hard" // permanent
+	BounceTypeSoft BounceType = "soft" // temporary
+)
+
 // Hard reports whether the address does not exist, or never takes mail: sending
 // to it again will fail and harms the sender. That is [BounceCategoryHard] alone.
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }

@@ -58,9 +58,9 @@ func validate(doc *openapi3.T, schema *openapi3.SchemaRef, body []byte) error {
 }
 
 // delivered returns the schema of the deliveries of an event.
-func delivered(t testing.TB, doc *openapi3.T, event string) *openapi3.SchemaRef {
+func delivered(t testing.TB, doc *openapi3.T, event events.Name) *openapi3.SchemaRef {
 	t.Helper()
-	item := doc.Webhooks[event]
+	item := doc.Webhooks[string(event)]
 	if item == nil {
 		t.Fatalf("the document has no webhook %s", event)
 	}

@@ -486,7 +486,7 @@ func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "last_bounce_type":
-			v.LastBounceType = c.String()
+			v.LastBounceType = jsonscan.Text[BounceType](c)
 		default:
 			c.Skip()
 		}

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// Name is the name of an event, such as [NameEmailBounced]. The set is open.
+type Name string
+
 // Event is one event, as it is delivered to a webhook. It comes from [Parse], or
 // is filled in to build a delivery: see "Building events" in the documentation of
 // the package. Reading an Event from several goroutines is safe.
@@ -15,7 +18,7 @@ type Event struct {
 	ID string
 
 	// Name says what happened, such as [NameEmailBounced].
-	Name string
+	Name Name
 
 	// Time is when it happened: created_on, to the second, or the timestamp of
 	// the general envelope.

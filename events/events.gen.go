@@ -4,27 +4,27 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// The names of the events that the specification lists under "Events". The
-// platform may add more: they arrive with [Unknown] data.
+// The known values of [Name]: the events that the specification lists under
+// "Events". The platform may add more; they have [Unknown] data.
 const (
-	NameContactAdded            = "Contact.Added"
-	NameContactUnsubscribed     = "Contact.Unsubscribed"
-	NameEmailOpened             = "Email.Opened"
-	NameEmailClicked            = "Email.Clicked"
-	NameEmailBounced            = "Email.Bounced"
-	NameCampaignSent            = "Campaign.Sent"
-	NameCampaignScheduled       = "Campaign.Scheduled"
-	NameEmailReportedAsSpam     = "Email.ReportedAsSpam"
-	NameEmailUnsubscribed       = "Email.Unsubscribed"
-	NameEmailGlobalUnsubscribed = "Email.GlobalUnsubscribed"
-	NameEmailRejected           = "Email.Rejected"
-	NameEmailError              = "Email.Error"
-	NameContactRemoved          = "Contact.Removed"
-	NameSuppressedEmailAdded    = "SuppressedEmail.Added"
+	NameContactAdded            Name = "Contact.Added"
+	NameContactUnsubscribed     Name = "Contact.Unsubscribed"
+	NameEmailOpened             Name = "Email.Opened"
+	NameEmailClicked            Name = "Email.Clicked"
+	NameEmailBounced            Name = "Email.Bounced"
+	NameCampaignSent            Name = "Campaign.Sent"
+	NameCampaignScheduled       Name = "Campaign.Scheduled"
+	NameEmailReportedAsSpam     Name = "Email.ReportedAsSpam"
+	NameEmailUnsubscribed       Name = "Email.Unsubscribed"
+	NameEmailGlobalUnsubscribed Name = "Email.GlobalUnsubscribed"
+	NameEmailRejected           Name = "Email.Rejected"
+	NameEmailError              Name = "Email.Error"
+	NameContactRemoved          Name = "Contact.Removed"
+	NameSuppressedEmailAdded    Name = "SuppressedEmail.Added"
 )
 
 // generalName reports whether an event comes in the general envelope.
-func generalName(name string) bool {
+func generalName(name Name) bool {
 	switch name {
 	case NameContactAdded, NameContactUnsubscribed, NameEmailOpened, NameEmailClicked, NameCampaignSent, NameCampaignScheduled:
 		return true
@@ -78,7 +78,7 @@ func (*Unknown) data()                   {}
 // readShape reads the data of an event in the type of its shape, and returns with
 // it room for the event. The data is nil if it has no shape of that event, which is
 // then a mismatch. Both are nil if the event is not known: nothing is read then.
-func readShape(c *jsonscan.Cursor, event string) (_ Data, room *Event) {
+func readShape(c *jsonscan.Cursor, event Name) (_ Data, room *Event) {
 	switch event {
 	case NameContactAdded:
 		return object(c, readContactAdded)

@@ -55,7 +55,7 @@ func (e *Event) encode() (json.RawMessage, error) {
 
 type complianceEnvelope struct {
 	ID             string    `json:"id"`
-	Event          string    `json:"event"`
+	Event          Name      `json:"event"`
 	AccountID      int64     `json:"account_id"`
 	AccountLineage *struct{} `json:"account_lineage"` // always null
 	IP             string    `json:"ip"`
@@ -66,7 +66,7 @@ type complianceEnvelope struct {
 
 // generalEnvelope contains fields of the other envelope only if they were set.
 type generalEnvelope struct {
-	Event     string    `json:"event"`
+	Event     Name      `json:"event"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      Data      `json:"data"`
 	ID        string    `json:"id,omitzero"`

@@ -79,7 +79,7 @@ type envelope struct {
 	createdOn, timestamp time.Time       // zero if absent
 	data                 jsonscan.Cursor // before the data
 	hasData              bool
-	shape                string // the name of the event when its data was read
+	shape                Name   // the name of the event when its data was read
 	room                 *Event // in the same allocation as the data; nil if there is none
 }
 
@@ -88,7 +88,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	case "id":
 		env.ID = readID(c).String()
 	case "event":
-		env.Name = c.String()
+		env.Name = jsonscan.Text[Name](c)
 	case "account_id":
 		env.AccountID = readIntID(c).V
 	case "ip":
@@ -173,7 +173,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 }
 
 // noData returns the data of an event that came without.
-func noData(event string) *Unknown {
+func noData(event Name) *Unknown {
 	if _, room := readShape(jsonscan.New("null"), event); room != nil {
 		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}
 	}

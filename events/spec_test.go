@@ -730,7 +730,7 @@ func TestContactRemovedAndSuppressed(t *testing.T) {
 		{
 			name: "contact: last_bounce_type none",
 			file: l, path: path("contact", "last_bounce_type"), json: `"none"`,
-			get: field(func(d removed) any { return d.Contact.LastBounceType }), want: "none",
+			get: field(func(d removed) any { return d.Contact.LastBounceType }), want: events.BounceTypeNone,
 		},
 		{
 			name: "contact: bounces_count zero is not absent",
@@ -839,7 +839,7 @@ func TestComplianceEnvelope(t *testing.T) {
 		got, want any
 	}{
 		{"id", ev.ID, "6f1c2b01-3d4e-4a5b-9c6d-7e8f9a0b1c01"},
-		{"event", ev.Name, "Email.Bounced"},
+		{"event", ev.Name, events.NameEmailBounced},
 		{"account_id", ev.AccountID, int64(1204)},
 		{"account_lineage", member(t, ev.Raw(), path("account_lineage")), "null"},
 		{"ip", ev.IP, "203.0.113.10"},

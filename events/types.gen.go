@@ -530,7 +530,7 @@ type RemovedContact struct {
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// The kind of the last bounce, such as none.
-	LastBounceType string `json:"last_bounce_type"`
+	LastBounceType BounceType `json:"last_bounce_type"`
 }
 
 // Segment is the segment of the list that the email went to; all three are null if none.

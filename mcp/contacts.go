@@ -109,10 +109,10 @@ func newContact(c client.Contact) contact {
 	out := contact{
 		ID:             c.ID,
 		Email:          c.Email,
-		Status:         c.Status,
+		Status:         string(c.Status),
 		Tags:           c.Tags,
 		Interests:      c.Interests,
-		LastBounceType: c.LastBounceType,
+		LastBounceType: string(c.LastBounceType),
 		BouncesCount:   c.BouncesCount,
 	}
 	if c.SubscribedOn != 0 {

@@ -108,7 +108,7 @@ func TestAdvanceInOrder(t *testing.T) {
 		Now:           time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC),
 		FreezeClock:   true,
 	})
-	hook := func(path, event, more string) {
+	hook := func(path string, event events.Name, more string) {
 		p.must("POST", "/webhooks", fmt.Sprintf(`{"url":"http://app.test/%s","events":[%q]%s}`, path, event, more))
 	}
 	hook("fails", events.NameSuppressedEmailAdded, "")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -201,7 +202,7 @@ func TestControlEmpty(t *testing.T) {
 			AccountID int64 `json:"account_id"`
 			Users     []struct{ Email string }
 		}
-		Events     []string
+		Events     []events.Name
 		Categories []struct{ Category string } `json:"bounce_categories"`
 		Schedule   []int                       `json:"retry_schedule_ms"`
 	}

@@ -59,7 +59,7 @@ func TestRateLimitBeyondInt(t *testing.T) {
 	h := &hookServer{}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
 	p.must("POST", "/webhooks", map[string]any{
-		"url": "http://app.test/", "events": []string{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
+		"url": "http://app.test/", "events": []events.Name{events.NameSuppressedEmailAdded}, "rate_limit": int64(1<<32 - 1),
 	})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	if err := p.Wait(t.Context()); err != nil {

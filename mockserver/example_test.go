@@ -36,7 +36,7 @@ func Example() {
 	list, _ := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
 	_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ada@example.org"})
 	_, _ = c.Webhooks.Create(ctx,
-		client.WebhookCreate{URL: receiver.URL, Events: []client.EventName{events.NameEmailBounced}})
+		client.WebhookCreate{URL: receiver.URL, Events: []events.Name{events.NameEmailBounced}})
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
 		Email:   "ada@example.org",
 		Sender:  client.Sender{Email: "shop@example.com"},

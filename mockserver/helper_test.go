@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/webhook"
@@ -159,27 +160,27 @@ func (p probe) email(to string) string {
 // everything is all events of the document.
 var everything = eventNames()
 
-func eventNames() (names []string) {
+func eventNames() (names []events.Name) {
 	for _, name := range api.EventNames() {
-		names = append(names, string(name))
+		names = append(names, events.Name(name))
 	}
 	return names
 }
 
 // webhook subscribes http://app.test/hook to events and returns its path.
-func (p probe) webhook(names ...string) string {
+func (p probe) webhook(names ...events.Name) string {
 	p.t.Helper()
 	a := p.must("POST", "/webhooks", map[string]any{"url": "http://app.test/hook", "events": names})
 	return "/webhooks/" + a.id("webhook_id")
 }
 
 // fired waits until all is delivered and returns the names of the events.
-func (p probe) fired() []string {
+func (p probe) fired() []events.Name {
 	p.t.Helper()
 	if err := p.Wait(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
-	names := []string{}
+	names := []events.Name{}
 	for _, d := range p.Deliveries() {
 		names = append(names, d.Event)
 	}

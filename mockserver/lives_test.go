@@ -154,7 +154,7 @@ func newHandled(t *testing.T, c *client.Client) *handled {
 	h := &handled{times: map[string]int{}}
 	var receiver atomic.Pointer[http.Handler]
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*receiver.Load()).ServeHTTP(w, r) }))
-	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: h.URL, Events: []client.EventName{client.EventName(events.NameContactAdded)}})
+	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: h.URL, Events: []events.Name{events.NameContactAdded}})
 	must(t, err)
 	verifier, err := webhook.NewVerifier(parsedSecret(t, hook.Secret.Reveal()))
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
@@ -114,12 +115,12 @@ func build(cfg Config, base func() string) *environment.Environment {
 
 // eventCheck returns a function that validates deliveries, or nil if violations
 // are not reported.
-func eventCheck(violated func(error)) func(event string, body []byte) {
+func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	if violated == nil {
 		return nil
 	}
-	return func(event string, body []byte) {
-		if err := contract.ValidateEvent(event, body); err != nil {
+	return func(event events.Name, body []byte) {
+		if err := contract.ValidateEvent(string(event), body); err != nil {
 			violated(err)
 		}
 	}

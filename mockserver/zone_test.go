@@ -73,7 +73,7 @@ func waiting(t *testing.T) probe {
 	if err := p.SetNow(time.Date(2026, 3, 4, 10, 0, 0, 0, time.Local)); err != nil {
 		t.Fatal(err)
 	}
-	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []string{events.NameSuppressedEmailAdded}})
+	p.must("POST", "/webhooks", map[string]any{"url": "http://fails.test/", "events": []events.Name{events.NameSuppressedEmailAdded}})
 	p.must("POST", "/suppressed-emails", `{"email":"a@example.org"}`)
 	list := p.list()
 	p.must("POST", p.campaign(list, `"subject":"S","text":"T"`)+"/schedule",

@@ -85,8 +85,8 @@ func TestFloodFromThePlatform(t *testing.T) {
 		})
 		defer srv.Close()
 		var secrets []webhook.Secret
-		for _, event := range []string{events.NameContactAdded, events.NameSuppressedEmailAdded} {
-			created := post(t, srv, "/webhooks", map[string]any{"url": "http://" + host + "/hook", "events": []string{event}})
+		for _, event := range []events.Name{events.NameContactAdded, events.NameSuppressedEmailAdded} {
+			created := post(t, srv, "/webhooks", map[string]any{"url": "http://" + host + "/hook", "events": []events.Name{event}})
 			secrets = append(secrets, parsed(created["secret"].(string), ""))
 		}
 		f := newFlood(t, secrets...)

@@ -231,7 +231,7 @@ func (o Outcome) attrs(r *http.Request) []slog.Attr {
 	attrs := []slog.Attr{slog.Int("status", o.Status), slog.Duration("duration", o.Duration)}
 	if o.Event != nil {
 		attrs = append(attrs,
-			slog.String("event", o.Event.Name), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
+			slog.String("event", string(o.Event.Name)), slog.String("id", o.Event.ID), slog.Bool("duplicate", o.Duplicate))
 	} else {
 		attrs = append(attrs, slog.String("remote", r.RemoteAddr))
 	}

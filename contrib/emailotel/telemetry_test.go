@@ -300,7 +300,7 @@ func TestPanic(t *testing.T) {
 func TestUnknownEvents(t *testing.T) {
 	r := record(t)
 	for i := range 100 {
-		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: fmt.Sprint("Email.New", i), ID: strings.Repeat("x", 65)})
+		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: events.Name(fmt.Sprint("Email.New", i)), ID: strings.Repeat("x", 65)})
 	}
 	for _, s := range r.spans.GetSpans() {
 		if got := attributes(s.Attributes); s.Name != "process _OTHER" || got["messaging.destination.name"] != "_OTHER" || got["messaging.message.id"] != "" {
@@ -317,12 +317,12 @@ func TestKnownEvents(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
 	r := record(t)
-	for _, name := range []string{
+	for _, name := range []events.Name{
 		"Contact.Added", "Contact.Unsubscribed", "Contact.Removed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Email.ReportedAsSpam",
 		"Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "SuppressedEmail.Added", "Campaign.Sent", "Campaign.Scheduled",
 	} {
 		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: name})
-		r.span("process " + name)
+		r.span("process " + string(name))
 	}
 }
 

@@ -72,13 +72,13 @@ func (t *Telemetry) process(
 const maxID = 64
 
 // eventName bounds the number of names: the platform may have more of them.
-func eventName(name string) string {
+func eventName(name events.Name) string {
 	switch name {
 	case events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
 		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailReportedAsSpam,
 		events.NameEmailUnsubscribed, events.NameEmailGlobalUnsubscribed, events.NameEmailRejected, events.NameEmailError,
 		events.NameSuppressedEmailAdded, events.NameCampaignSent, events.NameCampaignScheduled:
-		return name
+		return string(name)
 	}
 	return other
 }

@@ -100,7 +100,7 @@ func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 		if err != nil {
 			return nil, err
 		}
-		done := contact.Status == client.ContactUnsubscribed || contact.Status == client.ContactDeleted ||
+		done := contact.Status == client.ContactStatusUnsubscribed || contact.Status == client.ContactStatusDeleted ||
 			j.action == "tag" && slices.Contains(contact.Tags, j.tag)
 		if contact.LastBounceType == "hard" && !done {
 			bounced = append(bounced, contact)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -36,7 +37,7 @@ func fill(ctx context.Context, platform *mockserver.Server) (email string, err e
 	}); err != nil {
 		return "", err
 	}
-	if _, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1:9/", Events: []client.EventName{client.EventNameEmailBounced}}); err != nil {
+	if _, err := c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1:9/", Events: []events.Name{events.NameEmailBounced}}); err != nil {
 		return "", err
 	}
 	if _, err := c.SuppressedEmails.Add(ctx, "gone@example.org"); err != nil {

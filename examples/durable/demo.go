@@ -115,7 +115,7 @@ func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Ser
 		return nil, err
 	}
 	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
-		URL: "http://" + l.Addr().String() + "/hook", Events: []client.EventName{events.NameSuppressedEmailAdded},
+		URL: "http://" + l.Addr().String() + "/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

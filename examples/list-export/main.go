@@ -91,7 +91,7 @@ func row(contact client.Contact, attributes []string) []string {
 	if contact.SubscribedOn != 0 { // the platform tells
 		subscribed = time.Unix(contact.SubscribedOn, 0).UTC().Format(time.RFC3339)
 	}
-	fields := []string{contact.Email, contact.Status, subscribed, strings.Join(contact.Tags, ";")}
+	fields := []string{contact.Email, string(contact.Status), subscribed, strings.Join(contact.Tags, ";")}
 	values := map[string]string{}
 	for _, a := range contact.CustomAttributes {
 		values[a.Name] = a.Value

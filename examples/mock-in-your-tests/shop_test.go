@@ -41,7 +41,7 @@ func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	}
 	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
 		URL:    "http://" + hookHost + "/hook",
-		Events: []client.EventName{events.NameEmailBounced},
+		Events: []events.Name{events.NameEmailBounced},
 		// The shop looks each bounce up, which it may once a second. Without the
 		// limit, a burst would wait in its handler for longer than the platform does.
 		RateLimit:       1,

@@ -137,7 +137,7 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 		issue.ListID, issue.Sender = s.listID, s.sender
 		c, err = s.platform.Campaigns.Create(ctx, issue)
 	}
-	if err != nil || c.Status != client.CampaignIncomplete {
+	if err != nil || c.Status != client.CampaignStatusIncomplete {
 		return c, err
 	}
 	return s.platform.Campaigns.Send(ctx, c.CampaignID)

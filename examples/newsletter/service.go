@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
 )
 
@@ -55,9 +56,9 @@ func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *
 
 // subscribe creates the webhook if necessary and returns its handler.
 func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
-	hook, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []client.EventName{
-		client.EventNameEmailOpened, client.EventNameEmailClicked, client.EventNameEmailBounced,
-		client.EventNameEmailReportedAsSpam, client.EventNameSuppressedEmailAdded,
+	hook, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []events.Name{
+		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,
+		events.NameEmailReportedAsSpam, events.NameSuppressedEmailAdded,
 	}})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (r *receiver) received() []*events.Event {
 
 // await returns when an event of that name has come, or says that none came in
 // time.
-func (r *receiver) await(ctx context.Context, name string, limit time.Duration) bool {
+func (r *receiver) await(ctx context.Context, name events.Name, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {

@@ -63,7 +63,7 @@ func (t *tour) lookUp(ctx context.Context) error {
 
 // summarize prints the end of the tour.
 func (t *tour) summarize() {
-	received := map[string]int{}
+	received := map[events.Name]int{}
 	for _, ev := range t.receiver.received() {
 		received[ev.Name]++
 	}
@@ -71,7 +71,7 @@ func (t *tour) summarize() {
 	t.say("Summary", "%d contacts imported, %d updated, %d rows rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
 	refused := 0
 	for _, email := range t.sent {
-		if email.Status == client.EmailRejected {
+		if email.Status == client.EmailStatusRejected {
 			refused++
 		}
 	}

@@ -71,7 +71,7 @@ func (t *tour) createList(ctx context.Context) (err error) {
 func (t *tour) createWebhook(ctx context.Context) error {
 	hook, err := t.Webhooks.Create(ctx, client.WebhookCreate{
 		URL: t.receiver.url,
-		Events: []client.EventName{
+		Events: []events.Name{
 			events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailRejected,
 			events.NameEmailUnsubscribed, events.NameContactRemoved,
 		},

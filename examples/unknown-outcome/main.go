@@ -40,8 +40,8 @@ func open(ctx context.Context) (*shop, error) {
 	}
 	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{
 		URL: "http://shop.test/hook",
-		Events: []client.EventName{
-			client.EventNameEmailOpened, client.EventNameEmailClicked, client.EventNameEmailBounced, client.EventNameEmailRejected,
+		Events: []events.Name{
+			events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailRejected,
 		},
 		RateLimit: 1, RateLimitPeriod: client.RateLimitPeriodSecond, // as many as may be looked up
 	})

@@ -26,7 +26,7 @@ func demonstrate(ctx context.Context) error {
 	}
 	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
 		URL:    "http://" + listener.Addr().String() + "/hook",
-		Events: []client.EventName{events.NameEmailBounced, events.NameSuppressedEmailAdded, events.NameEmailOpened},
+		Events: []events.Name{events.NameEmailBounced, events.NameSuppressedEmailAdded, events.NameEmailOpened},
 	})
 	if err != nil {
 		return err

@@ -1,16 +1,20 @@
 package record
 
-import "time"
+import (
+	"time"
+
+	"example.com/emailplatform/events"
+)
 
 // Fault is a rule for fault injection: which requests, messages or deliveries it
 // applies to, which of those it matches, and what it does to them. A rule without
 // Nth, Every and Probability matches all.
 type Fault struct {
-	Operation string `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
-	Method    string `json:"method,omitzero" doc:"an HTTP method that an operation has; case does not matter"`
-	Path      string `json:"path,omitzero" doc:"a path; a segment that is * or in braces matches any one, as in /lists/{id}/contacts"`
-	Event     string `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
-	WebhookID string `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
+	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
+	Method    string      `json:"method,omitzero" doc:"an HTTP method that an operation has; case does not matter"`
+	Path      string      `json:"path,omitzero" doc:"a path; a segment that is * or in braces matches any one, as in /lists/{id}/contacts"`
+	Event     events.Name `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
+	WebhookID string      `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
 
 	Nth   int `json:"nth,omitzero" doc:"matches the nth only, counted from 1"`
 	Every int `json:"every,omitzero" doc:"matches each one whose number is divisible by it"`

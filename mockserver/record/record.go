@@ -89,23 +89,23 @@ func (t *Text) UnmarshalText(b []byte) error {
 
 // FiredEvent is an event that happened in an account.
 type FiredEvent struct {
-	ID         string    `json:"id" doc:"its id in the log of events"`
-	Time       time.Time `json:"time" doc:"when it fired"`
-	Event      string    `json:"event" doc:"its name"`
-	EventID    string    `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
-	AccountID  int64     `json:"account_id" doc:"the account in which it fired"`
-	MessageID  string    `json:"message_id,omitzero" doc:"the message that it is about"`
-	Recipient  string    `json:"recipient,omitzero" doc:"the address that it is about"`
-	Subject    string    `json:"subject,omitzero" doc:"the subject of the message"`
-	Body       Text      `json:"body" doc:"the body, as delivered"`
-	Deliveries []string  `json:"deliveries" doc:"the ids of its deliveries, one for each webhook that subscribed"`
+	ID         string      `json:"id" doc:"its id in the log of events"`
+	Time       time.Time   `json:"time" doc:"when it fired"`
+	Event      events.Name `json:"event" doc:"its name"`
+	EventID    string      `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
+	AccountID  int64       `json:"account_id" doc:"the account in which it fired"`
+	MessageID  string      `json:"message_id,omitzero" doc:"the message that it is about"`
+	Recipient  string      `json:"recipient,omitzero" doc:"the address that it is about"`
+	Subject    string      `json:"subject,omitzero" doc:"the subject of the message"`
+	Body       Text        `json:"body" doc:"the body, as delivered"`
+	Deliveries []string    `json:"deliveries" doc:"the ids of its deliveries, one for each webhook that subscribed"`
 }
 
 // Delivery is the delivery of an event to a webhook.
 type Delivery struct {
 	ID          string        `json:"id" doc:"the id of the delivery"`
 	EventID     string        `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
-	Event       string        `json:"event" doc:"the name of the event"`
+	Event       events.Name   `json:"event" doc:"the name of the event"`
 	MessageID   string        `json:"message_id,omitzero" doc:"the message that the event is about"`
 	Recipient   string        `json:"recipient,omitzero" doc:"the address that the event is about"`
 	Subject     string        `json:"subject,omitzero" doc:"the subject of the message"`
@@ -147,7 +147,7 @@ type Attempt struct {
 // Sample is an example of an event, from the OpenAPI document, with a new id and
 // the current time.
 type Sample struct {
-	Event   string          `json:"event" doc:"the name of the event, such as Email.Bounced"`
+	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
 	Variant string          `json:"variant" doc:"distinguishes the samples of one event: campaign, email_api and so on, or default"`
 	Summary string          `json:"summary" doc:"what happened"`
 	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`

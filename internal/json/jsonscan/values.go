@@ -80,6 +80,9 @@ func flat(s string) int {
 	return len("{}") + len(inside)
 }
 
+// Text reads a string of type T, with the rules of [Cursor.String].
+func Text[T ~string](c *Cursor) T { return T(c.String()) }
+
 // Pointer reads a value by read; null is nil.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {

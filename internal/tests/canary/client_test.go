@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -48,7 +49,7 @@ func calls(c *client.Client) map[string]func(context.Context) error {
 		},
 		"create a webhook": func(ctx context.Context) error {
 			_, err := c.Webhooks.Create(ctx,
-				client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
+				client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []events.Name{"Email.Bounced"}})
 			return err
 		},
 		"get a webhook": func(ctx context.Context) error { _, err := c.Webhooks.Get(ctx, "1"); return err },
@@ -252,7 +253,7 @@ func TestClientValues(t *testing.T) {
 	cfg := client.Config{BaseURL: srv.URL(), Token: canaryToken}
 	c := newClient(w, cfg)
 	created, err := c.Webhooks.Create(t.Context(),
-		client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []client.EventName{"Email.Bounced"}})
+		client.WebhookCreate{URL: "http://127.0.0.1/hook", Events: []events.Name{"Email.Bounced"}})
 	if err != nil || created.Secret.Reveal() == "" {
 		t.Fatal(created, err)
 	}

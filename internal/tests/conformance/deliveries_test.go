@@ -97,7 +97,7 @@ func TestDelivery(t *testing.T) {
 		l.deliveries()
 		var fired []string
 		for _, e := range l.srv.Events() { // also those that no webhook can subscribe to
-			fired = append(fired, e.Event)
+			fired = append(fired, string(e.Event))
 		}
 		slices.Sort(fired)
 		if fired, all := slices.Compact(fired), eventNames(); !slices.Equal(fired, all) {

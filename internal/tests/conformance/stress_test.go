@@ -239,7 +239,7 @@ func (c *crowd) checkJournal() {
 		if fired[d.WebhookID] == nil {
 			fired[d.WebhookID] = map[string]int{}
 		}
-		fired[d.WebhookID][d.Event]++
+		fired[d.WebhookID][string(d.Event)]++
 		if d.EventID != "" {
 			events[d.WebhookID+" "+d.EventID]++
 		}

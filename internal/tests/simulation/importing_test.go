@@ -184,13 +184,16 @@ func (j *importJob) checkReport(from int64, first bool, report *client.ImportRep
 // check looks for everybody in the end.
 func (j *importJob) check() {
 	w := j.c.w
-	type contact struct{ Email, Status string }
+	type contact struct {
+		Email  string
+		Status client.ContactStatus
+	}
 	found, err := all[contact](w.platform, fmt.Sprintf("/lists/%d/contacts", j.listID))
 	if err != nil {
 		w.violate(importsComplete, "%s: %v", j.id, err)
 		return
 	}
-	status := map[string]string{}
+	status := map[string]client.ContactStatus{}
 	for _, c := range found {
 		if status[c.Email] != "" {
 			w.violate(neverTwice, "%s: %s is on the list twice", j.id, c.Email)

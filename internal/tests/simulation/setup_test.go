@@ -19,8 +19,8 @@ type exported struct {
 }
 
 // heardEvents are those that the webhook is for: those that have an id.
-func heardEvents() []string {
-	return []string{
+func heardEvents() []events.Name {
+	return []events.Name{
 		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,
 		events.NameEmailGlobalUnsubscribed, events.NameContactRemoved, events.NameSuppressedEmailAdded, events.NameEmailRejected,
 	}

@@ -40,8 +40,9 @@ type decoder struct {
 // the members detail and error are read by readErrorField(c, name).
 //
 // Fields may be of type string, bool, int64, [json.RawMessage], a type of
-// types.gen.go (a struct with json tags, or a named type of any of these), and
-// pointers to and slices of these. For every other type the package declares the
+// types.gen.go (a struct with json tags, or a named type of any of these), a string
+// type of the hand-written files or of package events, and pointers to and slices of
+// these. For every other type the package declares the
 // reader itself: readID for ID, readTime for [time.Time], and
 // for a generic type N[T]
 //
@@ -60,11 +61,24 @@ func decode(dir string, answers *answers) ([]byte, error) {
 		g.function(g.need[i])
 	}
 	g.checkAnswers()
-	imports := `import "example.com/emailplatform/internal/json/jsonscan"`
-	if bytes.Contains(g.out.Bytes(), []byte("cmp.Or(")) {
-		imports = "import (\n\"cmp\"\n\n\"example.com/emailplatform/internal/json/jsonscan\"\n)"
+	return g.source(in, g.imports())
+}
+
+// imports returns the import declaration of what was written.
+func (g *decoder) imports() string {
+	uses := func(s string) bool { return bytes.Contains(g.out.Bytes(), []byte(s)) }
+	scan := `"example.com/emailplatform/internal/json/jsonscan"`
+	if !uses("cmp.Or(") && !uses("events.") {
+		return "import " + scan
 	}
-	return g.source(in, imports)
+	imports := "import (\n"
+	if uses("cmp.Or(") {
+		imports += "\"cmp\"\n\n"
+	}
+	if uses("events.") {
+		imports += "\"example.com/emailplatform/events\"\n"
+	}
+	return imports + scan + "\n)"
 }
 
 // checkAnswers fails if the answers name a type that nothing reads, or do not say
@@ -153,6 +167,9 @@ func (g *decoder) value(t ast.Expr) string {
 	if method := basic(name); method != "" {
 		return "c." + method + "()"
 	}
+	if g.isText(name) {
+		return "jsonscan.Text[" + name + "](c)"
+	}
 	switch t := t.(type) {
 	case *ast.StarExpr:
 		return "jsonscan.Pointer(c, " + g.reader(t.X) + ")"
@@ -172,6 +189,9 @@ func (g *decoder) reader(t ast.Expr) string {
 	name := types.ExprString(t)
 	if method := basic(name); method != "" {
 		return "(*jsonscan.Cursor)." + method
+	}
+	if g.isText(name) {
+		return "jsonscan.Text[" + name + "]"
 	}
 	switch t := t.(type) {
 	case *ast.Ident:

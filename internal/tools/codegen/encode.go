@@ -24,7 +24,8 @@ type encoder struct{ *generator }
 // byte.
 //
 // Fields may be of type string, bool, int64, map[string]string, a type of
-// types.gen.go (a struct with json tags, or a named type of the first three),
+// types.gen.go (a struct with json tags, or a named type of the first three), a
+// string type of the hand-written files or of package events,
 // pointers to these, slices of all but bool and map, and Nullable[string], for
 // which the package declares writeNullable itself. A slice or map that is nil
 // without omitzero is a mistake.
@@ -92,6 +93,9 @@ func (g encoder) basic(name string) (method, takes string) {
 	case "bool":
 		return "Bool", name
 	}
+	if g.isText(name) {
+		return "String", "string"
+	}
 	if named, ok := g.types[name].(*ast.Ident); ok {
 		return g.basic(named.Name)
 	}
@@ -147,8 +151,8 @@ func (g encoder) present(t ast.Expr, v string) string {
 		return v + " != nil"
 	case *ast.IndexExpr:
 		return "!" + v + ".IsZero()"
-	case *ast.Ident:
-		switch method, _ := g.basic(t.Name); method {
+	case *ast.Ident, *ast.SelectorExpr:
+		switch method, _ := g.basic(types.ExprString(t)); method {
 		case "String":
 			return v + ` != ""`
 		case "Int":

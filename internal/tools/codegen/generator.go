@@ -7,6 +7,8 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -16,27 +18,60 @@ import (
 // be needed.
 type generator struct {
 	name  string              // of the package
-	types map[string]ast.Expr // what the input file declares
+	types map[string]ast.Expr // types of the input file
+	texts map[string]bool     // types of the hand-written files whose underlying type is string
 	need  []string            // types whose functions are needed
 	seen  map[string]bool     // those in need
 	out   bytes.Buffer
 	err   error
 }
 
-// newGenerator reads the file at path, which declares types.
+// newGenerator reads the file at path, which declares types, and the hand-written
+// files beside it.
 func newGenerator(path string) (*generator, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{name: file.Name.Name, types: map[string]ast.Expr{}, seen: map[string]bool{}}
+	g := &generator{name: file.Name.Name, types: map[string]ast.Expr{}, texts: map[string]bool{}, seen: map[string]bool{}}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.TypeSpec); ok {
 			g.types[spec.Name.Name] = spec.Type
 		}
 		return true
 	})
-	return g, nil
+	return g, g.findTexts(filepath.Dir(path))
+}
+
+// findTexts notes the types of the hand-written files whose underlying type is
+// string.
+func (g *generator) findTexts(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".gen.go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && !spec.Assign.IsValid() && types.ExprString(spec.Type) == "string" {
+				g.texts[spec.Name.Name] = true
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// isText reports whether the type called name is a hand-written string type, or
+// one of package events.
+func (g *generator) isText(name string) bool {
+	return g.texts[name] || strings.HasPrefix(name, "events.")
 }
 
 // source returns the file that was written, or the first error. in names what it

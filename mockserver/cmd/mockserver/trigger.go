@@ -119,7 +119,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	var known []string
 	var found *mockserver.Sample
 	for _, s := range samples {
-		if !strings.EqualFold(s.Event, event) {
+		if !strings.EqualFold(string(s.Event), event) {
 			continue
 		}
 		known = append(known, s.Variant)

@@ -66,7 +66,7 @@ func TestMessageIsDeleted(t *testing.T) {
 	p.says(".head h2", "Order 2")
 	p.press(kb.Delete)
 	p.says(".list", "Nothing sent yet")
-	if email, err := w.sdk.Emails.Get(t.Context(), ids[1]); err != nil || email.Status != client.EmailDelivered {
+	if email, err := w.sdk.Emails.Get(t.Context(), ids[1]); err != nil || email.Status != client.EmailStatusDelivered {
 		t.Errorf("the API answers %v, %v", email, err)
 	}
 }

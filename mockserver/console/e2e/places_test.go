@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -142,7 +143,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	w.resources(list.ListID)
 	old := w.subscribe("/old", "Email.Opened")
 	slow, err := w.sdk.Webhooks.Create(t.Context(), client.WebhookCreate{
-		URL: w.receiver.URL + "/slow", Events: []client.EventName{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
+		URL: w.receiver.URL + "/slow", Events: []events.Name{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
 	})
 	w.check(err)
 	w.status.Store(http.StatusInternalServerError)

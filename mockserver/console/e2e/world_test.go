@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/mockserver/console"
 )
@@ -67,7 +68,7 @@ func (w *world) check(err error) {
 }
 
 // subscribe makes a webhook for the events.
-func (w *world) subscribe(path string, names ...client.EventName) client.Webhook {
+func (w *world) subscribe(path string, names ...events.Name) client.Webhook {
 	w.Helper()
 	hook, err := w.sdk.Webhooks.Create(w.Context(), client.WebhookCreate{URL: w.receiver.URL + path, Events: names})
 	w.check(err)

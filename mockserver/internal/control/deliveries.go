@@ -44,10 +44,10 @@ func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 	return list(q, n, rowsOf2(newest, func(x *record.Delivery, summary func() delivery.Summary) row[delivery.Summary] {
 		return row[delivery.Summary]{
 			id: x.ID,
-			allowed: q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", x.Event) &&
+			allowed: q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
 				q.allows("webhook_id", x.WebhookID),
 			text: func() []string {
-				return []string{x.ID, x.EventID, x.Event, x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
+				return []string{x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
 			},
 			record: summary,
 		}

@@ -48,7 +48,7 @@ func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) 
 	return list(q, n, rowsOf2(newest, func(_ int, e *record.FiredEvent) row[delivery.EventSummary] {
 		return row[delivery.EventSummary]{
 			id:      e.ID,
-			allowed: q.allowsAccount(e.AccountID) && q.allows("event", e.Event) && q.allows("message_id", e.MessageID),
+			allowed: q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID),
 			text:    func() []string { return []string{e.ID, e.EventID, e.MessageID, e.Recipient, e.Subject, string(e.Body)} },
 			record:  func() delivery.EventSummary { return delivery.EventSummary{FiredEvent: *e} },
 		}

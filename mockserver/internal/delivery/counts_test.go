@@ -68,7 +68,7 @@ func TestStats(t *testing.T) {
 			e.Open(h)
 		}
 		fire := func(account int64, name string) {
-			e.Publish([]Event{{AccountID: account, Name: name, Body: []byte("{}"), What: events.Event{Time: e.clock.Now()}}})
+			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Body: []byte("{}"), What: events.Event{Time: e.clock.Now()}}})
 			synctest.Wait()
 		}
 		sameAsWalked(t, "nothing", e)

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
@@ -52,7 +53,7 @@ type Engine struct {
 	target      *target
 	ctx         context.Context // of all attempts; canceled by Close
 	cancel      context.CancelFunc
-	check       func(event string, body []byte)
+	check       func(event events.Name, body []byte)
 	faults      *fault.Plan
 	changes     *activity.Feed
 
@@ -69,7 +70,7 @@ type Engine struct {
 // topic is an event of an account.
 type topic struct {
 	accountID int64
-	event     string
+	event     events.Name
 }
 
 // Options say how to deliver, and whom to tell.
@@ -80,7 +81,7 @@ type Options struct {
 	Targets     map[string]http.Handler // receivers in process, by host
 	Allow       Allowed                 // where else than to loopback deliveries may go
 
-	Check   func(event string, body []byte) // sees what is delivered, if set
+	Check   func(event events.Name, body []byte) // sees what is delivered, if set
 	Faults  *fault.Plan
 	Changes *activity.Feed
 	Clock   *clock.Clock
@@ -127,7 +128,7 @@ func (d *Engine) addLocked(q *queue) {
 // subscribe makes a queue receive the events of its webhook.
 func (d *Engine) subscribe(q *queue) {
 	for _, event := range q.hook.Events {
-		t := topic{q.hook.AccountID, event}
+		t := topic{q.hook.AccountID, events.Name(event)}
 		if i, found := slices.BinarySearchFunc(d.subscribers[t], q, byID); !found {
 			d.subscribers[t] = slices.Insert(d.subscribers[t], i, q)
 		}
@@ -136,7 +137,7 @@ func (d *Engine) subscribe(q *queue) {
 
 func (d *Engine) unsubscribe(q *queue) {
 	for _, event := range q.hook.Events {
-		t := topic{q.hook.AccountID, event}
+		t := topic{q.hook.AccountID, events.Name(event)}
 		d.subscribers[t] = slices.DeleteFunc(d.subscribers[t], func(other *queue) bool { return other == q })
 	}
 }
@@ -144,7 +145,7 @@ func (d *Engine) unsubscribe(q *queue) {
 func byID(a, b *queue) int { return cmp.Compare(a.hook.ID, b.hook.ID) }
 
 // Wants reports whether a webhook receives an event of an account.
-func (d *Engine) Wants(account int64, event string) bool {
+func (d *Engine) Wants(account int64, event events.Name) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.subscribers[topic{account, event}]) > 0

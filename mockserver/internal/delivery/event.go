@@ -13,7 +13,7 @@ type Event struct {
 	MessageID string // the message that it is about
 	Recipient string // the address that it is about
 	Subject   string // of the message
-	Name      string
+	Name      events.Name
 	ID        string // the general envelope has none
 	What      events.Event
 	Body      []byte // made of What when nil
@@ -26,7 +26,7 @@ func (e *Event) encode() {
 	}
 	body, err := json.Marshal(e.What)
 	if err != nil { // it holds nothing that could fail
-		panic("mockserver: event " + e.Name + ": " + err.Error())
+		panic("mockserver: event " + string(e.Name) + ": " + err.Error())
 	}
 	e.Body = body
 }
@@ -34,8 +34,8 @@ func (e *Event) encode() {
 // ownEvent is what a test made up.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
-		ID    string `json:"id"`
-		Event string `json:"event"`
+		ID    string      `json:"id"`
+		Event events.Name `json:"event"`
 	}
 	_ = json.Unmarshal(body, &name) // it may be anything
 	out := &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}

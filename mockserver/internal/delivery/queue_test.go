@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -12,7 +13,7 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // named adds a delivery with a name to the history of a queue.
 func named(q *queue, name string) *delivery {
-	x := &delivery{Delivery: record.Delivery{Event: name}}
+	x := &delivery{Delivery: record.Delivery{Event: events.Name(name)}}
 	q.history.add(x)
 	return x
 }
@@ -20,7 +21,7 @@ func named(q *queue, name string) *delivery {
 // taken takes all that can be taken now.
 func taken(q *queue, now time.Time) (names []string) {
 	for x := q.take(now); x != nil; x = q.take(now) {
-		names = append(names, x.Event)
+		names = append(names, string(x.Event))
 	}
 	return names
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -12,13 +13,13 @@ import (
 // over webhooks that are archived and come back, and accounts that get others.
 func TestSubscribers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	events := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
+	names := []string{"Email.Opened", "Email.Clicked", "Email.Bounced"}
 	e := newEngine(t)
 	e.closed = true // and starts no queue
 	for id := range int64(200) {
 		h := Webhook{ID: id, AccountID: id % 2, Archived: random.IntN(4) == 0}
 		for range random.IntN(5) { // one may be named twice
-			h.Events = append(h.Events, events[random.IntN(len(events))])
+			h.Events = append(h.Events, names[random.IntN(len(names))])
 		}
 		switch {
 		case id == 100:
@@ -30,9 +31,9 @@ func TestSubscribers(t *testing.T) {
 		}
 		some := e.order[random.IntN(len(e.order))].hook.ID
 		e.Archive(some, random.IntN(2) == 0)
-		for _, event := range events {
-			checkSubscribers(t, e, topic{id % 2, event})
-			checkSubscribers(t, e, topic{1 - id%2, event})
+		for _, event := range names {
+			checkSubscribers(t, e, topic{id % 2, events.Name(event)})
+			checkSubscribers(t, e, topic{1 - id%2, events.Name(event)})
 		}
 	}
 }
@@ -41,7 +42,7 @@ func checkSubscribers(t *testing.T, e *Engine, about topic) {
 	t.Helper()
 	var want []int64
 	for _, q := range e.order {
-		if q.hook.AccountID == about.accountID && !q.hook.Archived && slices.Contains(q.hook.Events, about.event) {
+		if q.hook.AccountID == about.accountID && !q.hook.Archived && slices.Contains(q.hook.Events, string(about.event)) {
 			want = append(want, q.hook.ID)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/record"
 )
@@ -204,7 +205,7 @@ func (p *Plan) Message() *record.FaultRule {
 }
 
 // Delivery returns the rule that hits a delivery, or nil.
-func (p *Plan) Delivery(event, webhookID string) *record.FaultRule {
+func (p *Plan) Delivery(event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(deliveries, func(f record.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
 	})

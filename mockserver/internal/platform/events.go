@@ -24,7 +24,7 @@ const (
 
 // fire collects an event, if anybody listens; a seed fires none. Which of the two
 // envelopes it comes in goes by its name.
-func (t *tx) fire(name string, user events.User, data events.Data) {
+func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	if t.seeds || !t.p.deliveries.Wants(t.account.ID, name) && !t.p.options.RecordEvents {
 		return
 	}
@@ -129,7 +129,7 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 			Email:            c.Email,
 			Status:           c.Status,
 			SubscribedOn:     c.SubscribedOn,
-			LastBounceType:   c.lastBounce(),
+			LastBounceType:   events.BounceType(c.lastBounce()),
 			BouncesCount:     c.BouncesCount,
 			CustomAttributes: attributesOf(c.CustomAttributes),
 		},

@@ -154,8 +154,8 @@ func checkIndexes(t *testing.T, p *Platform, a *account) {
 			t.Errorf("%s means %+v, want %+v", address, c, want)
 		}
 	}
-	for _, event := range []string{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
-		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, event) })
+	for _, event := range []events.Name{events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced} {
+		want := slices.ContainsFunc(slices.Collect(a.Webhooks.all()), func(h *delivery.Webhook) bool { return !h.Archived && slices.Contains(h.Events, string(event)) })
 		if p.deliveries.Wants(a.ID, event) != want {
 			t.Errorf("somebody wants %s: %v", event, !want)
 		}

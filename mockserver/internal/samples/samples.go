@@ -33,7 +33,7 @@ func All() ([]record.Sample, error) {
 			if err != nil {
 				return nil, fmt.Errorf("mockserver: samples: %s: %w", names[i], err)
 			}
-			out = append(out, record.Sample{Event: event, Variant: variant, Summary: shown.summary, Body: body})
+			out = append(out, record.Sample{Event: events.Name(event), Variant: variant, Summary: shown.summary, Body: body})
 		}
 	}
 	return out, nil

@@ -17,7 +17,7 @@ func TestSamplesAreEvents(t *testing.T) {
 	}
 	seen, ids := map[string]bool{}, map[string]bool{}
 	for _, s := range samples {
-		name := s.Event + " " + s.Variant
+		name := string(s.Event) + " " + s.Variant
 		ev, err := events.Parse(s.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -34,7 +34,7 @@ func TestSamplesAreEvents(t *testing.T) {
 		seen[name], ids[ev.ID] = true, true
 	}
 	for _, name := range api.EventNames() {
-		if !slices.ContainsFunc(samples, func(s record.Sample) bool { return s.Event == string(name) }) {
+		if !slices.ContainsFunc(samples, func(s record.Sample) bool { return string(s.Event) == string(name) }) {
 			t.Errorf("no sample of %s", name)
 		}
 	}
