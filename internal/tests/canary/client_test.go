@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -155,43 +154,6 @@ func showClientError(w *watch, op string, err error) {
 	}
 	w.listen(op+": its body", string(e.Body))
 	w.show(op+": its fields", e.Op, e.Path, e.RequestID, e.Details, *e)
-}
-
-// TestClientFaults has the platform in memory fail in each of its ways.
-func TestClientFaults(t *testing.T) {
-	for _, fault := range []mockserver.Fault{
-		{Action: mockserver.FaultStatus, Status: 500},
-		{Action: mockserver.FaultStatus, Status: 503, AfterProcessing: true},
-		{Action: mockserver.FaultReset},
-		{Action: mockserver.FaultReset, AfterProcessing: true},
-		{Action: mockserver.FaultTruncate},
-		{Action: mockserver.FaultOversize},
-		{Action: mockserver.FaultNotJSON},
-		{Action: mockserver.FaultRedirect, Status: 302},
-		{Action: mockserver.FaultHang},
-	} {
-		t.Run(fmt.Sprint(fault.Action, " ", fault.Status, " ", fault.AfterProcessing), func(t *testing.T) {
-			w := newWatch(t)
-			srv := mockserver.Start(
-				mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
-			defer srv.Close()
-			if _, err := srv.Inject(fault); err != nil {
-				t.Fatal(err)
-			}
-			c := newClient(w,
-				client.Config{BaseURL: srv.URL(), Token: canaryToken, MaxResponseBytes: 4 << 10, Timeout: 50 * time.Millisecond})
-			failed := 0
-			for op, call := range calls(c) {
-				if err := call(t.Context()); err != nil {
-					failed++
-					w.showError(op, err)
-				}
-			}
-			if failed == 0 {
-				t.Error("nothing failed, so that no error was looked at")
-			}
-		})
-	}
 }
 
 func TestClientRefusals(t *testing.T) {

@@ -51,7 +51,7 @@ func TestModel(t *testing.T) {
 		first = rand.Uint64()
 	}
 	n := *modelSequences
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		n /= 2
 	}
 	var next atomic.Int64

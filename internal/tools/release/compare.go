@@ -113,32 +113,3 @@ func incompatible(report string) (changes []string) {
 // bare is how a document names what a report names: client.Contacts.Find for
 // client.(*Contacts).Find.
 func bare(name string) string { return strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name) }
-
-// refuse proves that the comparison refuses: something exported is published,
-// and taken away again.
-func (s *stage) refuse(ctx context.Context) error {
-	name := filepath.Join(s.repo, "webhook", "rehearsed.go")
-	if err := os.WriteFile(name, []byte("package webhook\n\n// Rehearsed is taken away.\nfunc Rehearsed() {}\n"), 0o600); err != nil {
-		return err
-	}
-	with := following(s.next)
-	if err := errors.Join(s.git(ctx, "add", "--all"), s.git(ctx, "commit", "--quiet", "--message", with)); err != nil {
-		return err
-	}
-	if err := s.publish(ctx, with); err != nil {
-		return err
-	}
-	if err := errors.Join(s.git(ctx, "rm", "--quiet", name), s.git(ctx, "commit", "--quiet", "--message", "Without it")); err != nil {
-		return err
-	}
-	report, err := s.gorelease(ctx, published()[0], with, following(with))
-	if err != nil {
-		return err
-	}
-	refused := told(report, "### Removed\n\n- `webhook.Rehearsed`")
-	if refused == nil || !strings.Contains(refused.Error(), "webhook.Rehearsed: removed") {
-		return fmt.Errorf("an exported function is gone since %s, and it is not refused: %v\n%s", with, refused, report)
-	}
-	fmt.Println("taken away since", with+", and refused:", refused)
-	return told(report, "### Breaking\n\n- `webhook.Rehearsed` is no more.")
-}

@@ -3,28 +3,20 @@
 //
 //	go run ./internal/tools/release
 //
-// It copies the work tree, gives it the path github.com/acme/emailplatform,
-// commits and tags it as a release does, and has the go command fetch it from
-// there, as any proxy of modules would. From then on that proxy is all that is
-// known of it. With an empty module cache,
+// It copies the work tree, gives the copy the path github.com/acme/emailplatform, and commits and tags it as a release. The
+// go command downloads it from there, as a module proxy does. With an empty module cache,
 //
-//   - a program for each module is built with what go get brings, and the
-//     quickstart is run outside of the repository; what comes with client,
-//     events and webhook is held against testdata/modules.txt
-//   - go install makes the commands, which say their version
-//   - each package has what a page of documentation needs
-//   - gorelease finds nothing wrong, and incompatible changes since the last
-//     release are told in CHANGELOG.md; a deliberate one is refused
-//   - goreleaser makes the binaries, which say their version; -binaries=false
-//     leaves that out
+//   - a program for each module builds with what go get downloads, and the quickstart runs outside of the repository
+//   - go install builds the commands, which print their version
+//   - gorelease finds no error, and CHANGELOG.md names incompatible changes since the last release
+//   - goreleaser builds the binaries, which print their version; -binaries=false omits that
 //
-// What others' modules these need comes from the module cache, or from GOPROXY.
+// Modules of others come from the module cache or from GOPROXY.
 //
 //	go run ./internal/tools/release -prepare v0.2.0   # before a release: CHANGELOG.md, versions that modules require
-//	go run ./internal/tools/release -notes v0.2.0     # what CHANGELOG.md says of it
+//	go run ./internal/tools/release -notes v0.2.0     # the section of CHANGELOG.md
 //	go run ./internal/tools/release -push v0.2.0      # tags the commit for all modules, and pushes one tag at a time
-//	go run ./internal/tools/release -tagged v0.2.0    # whether the commit has all tags
-//	go run ./internal/tools/release -update           # writes testdata/modules.txt
+//	go run ./internal/tools/release -tagged v0.2.0    # checks that the commit has all tags
 package main
 
 import (
@@ -53,7 +45,6 @@ func run(ctx context.Context, args []string) error {
 	notes := flags.String("notes", "", "print what CHANGELOG.md says of this `version`")
 	complete := flags.String("tagged", "", "find what the commit lacks to be this `version` of all modules")
 	publish := flags.String("push", "", "tag the commit as this `version` of all modules, and push the tags to origin")
-	update := flags.Bool("update", false, "write "+golden)
 	binaries := flags.Bool("binaries", true, "make the binaries, too")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -70,11 +61,11 @@ func run(ctx context.Context, args []string) error {
 	case *notes != "":
 		return printNotes(*notes)
 	}
-	return rehearse(ctx, *update, *binaries)
+	return rehearse(ctx, *binaries)
 }
 
 // rehearse makes a release of the work tree where nobody sees it.
-func rehearse(ctx context.Context, update, binaries bool) (err error) {
+func rehearse(ctx context.Context, binaries bool) (err error) {
 	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return err
@@ -94,7 +85,7 @@ func rehearse(ctx context.Context, update, binaries bool) (err error) {
 		return err
 	}
 	steps := []func(context.Context) error{
-		func(ctx context.Context) error { return s.use(ctx, update) }, s.install, s.document, s.compare, s.refuse,
+		s.use, s.install, s.compare,
 	}
 	if binaries {
 		steps = append(steps, s.binaries)

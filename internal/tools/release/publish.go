@@ -139,24 +139,29 @@ func (s *stage) publish(ctx context.Context, version string) error {
 	return nil
 }
 
-// tagged holds the commit that the checkout in dir stands on against a release:
-// each module has its tag there, and requires the root's.
+// tagged checks that the commit of the checkout in dir has the tags of a version for all modules.
 func tagged(ctx context.Context, dir, version string) error {
 	out, err := command(ctx, dir, nil, "git", "tag", "--points-at", "HEAD")
 	if err != nil {
 		return err
 	}
-	tags := strings.Split(out, "\n")
+	for _, m := range published() {
+		if !slices.Contains(strings.Split(out, "\n"), m.tag(version)) {
+			err = errors.Join(err, fmt.Errorf("the commit has no tag %s", m.tag(version)))
+		}
+	}
+	return errors.Join(err, required(ctx, dir, version))
+}
+
+// required checks that all other modules require a version of the root.
+func required(ctx context.Context, dir, version string) error {
 	path, err := command(ctx, dir, nil, "go", "list", "-m")
 	if err != nil {
 		return err
 	}
-	for _, m := range published() {
-		if !slices.Contains(tags, m.tag(version)) {
-			err = errors.Join(err, fmt.Errorf("the commit has no tag %s", m.tag(version)))
-		}
+	for _, m := range published()[1:] {
 		text, unread := os.ReadFile(filepath.Join(dir, m.dir, "go.mod"))
-		if err = errors.Join(err, unread); unread == nil && m.dir != "." && !strings.Contains(string(text), path+" "+version+"\n") {
+		if err = errors.Join(err, unread); unread == nil && !strings.Contains(string(text), path+" "+version+"\n") {
 			err = errors.Join(err, fmt.Errorf("%s does not require %s of the root: go run ./internal/tools/release -prepare %s", m.dir, version, version))
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +27,9 @@ func push(ctx context.Context, dir, next string) error {
 	if err != nil {
 		return err
 	}
+	if err := required(ctx, dir, next); err != nil {
+		return err
+	}
 	modules := published()
 	for _, m := range modules {
 		tag := m.tag(next)
@@ -38,9 +40,6 @@ func push(ctx context.Context, dir, next string) error {
 			return err
 		}
 	}
-	if err := tagged(ctx, dir, next); err != nil {
-		return errors.Join(err, untag(ctx, dir, next, strings.Split(there, "\n")))
-	}
 	for _, m := range slices.Concat(modules[1:], modules[:1]) {
 		if _, err := command(ctx, dir, nil, "git", "push", "origin", "refs/tags/"+m.tag(next)); err != nil {
 			return err
@@ -48,15 +47,4 @@ func push(ctx context.Context, dir, next string) error {
 		fmt.Println("pushed", m.tag(next))
 	}
 	return nil
-}
-
-// untag removes the tags of a version that are not in keep.
-func untag(ctx context.Context, dir, next string, keep []string) (err error) {
-	for _, m := range published() {
-		if tag := m.tag(next); !slices.Contains(keep, tag) {
-			_, failed := command(ctx, dir, nil, "git", "tag", "--delete", tag)
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
 }

@@ -7,26 +7,17 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
-// golden is what comes with client, events and webhook.
-const golden = "internal/tools/release/testdata/modules.txt"
-
 // use builds a program outside of the repository for each module.
-func (s *stage) use(ctx context.Context, update bool) error {
-	for i, m := range published() {
+func (s *stage) use(ctx context.Context) error {
+	for _, m := range published() {
 		home := filepath.Join(s.dir, "programs", m.dir, "main")
 		if err := s.program(ctx, home, m); err != nil {
 			return fmt.Errorf("a program that uses %s: %w", m.path(), err)
 		}
 		fmt.Println("go get", m.path()+": a program builds")
-		if i == 0 {
-			if err := s.brings(ctx, home, update); err != nil {
-				return err
-			}
-		}
 	}
 	return s.quickstart(ctx)
 }
@@ -64,30 +55,6 @@ func (s *stage) golang(ctx context.Context, dir string, calls ...[]string) error
 		if _, err := command(ctx, dir, s.user(), "go", args...); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// brings holds what a user gets into the module graph against what is known.
-func (s *stage) brings(ctx context.Context, home string, update bool) error {
-	out, err := command(ctx, home, s.user(), "go", "list", "-m", "all")
-	if err != nil {
-		return err
-	}
-	got := slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool {
-		return line == "program.test" || line == root+" "+s.next
-	})
-	if update {
-		return os.WriteFile(golden, []byte(strings.Join(got, "\n")+"\n"), 0o600)
-	}
-	text, err := os.ReadFile(golden)
-	if err != nil {
-		return err
-	}
-	want := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")), "\n")
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("with client, events and webhook come\n%s\nwant\n%s\nif that is meant: go run ./internal/tools/release -update",
-			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return nil
 }

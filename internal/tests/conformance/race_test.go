@@ -1,6 +1,0 @@
-//go:build race
-
-package conformance_test
-
-// raceDetector makes everything some ten times slower.
-const raceDetector = true
