@@ -3,10 +3,15 @@ package mockserver_test
 import (
 	"bytes"
 	"net/mail"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // A message that is deleted is seen no longer, whether it is asked for by Go or by a
@@ -127,5 +132,123 @@ func TestRefusedIsNotInTheOutbox(t *testing.T) {
 	}
 	if got := p.overview("").Messages["sent"]; got != 1 {
 		t.Errorf("%d messages are counted, want 1", got)
+	}
+}
+
+// An event and its deliveries say whom they are about and which message, also
+// where the body does not: an event of one's own has what its body says.
+func TestEventsSayWhoAndWhat(t *testing.T) {
+	p := newProbe(t, mockserver.Config{RecordEvents: true})
+	p.webhook("Email.Bounced", "Contact.Added")
+	p.contact(p.list(), "grace@example.org")
+	id := p.email("ada@example.org")
+	if err := p.Bounce(id, mockserver.HardBounce); err != nil {
+		t.Fatal(err)
+	}
+	type about struct{ name, message, recipient, subject string }
+	want := []about{{"Contact.Added", "", "grace@example.org", ""}, {"Email.Bounced", id, "ada@example.org", "Hello"}}
+	for i, e := range p.Events() {
+		d := p.Deliveries()[i]
+		for _, got := range []about{
+			{e.Event, e.MessageID, e.Recipient, e.Subject}, {d.Event, d.MessageID, d.Recipient, d.Subject},
+		} {
+			if got != want[i] {
+				t.Errorf("got %+v, want %+v", got, want[i])
+			}
+		}
+	}
+	if n := len(p.Events()); n != len(want) {
+		t.Errorf("%d events, want %d", n, len(want))
+	}
+	own, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, p.Events()[0].Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Deliveries()[2]; d.ID != own || d.Recipient != "grace@example.org" {
+		t.Errorf("an event of one's own is about %q, want grace@example.org", d.Recipient)
+	}
+}
+
+func TestMagicRecipients(t *testing.T) { synctest.Test(t, testMagicRecipients) }
+
+func testMagicRecipients(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Targets: receiver()})
+	list := p.list()
+	for _, name := range []string{"unsubscribe", "global-unsubscribe+3"} {
+		p.contact(list, name+"@"+mockserver.MagicDomain)
+	}
+	p.webhook(everything...)
+	n := 0
+	for _, row := range []struct {
+		local string
+		fires []string
+		says  string
+	}{
+		{local: "bounce", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+2", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+fm+2", fires: []string{events.NameEmailBounced}, says: "bounce_fm"},
+		{local: "BOUNCE+AC", fires: []string{events.NameEmailBounced}, says: "bounce_ac"},
+		{local: "complaint+1", fires: []string{events.NameEmailReportedAsSpam}, says: `"reported_as_spam":true`},
+		{local: "error+1", fires: []string{events.NameEmailError}, says: `"error":"internal error;`},
+		{local: "open", fires: []string{events.NameEmailOpened}, says: `"opens":1`},
+		{local: "click", fires: []string{events.NameEmailClicked}, says: `"clicks":1`},
+		{
+			local: "unsubscribe",
+			fires: []string{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed},
+			says:  `"unsubscribed":true`,
+		},
+		{
+			local: "global-unsubscribe+3",
+			fires: []string{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed},
+			says:  `"global_unsubscribed":true`,
+		},
+		{local: "ada", says: `"status":"delivered"`},
+	} {
+		id := p.email(row.local + "@" + mockserver.MagicDomain)
+		fired := p.fired()[n:]
+		n += len(fired)
+		if !slices.Equal(fired, row.fires) {
+			t.Errorf("%s: fired %v, want %v", row.local, fired, row.fires)
+		}
+		time.Sleep(time.Second) // the limit of lookups
+		if a := p.must("GET", "/v2/emails/"+id, nil); !strings.Contains(a.text, row.says) {
+			t.Errorf("%s: the lookup says %s, want %s", row.local, a.text, row.says)
+		}
+	}
+}
+
+func TestRecipientErrors(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	p.in("unsubscribed", list, "ada@example.org")
+	rejected := p.email("ada@example.org")
+	for name, err := range map[string]error{
+		"unknown email":    p.Open("nothing"),
+		"rejected email":   p.Open(rejected),
+		"unknown category": p.Bounce(p.email("bob@example.org"), "bounce_xx"),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "mockserver: ") {
+			t.Errorf("%s: %v, want an error of mockserver", name, err)
+		}
+	}
+}
+
+// Who left by the email of one workflow, or could not be reached, is not sent that
+// of the next.
+func TestMagicRecipientsOfWorkflows(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	for range 2 {
+		workflow := p.must("POST", "/workflows", `{"name":"Welcome","list_id":`+strings.TrimPrefix(list, "/lists/")+`,"trigger":"subscribed",
+			"sender":{"email":"shop@example.com"},"content":{"subject":"Welcome","text":"Hello"}}`).id("workflow_id")
+		p.must("POST", "/workflows/"+workflow+"/activate", nil)
+	}
+	for local, want := range map[string]int{
+		"ada": 2, "open": 2, "bounce+sb": 2, "bounce": 1, "unsubscribe": 1, "global-unsubscribe": 1, "complaint": 1,
+	} {
+		p.contact(list, local+"@"+mockserver.MagicDomain)
+		if got := len(p.OutboxTo(local + "@" + mockserver.MagicDomain)); got != want {
+			t.Errorf("%s is sent %d emails, want %d", local, got, want)
+		}
 	}
 }

@@ -2,11 +2,15 @@ package mockserver_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 const seedFile = `{
@@ -199,4 +203,208 @@ func FuzzSeed(f *testing.F) {
 		defer srv.Close()
 		_ = srv.Seed(strings.NewReader(in)) // whatever it says, it does not panic
 	})
+}
+
+// stable fixes all that the platform would choose by itself.
+const stable = `{
+  "account_id": 2,
+  "tokens": [{"token": "writer", "user_id": 7, "user_email": "w@example.com"},
+    {"token": "reader", "read_only": true}, {"token": "short", "expires_in_ms": 3600000}],
+  "templates": [{"template_id": 500, "name": "Welcome", "content": {"html": "<p>Hello</p>"}}],
+  "lists": [{"list_id": 40, "name": "News", "policy_accepted": true, "contacts": [
+    {"id": 1001, "email": "ada@example.com"}, {"id": 2002, "email": "Bob@example.com", "status": "unsubscribed"}]},
+    {"name": "Staff"}],
+  "workflows": [{"workflow_id": 60, "name": "Greeting", "list": "News", "trigger": "subscribed",
+    "sender": {"email": "shop@example.com"}, "content": {"subject": "Hello", "template": "Welcome"}}],
+  "campaigns": [{"campaign_id": 70, "name": "May", "list": "News", "content": {"subject": "May", "template": "Welcome"}}],
+  "webhooks": [{"webhook_id": "80", "url": "http://app.test/hook", "events": ["SuppressedEmail.Added"],
+    "secret": "a secret of ours", "hash_function": "sha512"}, {"url": "http://app.test/hook", "events": ["Email.Opened"]}]
+}`
+
+func seeded(t *testing.T, text string, cfg mockserver.Config) probe {
+	t.Helper()
+	p := newProbe(t, cfg)
+	if err := p.Seed(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSeedFixesIDs(t *testing.T) {
+	p := seeded(t, stable, mockserver.Config{}).as("writer")
+	tests := []struct{ path, contains string }{
+		{"/templates/500", `"name":"Welcome"`},
+		{"/lists/40", `"name":"News"`},
+		{"/lists/40/contacts/1001", `"ada@example.com"`},
+		{"/lists/40/contacts/2002", `"status":"unsubscribed"`},
+		{"/workflows/60", `"template_id":500`},
+		{"/campaigns/70", `"list_id":40`},
+		{"/webhooks/80", `"hash_function":"sha512"`},
+		{"/webhooks/80", `"secret":"a secret of ours"`},
+	}
+	for _, tt := range tests {
+		if a := p.must("GET", tt.path, nil); !strings.Contains(a.text, tt.contains) {
+			t.Errorf("%s has no %s: %s", tt.path, tt.contains, a.text)
+		}
+	}
+	if a := p.must("POST", "/lists", `{"name":"Next"}`); a.object["list_id"].(float64) <= 2002 {
+		t.Errorf("the next id is %v, want one behind those that are fixed", a.object["list_id"])
+	}
+	var kept strings.Builder
+	if err := p.Snapshot(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Restore(strings.NewReader(kept.String())); err != nil {
+		t.Errorf("a state with fixed ids cannot be restored: %v", err)
+	}
+}
+
+func TestSeedFixesMistakes(t *testing.T) {
+	tests := []struct{ name, file, want string }{
+		{name: "an id below 1", file: `{"templates":[{"name":"x","template_id":-1}]}`, want: "templates[0]: [body]: want an id of 1 to"},
+		{name: "an id that is 0", file: `{"lists":[{"name":"x","list_id":0}]}`, want: "lists[0]: list_id: want an id"},
+		{name: "an id that is none", file: `{"webhooks":[{"webhook_id":"x"}]}`, want: "webhooks[0]: webhook_id: want an id"},
+		{name: "an id too large", file: `{"lists":[{"name":"x","list_id":1000000000000001}]}`, want: "want an id of 1 to 1000000000000000"},
+		{
+			name: "an id that is taken",
+			file: `{"lists":[{"name":"x","list_id":5}],"campaigns":[{"name":"y","campaign_id":5}]}`,
+			want: "campaigns[0]: [body]: the id 5 is taken",
+		},
+		{
+			name: "an id that a campaign has",
+			file: `{"campaigns":[{"name":"x","campaign_id":5},{"name":"y","campaign_id":5}]}`,
+			want: "campaigns[1]: [body]: the id 5 is taken",
+		},
+		{
+			name: "an id that a webhook has",
+			file: `{"webhooks":[{"url":"http://a.test/","events":["Email.Bounced"],"webhook_id":"5"},
+				{"url":"http://b.test/","events":["Email.Bounced"],"webhook_id":"5"}]}`,
+			want: "webhooks[1]: [body]: the id 5 is taken",
+		},
+		{
+			name: "an id that a contact has",
+			file: `{"lists":[{"name":"x","list_id":9,"contacts":[{"id":7,"email":"a@example.com"}]},{"name":"y","list_id":7}]}`,
+			want: "lists[1]: [body]: the id 7 is taken",
+		},
+		{
+			name: "ids of some contacts",
+			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"email":"b@example.com"}]}]}`,
+			want: "lists[0]: contacts[1]: id: want one for every contact of the list, or for none",
+		},
+		{
+			name: "ids of contacts that do not grow",
+			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":6,"email":"b@example.com"}]}]}`,
+			want: "lists[0]: contacts[1]: id: want more than 7",
+		},
+		{
+			name: "two ids of an address",
+			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":8,"email":"A@example.com"}]}]}`,
+			want: "lists[0]: contacts[1]: email: the list has it already",
+		},
+		{
+			name: "an empty secret",
+			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":""}]}`,
+			want: "webhooks[0]: secret: want a text",
+		},
+		{
+			name: "a blank secret",
+			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":" \t"}]}`,
+			want: "webhooks[0]: [body]: secret: the key is empty",
+		},
+		{
+			name: "an unknown hash function",
+			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"hash_function":"md5"}]}`,
+			want: `webhooks[0]: [body]: secret: unknown or weak hash function "md5"`,
+		},
+		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0]: token: required"},
+		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1]: token: there is such a token already"},
+		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0]: expires_in_ms: want 0 to"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })
+	}
+}
+
+// A receiver may have the secret written down.
+func TestSeedFixesSecrets(t *testing.T) {
+	var heard error
+	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "a secret of ours", Hash: webhook.SHA512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := seeded(t, stable, mockserver.Config{}).as("writer")
+	p.SetTarget("app.test", webhookCheck(verifier, &heard))
+	p.must("POST", "/suppressed-emails", `{"email":"eve@example.com"}`)
+	p.fired()
+	if d := p.Deliveries(); len(d) != 1 || d[0].State != mockserver.DeliveryDelivered || heard != nil {
+		t.Errorf("%d deliveries, %v; want one that verifies", len(d), heard)
+	}
+}
+
+// webhookCheck notes whether a delivery verifies.
+func webhookCheck(v *webhook.Verifier, err *error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*err = v.Verify(body, r.Header.Get("X-Service-Signature"))
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// What tokens may do, a seed says.
+func TestSeedTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := seeded(t, stable, mockserver.Config{})
+		create := func(token string) int { return p.as(token).do("POST", "/lists", `{"name":"x"}`).status }
+		read := func(token string) int { return p.as(token).do("GET", "/lists/40", nil).status }
+		time.Sleep(time.Hour - 1)
+		for token, want := range map[string][2]int{
+			"writer":                {201, 200},
+			"reader":                {403, 200},
+			"short":                 {201, 200},
+			mockserver.DefaultToken: {201, 404}, // of another account
+			"nobody's":              {401, 401},
+		} {
+			if got := [2]int{create(token), read(token)}; got != want {
+				t.Errorf("%s: creating and reading are answered %v, want %v", token, got, want)
+			}
+		}
+		time.Sleep(time.Nanosecond)
+		if a := p.as("short").do("GET", "/lists", nil); a.status != 401 || !strings.Contains(a.text, "has expired") {
+			t.Errorf("after its hour: %d %s, want 401", a.status, a.text)
+		}
+		a := p.do("GET", "/_mock/info", nil)
+		if want := `{"user_id":7,"email":"w@example.com","read_only":false}`; !strings.Contains(a.text, want) {
+			t.Errorf("no %s among the accounts: %s", want, a.text)
+		}
+	})
+}
+
+// An account that may only be read can be filled.
+func TestSeedForReaders(t *testing.T) {
+	p := seeded(t, `{"account_id":9,"tokens":[{"token":"reader","read_only":true}],"lists":[{"name":"News"}]}`, mockserver.Config{})
+	if a := p.as("reader").must("GET", "/lists", nil); !strings.Contains(a.text, "News") {
+		t.Errorf("got %s, want the list", a.text)
+	}
+}
+
+func TestRevokeToken(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Token: "one"}, {Token: "two"}}})
+	if err := p.RevokeToken("one"); err != nil {
+		t.Fatal(err)
+	}
+	if a := p.do("GET", "/lists", nil); a.status != 401 {
+		t.Errorf("a revoked token is answered %d, want 401", a.status)
+	}
+	if a := p.as("two").do("GET", "/lists", nil); a.status != 200 {
+		t.Errorf("another token is answered %d, want 200", a.status)
+	}
+	for _, token := range []string{"one", "unknown-secret", ""} {
+		if err := p.RevokeToken(token); err == nil || token != "" && strings.Contains(err.Error(), token) {
+			t.Errorf("%q: got %v, want an error that does not tell the token", token, err)
+		}
+	}
+	p.Reset()
+	if a := p.do("GET", "/lists", nil); a.status != 200 {
+		t.Errorf("after a reset the token is answered %d, want 200", a.status)
+	}
 }

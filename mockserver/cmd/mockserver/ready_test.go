@@ -45,19 +45,6 @@ func TestReadyFile(t *testing.T) {
 	}
 }
 
-// What can be asked off loopback says how a browser gets in.
-func TestReadyOffLoopback(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "ready.json")
-	r := start(t, "-addr", "0.0.0.0:0", "-token", "a key", "-ready-file", name)
-	_, port, _ := strings.Cut(strings.TrimPrefix(r.base, "http://"), ":")
-	if !strings.Contains(r.out.String(), "http://localhost:"+port+"/_mock/?token=a+key\n") {
-		t.Errorf("it says\n%s", r.out)
-	}
-	if err := r.stop(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestReadyFileInvalid(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {

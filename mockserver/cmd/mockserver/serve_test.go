@@ -8,11 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -157,49 +157,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestServeQuiet(t *testing.T) {
-	r := start(t, "-quiet")
-	r.ask("GET", "/lists", "dev-token", "")
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	if said := r.out.String(); strings.Contains(said, "listLists") {
-		t.Errorf("it logs requests:\n%s", said)
-	}
-}
-
-// The state outlives the command, and wins over the seed.
-func TestServeKeepsItsState(t *testing.T) {
-	dir := t.TempDir()
-	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
-	if err := os.WriteFile(seed, []byte(`{"lists":[{"name":"Seeded"}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, "-seed", seed, "-state", state)
-	r.ask("POST", "/lists", "dev-token", `{"name":"Added"}`)
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	r = start(t, "-seed", seed, "-state", state)
-	_, text := r.ask("GET", "/lists", "dev-token", "")
-	if strings.Count(text, "Seeded") != 1 || strings.Count(text, "Added") != 1 {
-		t.Errorf("after a restart the lists are %s", text)
-	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 2 {
-		t.Errorf("left in the folder: %v %v", left, err)
-	}
-	if info, err := os.Stat(state); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the state, which holds secrets, is %v %v", info.Mode(), err)
-	}
-}
-
-// A reset goes back to the seed, also when there was a state that went before it;
-// the tokens of the seed are good either way.
-func TestServeResetsToTheSeed(t *testing.T) {
+// The state file outlives the command and takes precedence over the seed. A reset returns to the seed. The tokens of the seed are
+// valid in both cases.
+func TestServeStateAndSeed(t *testing.T) {
 	dir := t.TempDir()
 	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "state.json")
 	text := `{"tokens":[{"token":"ci"}],"lists":[{"name":"Seeded","list_id":7}]}`
@@ -222,6 +182,12 @@ func TestServeResetsToTheSeed(t *testing.T) {
 		if err := r.stop(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("left in the folder: %v %v", left, err)
+	}
+	if info, err := os.Stat(state); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the state, which contains secrets, is %v %v", info.Mode(), err)
 	}
 }
 
@@ -307,6 +273,9 @@ func TestServeOffLoopback(t *testing.T) {
 		t.Error("the default token was taken off loopback")
 	}
 	r := start(t, "-addr", "0.0.0.0:0", "-token", "key")
+	if _, port, _ := strings.Cut(strings.TrimPrefix(r.base, "http://"), ":"); !strings.Contains(r.out.String(), "http://localhost:"+port+"/_mock/?token=key\n") {
+		t.Errorf("it does not print the link to the console:\n%s", r.out)
+	}
 	if status, _ := r.ask("GET", "/_mock/info", "dev-token", ""); status != 401 {
 		t.Errorf("with the default token: %d", status)
 	}
@@ -396,26 +365,58 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstAnswer starts the command and asks the API something, under
-// 50 ms; MiB is the memory of the idle process, under 30.
-func BenchmarkFirstAnswer(b *testing.B) {
-	for b.Loop() {
-		cmd, base := command(b, "-quiet")
-		if status, text, err := ask(b.Context(), "GET", base+"/lists", "dev-token", ""); status != 200 || err != nil {
-			b.Fatal(status, text, err)
+func TestHealth(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", ":0", "0.0.0.0:0"} {
+		r := start(t, "-addr", address, "-token", "key")
+		port := r.base[strings.LastIndex(r.base, ":"):]
+		listens := strings.TrimSuffix(address, ":0") + port
+		var out strings.Builder
+		if err := run(t.Context(), []string{"health", "-addr", listens}, &out); err != nil ||
+			out.String() != "http://127.0.0.1"+port+" is healthy\n" {
+			t.Errorf("%s: %v, said %q", address, err, &out)
 		}
-		b.StopTimer()
-		b.ReportMetric(residentMiB(cmd.Process.Pid), "MiB")
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		b.StartTimer()
+		t.Setenv(addrVariable, listens)
+		if err := run(t.Context(), []string{"health"}, &out); err != nil {
+			t.Errorf("%s, by the environment: %v", address, err)
+		}
+		if err := r.stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(t.Context(), []string{"health"}, &out); err == nil {
+			t.Errorf("%s: it is healthy after its end", address)
+		}
 	}
 }
 
-// residentMiB is 0 where there is no /proc.
-func residentMiB(pid int) float64 {
-	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	_, after, _ := strings.Cut(string(status), "VmRSS:")
-	kib, _ := strconv.ParseFloat(strings.Fields(after + " 0")[0], 64)
-	return kib / 1024
+func TestUnhealthy(t *testing.T) {
+	hangs := make(chan struct{})
+	for name, row := range map[string]struct {
+		answer  http.HandlerFunc
+		timeout string
+		want    string // part of the error
+	}{
+		"an error":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "1h", "is not healthy: 500"},
+		"redirect":  {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, "1h", "is not healthy: 302"},
+		"no answer": {func(http.ResponseWriter, *http.Request) { <-hangs }, "50ms", "did not respond within 50ms"},
+		"another":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello\x1b")) }, "1h", "200 OK hello?"},
+	} {
+		server := httptest.NewServer(row.answer)
+		addr := strings.TrimPrefix(server.URL, "http://")
+		err := run(t.Context(), []string{"health", "-addr", addr, "-timeout", row.timeout}, &output{})
+		if err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, row.want)
+		}
+		if name == "no answer" {
+			close(hangs)
+		}
+		server.Close()
+	}
+}
+
+func TestHealthInvalidFlags(t *testing.T) {
+	for _, args := range []string{"-timeout 0", "-timeout -1s", "-timeout soon", "now", "-addr nowhere", "-addr 127.0.0.1:port"} {
+		if err := run(t.Context(), append([]string{"health"}, strings.Fields(args)...), &output{}); err == nil {
+			t.Errorf("%s: it was accepted", args)
+		}
+	}
 }

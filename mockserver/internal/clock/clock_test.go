@@ -2,6 +2,7 @@ package clock
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -200,49 +201,6 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// A clock that runs keeps its distance, one that stands its time; reset it is as
-// it was configured.
-func TestRestore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		day := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
-		from := newClock(Options{})
-		if err := from.Set(day); err != nil {
-			t.Fatal(err)
-		}
-		running := from.State()
-		from.Freeze(true)
-		frozen := from.State()
-		time.Sleep(time.Hour)
-		to := newClock(Options{Start: day.AddDate(1, 0, 0)})
-		to.Restore(&running)
-		if got := to.Now(); !got.Equal(day.Add(time.Hour)) {
-			t.Errorf("what ran shows %v an hour later", got)
-		}
-		to.Restore(&frozen)
-		time.Sleep(time.Hour)
-		if got := to.View(); !got.Now.Equal(day) || !got.Frozen {
-			t.Errorf("what was frozen shows %+v", got)
-		}
-		to.Restore(nil)
-		if got := to.View(); !got.Now.Equal(day.AddDate(1, 0, 0)) || got.Frozen {
-			t.Errorf("without a state: %+v, want it as configured", got)
-		}
-	})
-}
-
-func TestView(t *testing.T) {
-	c := newClock(Options{Frozen: true})
-	if v := c.View(); v.Next != nil || !v.Frozen {
-		t.Errorf("an idle clock shows %+v", v)
-	}
-	at := c.Now().Add(time.Hour)
-	c.At(at.Add(time.Hour), name("later"), func() {})
-	c.At(at, name("campaign 7"), func() {})
-	if v := c.View(); v.Next == nil || !v.Next.At.Equal(at) || v.Next.What != "campaign 7" {
-		t.Errorf("next is %+v", v.Next)
-	}
-}
-
 // Whoever listens hears of a clock that was set, not of time that passes.
 func TestTellsChanges(t *testing.T) {
 	c := newClock(Options{})
@@ -289,5 +247,30 @@ func TestNowIsByTheCalendar(t *testing.T) {
 	c := newClock(Options{})
 	if now := c.Now(); strings.Contains(now.String(), "m=") {
 		t.Errorf("it shows %s", now)
+	}
+}
+
+func TestMilliseconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0:                       "0",
+		1:                       "0.000001",
+		1500 * time.Microsecond: "1.5",
+		time.Hour:               "3600000",
+		-time.Second:            "-1000",
+		123456789012345:         "123456789.012345",
+	} {
+		got, err := json.Marshal(Milliseconds(d))
+		if err != nil || string(got) != want {
+			t.Errorf("%v is %s, %v; want %s", d, got, err, want)
+		}
+		var back Milliseconds
+		if err := json.Unmarshal(got, &back); err != nil || time.Duration(back) != d {
+			t.Errorf("%s is %v, %v; want %v", got, time.Duration(back), err, d)
+		}
+	}
+	for _, bad := range []string{`"1s"`, `{}`, `1e300`, `null`, `true`} {
+		if err := json.Unmarshal([]byte(bad), new(Milliseconds)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -161,63 +163,32 @@ func TestBody(t *testing.T) {
 	}
 }
 
-func TestTokenOfRequest(t *testing.T) {
-	r := get(t, "/?token=query")
-	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
-	if got := tokenOf(r); got != "query" {
-		t.Errorf("with a query: %q", got)
-	}
-	r.Header.Set("Authorization", "Bearer header")
-	if got := tokenOf(r); got != "header" {
-		t.Errorf("with a header: %q", got)
-	}
-	r = get(t, "/")
-	r.AddCookie(&http.Cookie{Name: tokenCookie, Value: "coo%2Fkie"})
-	if got := tokenOf(r); got != "coo/kie" {
-		t.Errorf("with a cookie: %q", got)
-	}
-	r = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/?token=query", nil)
-	if got := tokenOf(r); got != "" {
-		t.Errorf("a link cannot post: %q", got)
-	}
+// unread is a body that must not be read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
 }
 
-// Requests of pages of other sites are told from those of people.
-func TestCrossSite(t *testing.T) {
-	for name, row := range map[string]struct {
-		method string
-		header map[string]string
-		want   bool
-	}{
-		"a program": {method: http.MethodPost},
-		"the console": {
-			method: http.MethodPost,
-			header: map[string]string{"Origin": "http://127.0.0.1:8026", "Sec-Fetch-Site": "same-origin"},
-		},
-		"another port": {
-			method: http.MethodPost,
-			header: map[string]string{"Origin": "http://127.0.0.1:9000"}, want: true,
-		},
-		"no origin at all": {method: http.MethodPost, header: map[string]string{"Origin": "null"}, want: true},
-		"a link": {
-			method: http.MethodGet,
-			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
-		},
-		"a script": {
-			method: http.MethodGet,
-			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, want: true,
-		},
-		"a form": {
-			method: http.MethodPost,
-			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, want: true,
-		},
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), row.method, "http://127.0.0.1:8026/_mock/state", nil)
-		for name, value := range row.header {
-			r.Header.Set(name, value)
+// A body that says that it is larger than the limit is refused before it is
+// read, one that does not say so at the limit; one of the limit is taken.
+func TestLimited(t *testing.T) {
+	_, err := limited(&http.Request{ContentLength: 11, Body: io.NopCloser(unread{t})}, 10)
+	if p := (*problem.Error)(nil); !errors.As(err, &p) || p.Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %v", err)
+	}
+	for length, want := range map[int]int{10: 0, 11: http.StatusRequestEntityTooLarge} {
+		body, err := limited(&http.Request{ContentLength: -1, Body: io.NopCloser(strings.NewReader(strings.Repeat(" ", length)))}, 10)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := crossSite(r); got != row.want {
-			t.Errorf("%s: %v", name, got)
+		status := 0
+		if _, err := io.ReadAll(body); err != nil {
+			status = bodyProblem(err, "").Status
+		}
+		if status != want {
+			t.Errorf("%d bytes: %d, want %d", length, status, want)
 		}
 	}
 }

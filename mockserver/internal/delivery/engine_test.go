@@ -291,3 +291,35 @@ func TestConnectionsAreNotKept(t *testing.T) {
 		t.Fatal("the connection is still there")
 	}
 }
+
+// TestRetriesFollowTheSchedule: no attempt of the schedule is left out, and none is made after it.
+func TestRetriesFollowTheSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var attempts []time.Duration
+		e := engineTo(t, func(w http.ResponseWriter, _ *http.Request) {
+			attempts = append(attempts, time.Since(start))
+			w.WriteHeader(http.StatusInternalServerError)
+		})
+		e.schedule = DefaultRetrySchedule()
+		e.Open(hook)
+		id, err := e.Send(hook.Name(), []byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		var want []time.Duration
+		var at time.Duration
+		for _, wait := range append([]time.Duration{0}, DefaultRetrySchedule()...) {
+			at += wait
+			want = append(want, at)
+		}
+		if fmt.Sprint(attempts) != fmt.Sprint(want) {
+			t.Errorf("attempts after %v, want %v", attempts, want)
+		}
+		if r := e.Record(id); r.State != record.DeliveryFailed {
+			t.Errorf("the delivery is %s, want %s", r.State, record.DeliveryFailed)
+		}
+	})
+}

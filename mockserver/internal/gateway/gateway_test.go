@@ -10,25 +10,6 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-func TestBearer(t *testing.T) {
-	for header, want := range map[string]string{
-		"Bearer secret":  "secret",
-		"bearer secret":  "secret",
-		"Basic secret":   "",
-		"secret":         "",
-		"Bearer":         "",
-		"Bearer a b":     "a b",
-		"Bearer  secret": " secret",
-		"":               "",
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.Header.Set("Authorization", header)
-		if got := Bearer(r); got != want {
-			t.Errorf("%q: got %q, want %q", header, got, want)
-		}
-	}
-}
-
 // TestLogLimits: the log forgets the oldest requests, by their number and by
 // what clients made it hold.
 func TestLogLimits(t *testing.T) {

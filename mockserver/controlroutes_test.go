@@ -1,0 +1,255 @@
+package mockserver_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// The API is there for pages without a token, and leaves no trace.
+func TestControlAsAccount(t *testing.T) {
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
+		{Token: "reader", UserID: 1, ReadOnly: true}, {Token: "owner", UserID: 2}, {Token: "other", UserID: 3, AccountID: 9},
+	}})
+	p = p.as("owner")
+	list := p.list()
+	logged := len(p.Requests())
+	p.must("POST", "/_mock/faults", `{"action":"status"}`)
+	p = p.as("")
+	tests := []struct {
+		name, method, path, body string
+		status                   int
+	}{
+		{name: "reads", method: "GET", path: "/_mock/accounts/1/api/lists?page=1", status: 200},
+		{
+			name:   "writes as the one who may",
+			method: "POST", path: "/_mock/accounts/1/api" + list + "/contacts",
+			body: `{"email":"a@example.org"}`, status: 201,
+		},
+		{
+			name:   "an address in a path",
+			method: "DELETE", path: "/_mock/accounts/1/api/suppressed-emails/a%2Fb@example.org", status: 404,
+		},
+		{
+			name:   "as the user who may only read",
+			method: "POST", path: "/_mock/accounts/1/api/lists?user_id=1", body: `{"name":"x"}`, status: 403,
+		},
+		{name: "another account's list", method: "GET", path: "/_mock/accounts/9/api" + list, status: 404},
+		{name: "an unknown account", method: "GET", path: "/_mock/accounts/8/api/lists", status: 404},
+		{name: "an unknown path", method: "GET", path: "/_mock/accounts/1/api/nothing", status: 404},
+		{name: "a wrong method", method: "DELETE", path: "/_mock/accounts/1/api/lists", status: 405},
+		{name: "a mistake", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{}`, status: 422},
+		{name: "an unknown member", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{"name":"x","colour":1}`, status: 422},
+		{name: "an unknown parameter", method: "GET", path: "/_mock/accounts/1/api/lists?perpage=1", status: 422},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			if a := p.do(tt.method, tt.path, body); a.status != tt.status {
+				t.Errorf("got %d %s, want %d", a.status, a.text, tt.status)
+			}
+		})
+	}
+	if n := len(p.Requests()); n != logged {
+		t.Errorf("%d requests were logged, want none", n-logged)
+	}
+	if calls := p.Faults()[0].Calls; calls != 0 {
+		t.Errorf("the fault counted %d, want 0 calls", calls)
+	}
+}
+
+// A template that somebody opens here must not act on the routes around it.
+func TestControlRendersInert(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	id := p.must("POST", "/templates",
+		`{"name":"x","content":{"html":"<script>fetch('/_mock/state',{method:'DELETE'})</script>"}}`).id("template_id")
+	a := p.must("GET", "/_mock/accounts/1/api/templates/"+id+"/render", nil)
+	if !strings.Contains(a.text, "<script>") {
+		t.Fatalf("rendered %s, want its script", a.text)
+	}
+	policy, sniff := a.header.Get("Content-Security-Policy"), a.header.Get("X-Content-Type-Options")
+	if policy != "sandbox; default-src 'none'" || sniff != "nosniff" {
+		t.Errorf("the policy is %q, and sniffing %q, want a sandbox and nosniff", policy, sniff)
+	}
+}
+
+// FuzzControl asks the control routes for anything: no panic, and no answer but
+// the one that an error has.
+func FuzzControl(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"GET", "outbox?search=a&limit=2&before=x", ""},
+		{"POST", "outbox/x/bounce", `{"category":"bounce_hb"}`},
+		{"GET", "deliveries/dlv-1", ""},
+		{"GET", "requests?status=4xx", ""},
+		{"GET", "requests/req-00000001", ""},
+		{"POST", "faults", `{"action":"status","probability":0.5,"delay_ms":1}`},
+		{"PATCH", "faults/fault-1", `{"enabled":true}`},
+		{"POST", "events", `{"url":"http://app.test","secret":"s","body":{"event":"x"}}`},
+		{"PUT", "state", `{"version":4}`},
+		{"POST", "seed", `{"lists":[{"name":"x"}]}`},
+		{"GET", "accounts/1/api/lists/1/contacts?page=2", ""},
+		{"POST", "accounts/1/api/lists", `{"name":"x"}`},
+		{"PUT", "lookup-limit", `{"mode":"token_bucket"}`},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, method, target, body string) {
+		path, query, _ := strings.Cut(target, "?")
+		if strings.HasPrefix(path, "stream") || strings.HasPrefix(path, "wait") || !validMethod(method) {
+			t.Skip() // these wait, and this is no request
+		}
+		srv := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()}})
+		defer srv.Close()
+		for range 2 { // the second time there is something
+			req := httptest.NewRequest(http.MethodGet, "/", strings.NewReader(body))
+			req.Method, req.URL = method, &url.URL{Path: "/_mock/" + path, RawQuery: query}
+			req.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			srv.ServeHTTP(w, req)
+			if w.Code >= 500 {
+				t.Errorf("%s %s %s: %d %s, want no 5xx", method, target, body, w.Code, w.Body)
+			}
+			if w.Code >= 400 && !strings.HasPrefix(w.Body.String(), `{"detail":[{"loc":[`) {
+				t.Errorf("%s %s %s: %d %s, want the shape of an error", method, target, body, w.Code, w.Body)
+			}
+		}
+	})
+}
+
+func validMethod(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
+}
+
+// command is an example of the manual.
+var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?: --json '(.*)')?$`)
+
+// TestManualExamples makes every example of docs/control-api.md, each in a world
+// of its own, and holds what is answered against /_mock/openapi.json: no member
+// is missing there, or too many.
+func TestManualExamples(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := controlDocument(t)
+	examples := command.FindAllStringSubmatch(string(manual), -1)
+	if n := strings.Count(string(manual), "\ncurl "); n != len(examples) || n < 40 {
+		t.Errorf("%d examples are commands, of %d", len(examples), n)
+	}
+	for _, example := range examples {
+		t.Run(example[0], func(t *testing.T) {
+			c := newControlled(t)
+			c.must("POST", "/_mock/outbox/"+c.email+"/bounce", nil)
+			c.must("POST", "/_mock/faults", `{"action":"status","operation":"listTags"}`)
+			method, path, body := example[1], c.filled(example[2]), c.filled(example[3])
+			if method == "" {
+				method = map[bool]string{true: "GET", false: "POST"}[body == ""]
+			}
+			c.must("POST", "/_mock/wait", nil)
+			c.makes(doc, method, path, body)
+		})
+	}
+}
+
+// filled puts what there is in the place of a name such as $ID.
+func (c controlled) filled(text string) string {
+	c.t.Helper()
+	if text == "@snapshot.json" {
+		return c.must("GET", "/_mock/state", nil).text
+	}
+	if strings.Contains(text, "$CONFIRMATION") {
+		c.must("POST", c.list+"/contacts?send_double_opt_in=true", `{"email":"new@example.org"}`)
+		return strings.ReplaceAll(text, "$CONFIRMATION", c.ids("/_mock/outbox?to=new@example.org"))
+	}
+	resource, _, _ := strings.Cut(text, "/")
+	if resource == "templates" {
+		return strings.ReplaceAll(text, "$ID", c.must("POST", "/templates", `{"name":"Welcome","content":{"html":"{{name}}"}}`).id("template_id"))
+	}
+	id := map[string]string{
+		"outbox": c.email, "lists": strings.TrimPrefix(c.list, "/lists/"), "events": "evt-1", "deliveries": "dlv-1", "requests": "req-00000001", "faults": "fault-1",
+	}[resource]
+	return strings.ReplaceAll(text, "$ID", id)
+}
+
+// makes asks for a control route and holds its answer against the document.
+func (c controlled) makes(doc *openapi3.T, method, path, body string) {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.URL()+"/_mock/"+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: c.Transport()}).Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode/100 != 2 {
+		text, _ := io.ReadAll(res.Body)
+		c.t.Fatalf("got %s %s, want a success", res.Status, text)
+	}
+	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	op := operationAt(doc, method, req.URL.Path)
+	if op == nil {
+		c.t.Fatalf("the document has no %s %s", method, req.URL.Path)
+	}
+	declared := op.Responses.Status(res.StatusCode)
+	if declared == nil {
+		declared = op.Responses.Value("2XX")
+	}
+	if declared == nil || media != "" && declared.Value.Content.Get(media) == nil {
+		c.t.Fatalf("the document does not describe %d %s", res.StatusCode, media)
+	}
+	if media != "application/json" || declared.Value.Content.Get(media).Schema == nil {
+		return
+	}
+	var value any
+	if err := json.NewDecoder(res.Body).Decode(&value); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := declared.Value.Content.Get(media).Schema.Value.VisitJSON(value); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// operationAt returns the operation that takes a path.
+func operationAt(doc *openapi3.T, method, path string) *openapi3.Operation {
+	if item := doc.Paths.Value(path); item != nil {
+		return item.GetOperation(method)
+	}
+	for pattern, item := range doc.Paths.Map() {
+		parts := regexp.MustCompile(`\{[a-z_]+\}`).ReplaceAllString(pattern, "[^/]+")
+		if regexp.MustCompile("^" + parts + "$").MatchString(path) {
+			return item.GetOperation(method)
+		}
+	}
+	return nil
+}
+
+// controlDocument returns the document of the control routes, read so that its
+// objects have no members but those that it names.
+func controlDocument(t *testing.T) *openapi3.T {
+	t.Helper()
+	text := newProbe(t, mockserver.Config{}).must("GET", "/_mock/openapi.json", nil).text
+	text = strings.ReplaceAll(text, `"type":"object"`, `"type":"object","additionalProperties":false`)
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.OpenAPI = "3.0.3" // whose validator is faster, and knows all that is in it
+	return doc
+}

@@ -1,0 +1,353 @@
+package mockserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver"
+)
+
+// What the API does not know it leaves unread, and the log of requests notes it.
+func TestUnknownMembersAreNoted(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	list := p.list()
+	const sender = `"sender":{"email":"s@example.com"},"content":{"subject":"S","text":"T"`
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"m%02d":1`, i)
+	}
+	for _, tt := range []struct {
+		name, method, path, body string
+		status                   int
+		members, parameters      []string
+	}{
+		{name: "none", method: "POST", path: "/lists", body: `{"name":"x"}`, status: 201},
+		{
+			name: "a misspelt id", method: "POST", path: "/v2/emails", status: 201,
+			body: `{"email":"a@example.org","lits_id":1,` + sender + `}}`, members: []string{"lits_id"},
+		},
+		{
+			name: "deep, and in each element", method: "POST", path: list + "/contacts/import", status: 200,
+			body:    `{"contacts":[{"email":"a@example.org","nam":1},{"email":"b@example.org","nam":{"x":2}}],"mode":"x"}`,
+			members: []string{"contacts[].nam", "mode"},
+		},
+		{
+			name: "none in a map", method: "POST", path: "/v2/emails", status: 201,
+			body:    `{"email":"a@example.org","custom_attributes":{"anything":"x"},` + sender + `,"colour":"red"}}`,
+			members: []string{"content.colour"},
+		},
+		{name: "a parameter", method: "GET", path: "/lists?page=1&perpage=2&a=b", status: 200, parameters: []string{"a", "perpage"}},
+		{
+			name: "of a request that is refused", method: "POST", path: "/lists?x=1", status: 422, body: `{"nam":"x"}`,
+			members: []string{"nam"}, parameters: []string{"x"},
+		},
+		{
+			name: "more than anybody reads", method: "POST", path: "/lists", status: 201,
+			body: `{"name":"x","` + strings.Repeat("l", 200) + `":1,` + strings.Join(many, ",") + `}`,
+			members: append([]string{strings.Repeat("l", 100) + "…"}, func() (out []string) {
+				for i := range 19 {
+					out = append(out, fmt.Sprintf("m%02d", i))
+				}
+				return out
+			}()...),
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			if a := p.do(tt.method, tt.path, body); a.status != tt.status {
+				t.Fatalf("got %d %s, want %d", a.status, a.text, tt.status)
+			}
+			all := p.Requests()
+			last := all[len(all)-1]
+			if !slices.Equal(last.UnknownFields, tt.members) || !slices.Equal(last.UnknownParameters, tt.parameters) {
+				t.Errorf("noted %q and %q, want %q and %q", last.UnknownFields, last.UnknownParameters, tt.members, tt.parameters)
+			}
+			var record struct {
+				Members    []string `json:"unknown_fields"`
+				Parameters []string `json:"unknown_parameters"`
+			}
+			text := p.must("GET", "/_mock/requests/"+last.ID, nil).text
+			if err := json.Unmarshal([]byte(text), &record); err != nil || !slices.Equal(record.Members, tt.members) ||
+				!slices.Equal(record.Parameters, tt.parameters) {
+				t.Errorf("over HTTP: %s %v", text, err)
+			}
+		})
+	}
+}
+
+// With RejectUnknownFields they are refused, with what there is.
+func TestUnknownMembersAreRefused(t *testing.T) {
+	p := newProbe(t, mockserver.Config{RejectUnknownFields: true})
+	list := p.list()
+	for _, tt := range []struct{ name, method, path, body, loc, want string }{
+		{
+			name: "a member", method: "POST", path: "/lists", body: `{"name":"x","nam":"y"}`,
+			loc: "[body nam]", want: "no such member: did you mean name? There are name",
+		},
+		{
+			name: "beside a mistake", method: "POST", path: "/lists", body: `{"nam":"y"}`,
+			loc: "[body nam]", want: "no such member: did you mean name? There are name",
+		},
+		{
+			name: "in an object", method: "POST", path: "/templates", body: `{"name":"x","content":{"html":"x","txt":"y"}}`,
+			loc: "[body content txt]", want: "no such member: did you mean text? There are html, text",
+		},
+		{
+			name: "a parameter", method: "GET", path: "/lists?perpage=2",
+			loc: "[query perpage]", want: "no such parameter: did you mean per_page? There are page, per_page, with_count",
+		},
+		{name: "a parameter of what takes none", method: "GET", path: list + "?page=2", loc: "[query page]", want: "there is none here"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			a := p.do(tt.method, tt.path, body)
+			if _, loc := a.detail(); a.status != 422 || loc != tt.loc || !strings.Contains(a.text, tt.want) {
+				t.Errorf("got %d %s, want 422 at %s with %q", a.status, a.text, tt.loc, tt.want)
+			}
+		})
+	}
+	imported := p.must("POST", list+"/contacts/import", `{"contacts":[{"email":"a@example.org"},{"email":"b@example.org","nam":"x"}]}`)
+	if !strings.Contains(imported.text, `"index":1`) || !strings.Contains(imported.text, "no such member") || p.contactsOf(list) != 1 {
+		t.Errorf("an import with a bad entry: %s, want one contact and one mistake", imported.text)
+	}
+	if a := p.do("GET", "/_mock/accounts/1/api/lists?perpage=2", nil); a.status != 422 {
+		t.Errorf("as an account: %d %s, want 422", a.status, a.text)
+	}
+}
+
+// contactsOf counts the contacts of a list.
+func (p probe) contactsOf(list string) int {
+	p.t.Helper()
+	return len(p.must("GET", list+"/contacts", nil).object["data"].([]any))
+}
+
+// Names are compared with case: an application that misspells one finds out
+// here, and not on the day that it meets the platform.
+func TestMisspeltMembers(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	contacts := p.list() + "/contacts"
+	const sender = `"sender":{"email":"s@example.com"}`
+	for _, tt := range []struct{ name, method, path, body, loc, right string }{
+		{name: "in capitals", method: "POST", path: "/lists", body: `{"NAME":"News"}`, loc: "[body NAME]", right: "name"},
+		{
+			name:   "beside the right one",
+			method: "POST", path: contacts, body: `{"email":"a@example.org","EMAIL":"b@example.org"}`,
+			loc: "[body EMAIL]", right: "email",
+		},
+		{
+			name:   "as in another language",
+			method: "POST", path: contacts, body: `{"email":"a@example.org","Custom_Attributes":[]}`,
+			loc: "[body Custom_Attributes]", right: "custom_attributes",
+		},
+		{
+			name:   "in a list",
+			method: "POST", path: contacts,
+			body: `{"email":"a@example.org","custom_attributes":[{"name":"a","value":"b"},{"Name":"c","value":"d"}]}`,
+			loc:  "[body custom_attributes 1 Name]", right: "name",
+		},
+		{
+			name:   "in an object",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org",` + sender + `,"content":{"subject":"S","text":"T","Type":"transactional"}}`,
+			loc:  "[body content Type]", right: "type",
+		},
+		{
+			name:   "of what may be left out",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org","LIST_ID":1,` + sender + `,"content":{"subject":"S","text":"T"}}`,
+			loc:  "[body LIST_ID]", right: "list_id",
+		},
+		{
+			name:   "the entries of an import",
+			method: "POST", path: contacts + "/import",
+			body: `{"contacts":[],"Contacts":[{"email":"a@example.org"}]}`, loc: "[body Contacts]",
+			right: "contacts",
+		},
+		{name: "none of the API's", method: "POST", path: "/lists", body: `{"name":"News","colour":"red"}`},
+		{
+			name:   "of a map, where all are allowed",
+			method: "POST", path: "/v2/emails",
+			body: `{"email":"a@example.org","custom_attributes":{"Email":"x","email":"y"},` + sender + `,` +
+				`"content":{"subject":"S","text":"T"}}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := p.do(tt.method, tt.path, tt.body)
+			if tt.right == "" {
+				if a.status != 201 {
+					t.Errorf("got %d %s, want 201", a.status, a.text)
+				}
+				return
+			}
+			if _, loc := a.detail(); a.status != 422 || loc != tt.loc {
+				t.Fatalf("got %d %s, want 422 at %s", a.status, a.text, tt.loc)
+			}
+			first := a.object["detail"].([]any)[0].(map[string]any)
+			if want := `no such member: it is called "` + tt.right + `"`; first["msg"] != want {
+				t.Errorf("got %q, want %q", first["msg"], want)
+			}
+		})
+	}
+}
+
+var mistakes = []struct {
+	name, method, path, body string
+	loc, want                string
+	skip                     bool // the validator finds it, and has its own words
+}{
+	{
+		name:   "an entry that is a number",
+		method: "POST", path: "/lists/1/contacts" + "/import", body: `{"contacts":[1]}`, loc: "[body contacts 0]",
+		want: "want an object, not a number", skip: true,
+	},
+	{
+		name:   "an address that is a number",
+		method: "POST", path: "/lists/1/contacts" + "/import", body: `{"contacts":[{"email":5}]}`,
+		loc: "[body contacts 0 email]", want: "want a string, not a number", skip: true,
+	},
+	{
+		name:   "tags that are an object",
+		method: "POST", path: "/lists/1/contacts" + "/import",
+		body: `{"contacts":[{"email":"a@example.org","tags":{}}]}`, loc: "[body contacts 0 tags]",
+		want: "want an array, not an object", skip: true,
+	},
+	{
+		name:   "a body that is an array",
+		method: "POST", path: "/lists", body: `[]`, loc: "[body]", want: "want an object, not an array",
+		skip: true,
+	},
+	{
+		name:   "a name that is true",
+		method: "POST", path: "/lists", body: `{"name":true}`, loc: "[body name]",
+		want: "want a string, not true or false", skip: true,
+	},
+	{
+		name:   "an id that is a fraction",
+		method: "POST", path: "/campaigns", body: `{"name":"C","list_id":1.5}`, loc: "[body list_id]",
+		want: "want an integer, not 1.5", skip: true,
+	},
+	{
+		name:   "a control body that is a string",
+		method: "POST", path: "/_mock/faults", body: `"x"`, loc: "[body]",
+		want: "want an object, not a string",
+	},
+	{
+		name:   "a control member that is a string",
+		method: "POST", path: "/_mock/faults", body: `{"action":"status","status":"x"}`,
+		loc: "[body status]", want: "want an integer, not a string",
+	},
+	{
+		name:   "a probability that is a string",
+		method: "POST", path: "/_mock/faults", body: `{"action":"status","probability":"x"}`,
+		loc: "[body probability]", want: "want a number, not a string",
+	},
+	{
+		name:   "a mode that is a number",
+		method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":5}`, loc: "[body mode]",
+		want: "want a string, not a number",
+	},
+	{
+		name:   "a switch that is a string",
+		method: "PATCH", path: "/_mock/faults/f", body: `{"enabled":"x"}`, loc: "[body enabled]",
+		want: "want true or false, not a string",
+	},
+	{
+		name:   "a seed that is an array",
+		method: "POST", path: "/_mock/seed", body: `[]`, loc: "[body]", want: "want an object, not an array",
+	},
+	{
+		name:   "lists of a seed that are a string",
+		method: "POST", path: "/_mock/seed", body: `{"lists":"x"}`, loc: "[body]",
+		want: "lists: want an array, not a string",
+	},
+	{
+		name:   "a state that is a string",
+		method: "PUT", path: "/_mock/state", body: `"x"`, loc: "[body]",
+		want: "want an object, not a string",
+	},
+	{
+		name:   "accounts of a state that are an object",
+		method: "PUT", path: "/_mock/state", body: `{"accounts":{}}`, loc: "[body]",
+		want: "accounts: want an array, not an object",
+	},
+}
+
+// What does not fit is told in the words of JSON and of the API, whoever finds it.
+func TestMistakesAreToldPlainly(t *testing.T) {
+	for _, validated := range []bool{true, false} {
+		p := newProbe(t, mockserver.Config{SkipValidation: !validated})
+		if list := p.list(); list != "/lists/1" {
+			t.Fatalf("the list is %s, and not the one of the mistakes", list)
+		}
+		for _, tt := range mistakes {
+			t.Run(fmt.Sprintf("%s, validated %v", tt.name, validated), func(t *testing.T) {
+				if tt.skip && validated {
+					t.Skip("the validator's words")
+				}
+				a := p.do(tt.method, tt.path, tt.body)
+				member := "detail"
+				if strings.HasSuffix(tt.path, "/import") {
+					member = "errors"
+				}
+				found, _ := a.object[member].([]any)
+				if len(found) != 1 {
+					t.Fatalf("got %d %s, want one mistake", a.status, a.text)
+				}
+				first := found[0].(map[string]any)
+				if fmt.Sprint(first["loc"]) != tt.loc || first["msg"] != tt.want {
+					t.Errorf("got %v: %v, want %s: %s", first["loc"], first["msg"], tt.loc, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// A parameter that breaks its pattern is told what it takes, not the pattern.
+func TestParametersSayWhatTheyTake(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	contacts := p.list() + "/contacts"
+	for _, tt := range []struct{ path, want string }{
+		{
+			path: contacts + "?sort=email",
+			want: "want field:asc or field:desc, the field one of id, email, status, subscribed_on",
+		},
+		{
+			path: contacts + "?filter=custom:1",
+			want: "want field:value, the field one of status, email, tag, interest; the value is all after the first colon",
+		},
+		{path: "/suppressed-emails?filter=a", want: "want email:value; the value is all after the colon"},
+	} {
+		a := p.do("GET", tt.path, nil)
+		if kind, _ := a.detail(); a.status != 422 || kind != "value_error" ||
+			!strings.Contains(a.text, `"msg":"`+tt.want+`"`) {
+			t.Errorf("%s: %d %s, want 422: %s", tt.path, a.status, a.text, tt.want)
+		}
+	}
+}
+
+// Without the validation, entries are held against less, but what cannot be read
+// is still reported by its index.
+func TestImportWithoutValidation(t *testing.T) {
+	p := newProbe(t, mockserver.Config{SkipValidation: true})
+	path := p.list() + "/contacts/import"
+	a := p.must("POST", path, `{"contacts":[{"email":"a@example.org","tags":[""]},{"email":"b"},{"email":7},null,"x",
+		{"email":"c@example.org","custom_attributes":[{"name":"a","value":2}]}]}`)
+	var at []string
+	for _, e := range a.object["errors"].([]any) {
+		at = append(at, fmt.Sprint(e.(map[string]any)["loc"]))
+	}
+	want := "[[body contacts 1 email] [body contacts 2 email] [body contacts 3 email] " +
+		"[body contacts 4] [body contacts 5 custom_attributes 0 value]]"
+	if a.id("imported") != "1" || fmt.Sprint(at) != want {
+		t.Errorf("got %s, want errors at %s", a.text, want)
+	}
+}

@@ -1,0 +1,193 @@
+package mail
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"example.com/emailplatform/mockserver/record"
+)
+
+func TestMerge(t *testing.T) {
+	value := func(name string) string {
+		return map[string]string{"name": "Ada", "markup": `<b>&"`, "nested": "{{name}}", "first name": "A"}[name]
+	}
+	for _, row := range []struct{ in, text, html string }{
+		{"", "", ""},
+		{"Hello", "Hello", "Hello"},
+		{"Hello {{name}}!", "Hello Ada!", "Hello Ada!"},
+		{"{{name}}{{name}}", "AdaAda", "AdaAda"},
+		{"{{ name }}", "Ada", "Ada"},
+		{"{{first name}}", "A", "A"},
+		{"{{unknown}}.", ".", "."},
+		{"{{}}", "", ""},
+		{"{{name", "{{name", "{{name"},
+		{"name}} {name}", "name}} {name}", "name}} {name}"},
+		{"{{markup}}", `<b>&"`, "&lt;b&gt;&amp;&#34;"},
+		{"<i>{{nested}}</i>", "<i>{{name}}</i>", "<i>{{name}}</i>"},
+	} {
+		if got := MergeText(row.in, value); got != row.text {
+			t.Errorf("text of %q is %q, want %q", row.in, got, row.text)
+		}
+		if got := MergeHTML(row.in, value); got != row.html {
+			t.Errorf("HTML of %q is %q, want %q", row.in, got, row.html)
+		}
+	}
+	if got := MergeHTML("a{{name}}b", nil); got != "ab" {
+		t.Errorf("a preview is %q", got)
+	}
+}
+
+func FuzzMerge(f *testing.F) {
+	for _, s := range []string{"", "{{a}}", "{{{{a}}}}", "}}{{", "{{a}}b{{c", "{{ a }} {{\n}}"} {
+		f.Add(s, "<v>")
+	}
+	f.Fuzz(func(t *testing.T, s, v string) {
+		// Merging with a value is merging with a marker and putting the value there.
+		const marker = "\x00"
+		if strings.Contains(s, marker) {
+			t.Skip()
+		}
+		marked := MergeText(s, func(string) string { return marker })
+		if got, want := MergeText(s, func(string) string { return v }), strings.ReplaceAll(marked, marker, v); got != want {
+			t.Errorf("text of %q with %q is %q, want %q", s, v, got, want)
+		}
+		escaped := strings.ReplaceAll(marked, marker, html.EscapeString(v))
+		if got := MergeHTML(s, func(string) string { return v }); got != escaped {
+			t.Errorf("HTML of %q with %q is %q, want %q", s, v, got, escaped)
+		}
+	})
+}
+
+func TestSnippet(t *testing.T) {
+	value := func(name string) string {
+		return map[string]string{"name": "Ada", "long": strings.Repeat("x", 300)}[name]
+	}
+	for _, row := range []struct{ name, text, html, want string }{
+		{"nothing", "", "", ""},
+		{"text", "Hello,\r\n\r\n  your order ", "<p>no</p>", "Hello, your order"},
+		{"blank text", " \n", "<p>HTML</p>", "HTML"},
+		{"merge tags", "Hello {{name}}!", "", "Hello Ada!"},
+		{"a value that is long", "{{long}}", "", strings.Repeat("x", 140) + "…"},
+		{"a tag that is cut", strings.Repeat("a ", 499) + "{{name}}", "", strings.Repeat("a ", 70) + "…"},
+		{"a tag that does not end", "Hello {{name", "", "Hello"},
+		{
+			"HTML", "", `<!doctype html><html><head><title>T</title><style>p { color: red }</style></head><body><!-- <p>c</p> -->` +
+				`<h1>Your order</h1><p class="a">is&nbsp;on &lt;its&gt; way, {{name}}</p><script>alert(1)</script>`,
+			"Your order is on <its> way, Ada",
+		},
+		{"what does not end", "", "Hello<style>p {", "Hello"},
+		{"a comment that does not end", "", "Hello<!-- p", "Hello"},
+		{"a tag that does not end", "", "Hello<p class", "Hello"},
+		{"a head that does not end", "", "<head><meta charset=utf-8>Hello", "Hello"},
+		{"the end of another element", "", "<STYLE>p {}</title>q {}</Style >Hello<script", "Hello"},
+		{"elements with longer names", "", "<header>Hello</header><title-x>Ada</title-x>", "Hello Ada"},
+		{"signs", "", "1 < 2 <3", "1 < 2 <3"},
+		{"letters of many bytes", strings.Repeat("é", 141), "", strings.Repeat("é", 140) + "…"},
+		{"cut within a letter", "x" + strings.Repeat("é", 999), "", "x" + strings.Repeat("é", 139) + "…"},
+	} {
+		if got := Snippet(row.text, row.html, value); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("", "<p>a</p><style>x")
+	f.Add("{{a}}", "")
+	f.Add("", "<<!--<!-->")
+	f.Fuzz(func(t *testing.T, text, markup string) {
+		got := Snippet(text, markup, func(string) string { return "value" })
+		if n := utf8.RuneCountInString(got); n > snippetLength+1 || !utf8.ValidString(got) || strings.ContainsAny(got, "\r\n\t") {
+			t.Errorf("%d characters: %q", n, got)
+		}
+	})
+}
+
+// BenchmarkSnippet reads what mails are made of: a long style sheet, and many tags
+// before the first word.
+func BenchmarkSnippet(b *testing.B) {
+	markup := "<html><head><style>" + strings.Repeat("td { padding: 0 }\n", 2000) + "</style></head><body>" +
+		strings.Repeat("<table><tr><td>\n<!-- column -->", 150) + "Hello"
+	for b.Loop() {
+		Snippet("", markup, func(string) string { return "" })
+	}
+}
+
+func TestCheck(t *testing.T) {
+	link := func(target string) record.Message {
+		return record.Message{Text: "x", HTML: `<a class="b" href="` + target + `">go</a><p id="there">`}
+	}
+	unsubscribe := []record.Header{{Name: "list-unsubscribe", Value: "<https://shop.example/u>"}}
+	for name, row := range map[string]struct {
+		m    record.Message
+		want string
+	}{
+		"nothing":                  {record.Message{}, ""},
+		"text alone":               {record.Message{Text: "Hello"}, ""},
+		"a good link":              {link("https://shop.example/?a=1&amp;b=2#c"), ""},
+		"an address":               {link("mailto:ada@example.org?subject=x"), ""},
+		"an address in the query":  {link("mailto:?to=ada@example.org"), ""},
+		"an address, escaped":      {link("mailto:ada%40example.org"), ""},
+		"the top":                  {link("#Top"), ""},
+		"a telephone":              {link("tel:+33123"), ""},
+		"a place":                  {link("#there"), ""},
+		"a link without a target":  {record.Message{Text: "x", HTML: `<a name="top">x</a>`}, ""},
+		"a comment":                {record.Message{Text: "x", HTML: `<!-- <a href="#"> <img src=x> -->`}, ""},
+		"an empty link":            {link(""), "dead_link is empty"},
+		"a hash":                   {link("#"), "dead_link is empty"},
+		"no such place":            {link("#nowhere"), "dead_link names no place"},
+		"a relative link":          {link("/shop"), "dead_link has no scheme"},
+		"a host without scheme":    {link("//shop.example"), "dead_link has no scheme"},
+		"a script":                 {link("JavaScript:alert(1)"), "dead_link is a script"},
+		"no host":                  {link("https:///x"), "dead_link has no host"},
+		"no address":               {link("mailto:"), "dead_link has no address"},
+		"no URL":                   {link("https://[x"), "dead_link is no URL"},
+		"HTML alone":               {record.Message{HTML: "<p>", Text: " \n"}, "no_text"},
+		"marketing":                {record.Message{Text: "x", Type: "marketing"}, "no_unsubscribe"},
+		"a campaign":               {record.Message{Text: "x", SentBy: "campaign"}, "no_unsubscribe"},
+		"a workflow":               {record.Message{Text: "x", SentBy: "workflow"}, "no_unsubscribe"},
+		"a confirmation":           {record.Message{Text: "x", SentBy: "workflow", Confirmation: true}, ""},
+		"transactional":            {record.Message{Text: "x", Type: "transactional", SentBy: "email_api"}, ""},
+		"with the header":          {record.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, ""},
+		"102 kB":                   {record.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
+		"a byte more":              {record.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
+		"a picture without a text": {record.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt A picture"},
+		"two of them":              {record.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 pictures"},
+	} {
+		found := Check(row.m)
+		check, text, _ := strings.Cut(row.want, " ")
+		switch {
+		case row.want == "" && len(found) > 0, row.want != "" && len(found) != 1:
+			t.Errorf("%s: %v", name, found)
+		case row.want != "" && (found[0].Check != check || !strings.Contains(found[0].Text, text)):
+			t.Errorf("%s: %v, want %s", name, found, row.want)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add("", "<a href=#0\xf70")
+	f.Add("{{a}}", `<a href="#(">x</a><img>`)
+	f.Fuzz(func(t *testing.T, text, html string) {
+		for _, found := range Check(record.Message{Text: text, HTML: html}) {
+			if found.Check == "" || !strings.HasSuffix(found.Text, ".") {
+				t.Errorf("%+v", found)
+			}
+		}
+	})
+}
+
+// A table of contents is checked in no time, however long it is: the places that its
+// links name are looked for once.
+func TestCheckOfManyPlaces(t *testing.T) {
+	var contents strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&contents, `<a href="#p%d">x</a><p id="p%d">y</p>`, i, i/2*2)
+	}
+	if found := Check(record.Message{HTML: contents.String(), Text: "x"}); len(found) != 1000 {
+		t.Errorf("%d links lead nowhere, want every other one", len(found))
+	}
+}
