@@ -231,7 +231,7 @@ func ExampleServer_SetTarget() {
 	}
 	_, err = c.Webhooks.Create(ctx, client.WebhookCreate{
 		URL:    "https://app.test/hook",
-		Events: []client.EventName{events.NameSuppressedEmailAdded},
+		Events: []events.Name{events.NameSuppressedEmailAdded},
 	})
 	if err != nil {
 		fmt.Println(err)

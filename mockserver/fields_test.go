@@ -318,11 +318,11 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
 		{
 			path: contacts + "?sort=email",
-			want: "want field:asc or field:desc, the field one of id, email, status, subscribed_on",
+			want: "want field:asc or field:desc. The field is id, email, status or subscribed_on",
 		},
 		{
 			path: contacts + "?filter=custom:1",
-			want: "want field:value, the field one of status, email, tag, interest; the value is all after the first colon",
+			want: "want field:value. The field is status, email, tag or interest. The value is everything after the first colon",
 		},
 		{path: "/suppressed-emails?filter=a", want: "want email:value; the value is all after the colon"},
 	} {

@@ -11,7 +11,6 @@ import (
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
-	"example.com/emailplatform/webhook"
 )
 
 // A message that is deleted is seen no longer, whether it is asked for by Go or by a
@@ -160,7 +159,7 @@ func TestEventsSayWhoAndWhat(t *testing.T) {
 	if n := len(p.Events()); n != len(want) {
 		t.Errorf("%d events, want %d", n, len(want))
 	}
-	own, err := p.SendEventTo("http://127.0.0.1:1/", webhook.Secret{Key: "s"}, p.Events()[0].Body)
+	own, err := p.SendEventTo("http://127.0.0.1:1/", parsedSecret(t, "s"), p.Events()[0].Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,25 +180,25 @@ func testMagicRecipients(t *testing.T) {
 	n := 0
 	for _, row := range []struct {
 		local string
-		fires []string
+		fires []events.Name
 		says  string
 	}{
-		{local: "bounce", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
-		{local: "bounce+2", fires: []string{events.NameEmailBounced}, says: "bounce_hb"},
-		{local: "bounce+fm+2", fires: []string{events.NameEmailBounced}, says: "bounce_fm"},
-		{local: "BOUNCE+AC", fires: []string{events.NameEmailBounced}, says: "bounce_ac"},
-		{local: "complaint+1", fires: []string{events.NameEmailReportedAsSpam}, says: `"reported_as_spam":true`},
-		{local: "error+1", fires: []string{events.NameEmailError}, says: `"error":"internal error;`},
-		{local: "open", fires: []string{events.NameEmailOpened}, says: `"opens":1`},
-		{local: "click", fires: []string{events.NameEmailClicked}, says: `"clicks":1`},
+		{local: "bounce", fires: []events.Name{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+2", fires: []events.Name{events.NameEmailBounced}, says: "bounce_hb"},
+		{local: "bounce+fm+2", fires: []events.Name{events.NameEmailBounced}, says: "bounce_fm"},
+		{local: "BOUNCE+AC", fires: []events.Name{events.NameEmailBounced}, says: "bounce_ac"},
+		{local: "complaint+1", fires: []events.Name{events.NameEmailReportedAsSpam}, says: `"reported_as_spam":true`},
+		{local: "error+1", fires: []events.Name{events.NameEmailError}, says: `"error":"internal error;`},
+		{local: "open", fires: []events.Name{events.NameEmailOpened}, says: `"opens":1`},
+		{local: "click", fires: []events.Name{events.NameEmailClicked}, says: `"clicks":1`},
 		{
 			local: "unsubscribe",
-			fires: []string{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed},
+			fires: []events.Name{events.NameEmailUnsubscribed, events.NameContactRemoved, events.NameContactUnsubscribed},
 			says:  `"unsubscribed":true`,
 		},
 		{
 			local: "global-unsubscribe+3",
-			fires: []string{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed},
+			fires: []events.Name{events.NameSuppressedEmailAdded, events.NameEmailGlobalUnsubscribed},
 			says:  `"global_unsubscribed":true`,
 		},
 		{local: "ada", says: `"status":"delivered"`},

@@ -309,12 +309,12 @@ func TestSeedFixesMistakes(t *testing.T) {
 		{
 			name: "a blank secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":" \t"}]}`,
-			want: "webhooks[0]: [body]: secret: the key is empty",
+			want: "webhooks[0]: [body]: the secret is empty",
 		},
 		{
 			name: "an unknown hash function",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"hash_function":"md5"}]}`,
-			want: `webhooks[0]: [body]: secret: unknown or weak hash function "md5"`,
+			want: `webhooks[0]: [body]: hash function must be sha256 or sha512, got "md5"`,
 		},
 		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0]: token: required"},
 		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1]: token: there is such a token already"},
@@ -328,7 +328,11 @@ func TestSeedFixesMistakes(t *testing.T) {
 // A receiver may have the secret written down.
 func TestSeedFixesSecrets(t *testing.T) {
 	var heard error
-	verifier, err := webhook.NewVerifier(webhook.Secret{Key: "a secret of ours", Hash: webhook.SHA512})
+	secret, err := webhook.ParseSecret("a secret of ours", "sha512")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
