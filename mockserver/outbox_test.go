@@ -144,7 +144,10 @@ func TestEventsSayWhoAndWhat(t *testing.T) {
 	if err := p.Bounce(id, mockserver.HardBounce); err != nil {
 		t.Fatal(err)
 	}
-	type about struct{ name, message, recipient, subject string }
+	type about struct {
+		name                        events.Name
+		message, recipient, subject string
+	}
 	want := []about{{"Contact.Added", "", "grace@example.org", ""}, {"Email.Bounced", id, "ada@example.org", "Hello"}}
 	for i, e := range p.Events() {
 		d := p.Deliveries()[i]
