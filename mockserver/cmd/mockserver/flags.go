@@ -199,8 +199,8 @@ func (o *options) setNow(text string) (err error) {
 // have underscores. Its last label is not a number (RFC 3696, section 2).
 var hostName = regexp.MustCompile(`(?i)^([a-z0-9_-]{1,63}\.)*([a-z0-9_-]*[a-z_-][a-z0-9_-]*)\.?$`)
 
-// allowTarget allows a network, an address or a host. Addresses to which allowing
-// them would not deliver are an error.
+// allowTarget allows a network, an address or a host. It rejects addresses that
+// stay blocked even if they are allowed.
 func (o *options) allowTarget(text string) error {
 	network, err := netip.ParsePrefix(text)
 	if addr, wrong := netip.ParseAddr(text); wrong == nil && addr.Zone() == "" {

@@ -17,8 +17,8 @@ type heldListener struct {
 	release  func()
 }
 
-// listenHeld listens at once, so that an address in use is an error early. It accepts
-// the default token, which is not a secret, on loopback only.
+// listenHeld listens immediately, so an address in use is detected early. It
+// accepts the default token, which is not a secret, only on loopback addresses.
 func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldListener, err error) {
 	to, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {

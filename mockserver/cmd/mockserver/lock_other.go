@@ -6,5 +6,5 @@ package main
 // process.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
-// syncFolder does nothing where nobody knows how to.
+// syncFolder does nothing on systems without a known method.
 func syncFolder(string) error { return nil }

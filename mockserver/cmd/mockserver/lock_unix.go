@@ -22,7 +22,7 @@ func lock(name string) (unlock func() error, err error) {
 		if isNamed(file, name) {
 			return func() error { return errors.Join(os.Remove(name), file.Close()) }, nil
 		}
-		_ = file.Close() // whoever had it has removed it in the meantime
+		_ = file.Close() // the previous holder removed it in the meantime
 	}
 }
 

@@ -10,9 +10,8 @@ const (
 	flagDeleteOnClose = 0x04000000
 )
 
-// lock takes a file for this process alone, until it is unlocked or the process
-// ends, in whatever way: the file is shared with nobody, and goes away when it is
-// closed.
+// lock locks a file for this process until it is unlocked or the process ends.
+// The file is opened without sharing and deleted when it is closed.
 func lock(name string) (unlock func() error, err error) {
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {

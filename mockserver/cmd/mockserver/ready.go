@@ -43,8 +43,8 @@ func reachable(address, ip4, ip6 string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// write creates the file in one step, for its owner only, because it has a token. No
-// name is no file.
+// write creates the file in one step, readable only for its owner, because it
+// contains a token. If name is empty, it does nothing.
 func (r ready) write(name string) error {
 	if name == "" {
 		return nil

@@ -71,7 +71,7 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	defer func() { _ = removeReadyFile(o.readyFile) }()
 	log.welcome(now)   // after all that may fail, because the reader may send requests now
-	listener.release() // last, so that it is ready for them
+	listener.release() // last, when everything is ready
 	<-ctx.Done()
 	return stop(srv)
 }

@@ -19,14 +19,16 @@ const (
 	saveEvery = 250 * time.Millisecond
 	// tryAgain is how long saving pauses after an error.
 	tryAgain = 5 * time.Second
-	// minChanges is how much is appended at least before the file is written anew.
+	// minChanges is the minimum size of the appended changes before the file is
+	// rewritten.
 	minChanges = 1 << 20
 )
 
-// stateFile keeps the state of a server in a file, for this process alone. The
-// file is a whole state, and the changes since then in lines that are appended.
-// When they have become as long as the whole, it is written anew beside, and takes
-// the file's place in one step: at every moment there is a file that can be read.
+// stateFile stores the state of a server in a file, for one process at a time.
+// The file contains a whole state, followed by lines with later changes. When
+// the changes are as long as the state, the whole state is written to a new
+// file, which replaces the old one atomically. So there is a readable file at
+// any time.
 type stateFile struct {
 	name   string
 	unlock func() error
@@ -54,9 +56,9 @@ type written struct {
 	err error
 }
 
-// openState locks the file of a state, so that a second process that would keep
-// its own state in it fails, and not the other's changes. Without a name there is
-// nothing to load and to keep.
+// openState locks the state file, so a second process with the same file fails
+// at once instead of overwriting changes. An empty name means that no state is
+// loaded and stored.
 func openState(name string, log *slog.Logger) (*stateFile, error) {
 	if name == "" {
 		return &stateFile{unlock: func() error { return nil }}, nil
@@ -74,8 +76,8 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 // errInUse is why a file cannot be locked.
 var errInUse = errors.New("another process keeps its state there")
 
-// load restores the state from the file, if there is one. What a process that was
-// killed had not written to its end is left out.
+// load restores the state from the file, if it exists. It ignores an incomplete
+// last line of a killed process.
 func (s *stateFile) load(srv *mockserver.Server) error {
 	file, err := os.Open(s.name)
 	if s.name == "" || errors.Is(err, os.ErrNotExist) {
@@ -147,8 +149,8 @@ func (s *stateFile) run() {
 	}
 }
 
-// check tells of an error and has the whole state written again after a while:
-// nobody knows what of the file is as it should be.
+// check logs an error and schedules a rewrite of the whole state, because the
+// content of the file is uncertain.
 func (s *stateFile) check(err error) {
 	if err == nil {
 		return
@@ -174,8 +176,8 @@ func (s *stateFile) save() error {
 	return nil
 }
 
-// begin writes the whole state into a file beside, which may take seconds:
-// meanwhile the changes go on to be appended to the one that there is.
+// begin writes the whole state to a new file, which may take seconds. In the
+// meantime changes are appended to the old file.
 func (s *stateFile) begin() chan written {
 	made := make(chan written, 1)
 	go func() {
@@ -192,8 +194,8 @@ func (s *stateFile) begin() chan written {
 	return made
 }
 
-// publish puts a new edition in the place of the file, with what has changed
-// while it was written.
+// publish replaces the file with the new one, after adding the changes since
+// begin.
 func (s *stateFile) publish(made written) error {
 	err := made.err
 	if err == nil {
@@ -227,7 +229,7 @@ func (s *stateFile) replace(file *os.File) error {
 	return syncFolder(filepath.Dir(s.name))
 }
 
-// rewrite writes the file anew and waits for it.
+// rewrite rewrites the file and waits for it.
 func (s *stateFile) rewrite() error {
 	if s.next == nil {
 		s.next = s.begin()
@@ -237,8 +239,8 @@ func (s *stateFile) rewrite() error {
 	return s.publish(made)
 }
 
-// close saves what has changed, so that all is safe, and then leaves a file that is
-// one whole state. It ends the lock.
+// close writes all changes, rewrites the file as one whole state, and releases
+// the lock.
 func (s *stateFile) close() error {
 	var err error
 	if s.stop != nil {

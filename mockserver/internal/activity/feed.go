@@ -20,8 +20,8 @@ const (
 	State    = "state"   // everything
 )
 
-// MaxLag is how many changes a subscriber may be behind. A slower one is
-// disconnected, and must load the state again.
+// MaxLag is the maximum number of unread changes of a subscriber. A slower
+// subscriber is disconnected and must reload the state.
 const MaxLag = 1024
 
 // Feed sends changes to subscribers, and signals to watchers. The zero value is

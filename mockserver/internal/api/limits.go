@@ -1,5 +1,6 @@
 package api
 
-// MaxImport is how many contacts an import may have (specification, "Limits"):
-// maxItems of the document, of which the generator makes no constant.
+// MaxImport is the maximum number of contacts in an import (specification,
+// "Limits"). It is maxItems in the OpenAPI document, for which the generator
+// creates no constant.
 const MaxImport = 1000

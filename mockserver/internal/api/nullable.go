@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Nullable is a member of a partial update that is left out (the zero value),
-// null, or a string.
+// Nullable is a field of a partial update: omitted (the zero value), null, or a
+// string.
 type Nullable struct {
 	// Set says that the member was there.
 	Set bool
@@ -14,7 +14,7 @@ type Nullable struct {
 	Value string
 }
 
-// IsZero reports whether the member is left out; encoding/json asks it.
+// IsZero reports whether the field is omitted; encoding/json calls it.
 func (n Nullable) IsZero() bool { return !n.Set }
 
 // MarshalJSON implements [json.Marshaler].

@@ -35,9 +35,8 @@ var (
 	ErrExpired = errors.New("the access token has expired")
 )
 
-// Set is the set of valid tokens: those of the configuration, which every
-// [Set.Reset] restores, and those that were added. All methods may be called
-// concurrently.
+// Set is the set of valid tokens: the configured tokens, which every
+// [Set.Reset] restores, and added tokens. It is safe for concurrent use.
 type Set struct {
 	now        func() time.Time
 	configured []record.Token
@@ -146,8 +145,8 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, expired ones included: that of a user, or with
-// 0 of the first one who may write, if any may.
+// Of returns a token of an account, including expired ones: the token of a
+// user, or with user 0 the first token with write access, if any.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1
@@ -192,7 +191,7 @@ func (s *Set) Add(t record.Token) error {
 	return nil
 }
 
-// MaxExpiry is the longest time for which a token that expires may be good.
+// MaxExpiry is the maximum validity of a token that expires.
 const MaxExpiry = 10 * 365 * 24 * time.Hour
 
 // Revoke forgets the token with a secret text. It reports whether there is one.

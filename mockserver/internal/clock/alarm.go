@@ -11,7 +11,7 @@ import (
 type Alarm struct {
 	clock *Clock
 	at    time.Time
-	place uint64 // among those of the same time, in the order in which they were set
+	place uint64 // order among alarms of the same time
 	what  fmt.Stringer
 	ring  func()
 	timer *time.Timer // nil while the clock stands
@@ -69,7 +69,7 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 	return c.alarms[0].at, true
 }
 
-// rearmLocked sets all alarms anew, in order: the clock has changed.
+// rearmLocked sets all alarms again, in order, after a change of the clock.
 func (c *Clock) rearmLocked() {
 	for _, a := range slices.Clone(c.alarms) { // what rings leaves
 		c.armLocked(a)

@@ -1,8 +1,7 @@
-// Package clock is the platform's time. It runs as package time's does, some
-// distance ahead of it or behind, or it stands still. All times that it returns
-// are in UTC, whatever the zone of the times that it is given. Whoever has something to do
-// later sets an alarm: what rings, and when, is all that is going to happen by
-// itself, so that time can be let pass from one alarm to the next.
+// Package clock is the virtual clock of the mock server. It runs at an offset
+// from package time, or is frozen. All times that it returns are in UTC.
+// Scheduled work sets an alarm, so the clock can be advanced from one alarm to
+// the next.
 package clock
 
 import (
@@ -23,11 +22,11 @@ const (
 	pastEnd = 10 // how many years later than it may be set to a clock may run on to
 )
 
-// Clock tells the platform's time. It takes no lock but its own, and may be
-// asked with any other held.
+// Clock is a virtual clock. It acquires only its own lock, so its methods can
+// be called with any other lock held.
 type Clock struct {
 	options Options
-	hands   chan struct{} // who lets time pass has it: one at a time
+	hands   chan struct{} // held by the one caller that advances the clock
 
 	mu     sync.Mutex
 	ahead  time.Duration // of package time, while the clock runs
@@ -38,7 +37,7 @@ type Clock struct {
 	moved  chan struct{} // closed with the next change
 }
 
-// Options say how a clock begins, and whom it tells.
+// Options configures a clock.
 type Options struct {
 	Start  time.Time // the time at the beginning; package time's if zero
 	Frozen bool      // stands still at the beginning
@@ -58,7 +57,7 @@ func New(o Options) *Clock {
 		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // and it runs on
 	}
 	c := &Clock{options: o, hands: make(chan struct{}, 1)}
-	c.resetLocked() // nobody else knows it yet
+	c.resetLocked() // not shared yet
 	return c
 }
 
@@ -69,9 +68,8 @@ func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 // times lack that reading, and comparing those with the others would fail.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// Now returns the platform's time, by the calendar alone: the monotonic clock
-// stands while a machine sleeps, and what is due by the one would not be by the
-// other for as long.
+// Now returns the time of the clock without a monotonic reading: the monotonic
+// clock stops while a machine sleeps, and deadlines would differ.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +135,7 @@ func (c *Clock) resetLocked() {
 	}
 }
 
-// change changes how the clock stands, and tells everybody.
+// change changes the state of the clock and notifies subscribers.
 func (c *Clock) change(how func()) {
 	c.mu.Lock()
 	how()
@@ -156,8 +154,8 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// standLocked lets the clock stand if something keeps it, or else run, from the
-// time that it shows.
+// standLocked freezes the clock if something requires it, or else lets it run
+// from its current time.
 func (c *Clock) standLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
 	if stand == !c.stands.IsZero() {
@@ -181,8 +179,8 @@ func (c *Clock) moveLocked(to time.Time) {
 	}
 }
 
-// Moved returns a channel that is closed when the clock is set, frozen or let
-// run, but not when time passes by itself.
+// Moved returns a channel that is closed when the clock is set, frozen or
+// resumed.
 func (c *Clock) Moved() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,11 +190,11 @@ func (c *Clock) Moved() <-chan struct{} {
 	return c.moved
 }
 
-// Hold is the right to let time pass: the clock stands still but for its steps.
+// Hold is the right to advance the clock. The clock is frozen between its
+// steps.
 type Hold struct{ clock *Clock }
 
-// Hold takes the clock in hand, when nobody else has it. It fails if ctx ends
-// first.
+// Hold waits for the right to advance the clock. It fails if ctx ends first.
 func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	select {
 	case c.hands <- struct{}{}:
@@ -211,11 +209,11 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	return h, nil
 }
 
-// ErrSet is why time does not go on passing: somebody has set the clock.
+// ErrSet means that another call has set the clock.
 var ErrSet = errors.New("the clock was set meanwhile")
 
-// To lets the clock step on to a time; what is due then rings. It fails if the
-// clock was set since it was taken in hand.
+// To advances the clock to a time and runs the alarms that are due. It fails if
+// the clock was set since Hold.
 func (h *Hold) To(t time.Time) error {
 	c := h.clock
 	c.mu.Lock()
@@ -230,7 +228,7 @@ func (h *Hold) To(t time.Time) error {
 	return nil
 }
 
-// Release lets go of the clock. It runs on from there unless it is frozen.
+// Release ends the hold. The clock runs on from its time unless it is frozen.
 func (h *Hold) Release() {
 	h.clock.change(func() {
 		if h.clock.held == h {
@@ -263,8 +261,8 @@ func (c *Clock) State() State {
 	return State{Ahead: Milliseconds(c.ahead)}
 }
 
-// Check returns the mistake in a state, if there is one. A clock that was set to
-// the last moment that it may show has run on since: that is no mistake.
+// Check returns an error if a state is invalid. A clock that was set to the
+// maximum time may have run on, which is valid.
 func (s State) Check() error {
 	if year := s.shows().UTC().Year(); year < minYear || year > maxYear+pastEnd {
 		return fmt.Errorf("clock: %w", ErrTime)
@@ -280,8 +278,7 @@ func (s State) shows() time.Time {
 	return time.Now().Add(time.Duration(s.Ahead))
 }
 
-// Restore goes back to a state, which must be without a mistake; nil is that of
-// the beginning.
+// Restore restores a valid state; nil is the initial state.
 func (c *Clock) Restore(s *State) {
 	if s == nil {
 		c.Reset()
@@ -298,7 +295,7 @@ func (c *Clock) Restore(s *State) {
 	})
 }
 
-// View is a clock as whoever looks at it sees it.
+// View is a snapshot of a clock.
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the platform"`
 	AheadMS int64     `json:"ahead_ms" doc:"how far it is ahead of real time"` // package time
@@ -306,7 +303,7 @@ type View struct {
 	Next    *Due      `json:"next" doc:"what happens next by itself"` // nil is nothing
 }
 
-// Due is what happens next by itself.
+// Due is the next scheduled work.
 type Due struct {
 	At   time.Time `json:"at" doc:"when"`
 	What string    `json:"what" doc:"what it is, such as a retry"`

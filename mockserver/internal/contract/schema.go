@@ -32,7 +32,7 @@ type Schema struct {
 	Properties []Property
 	Values     *Schema  // of the fields of an object without Properties, if set
 	Items      *Schema  // of an array
-	Min, Max   int64    // of an integer, or of the length of an array or string; a Max of 0 is no limit
+	Min, Max   int64    // of an integer, or of the length of an array or string; Max 0 means unlimited
 	Enum       []string // of a string
 	Pattern    *regexp.Regexp
 	Expected   string // says what Pattern matches

@@ -44,8 +44,8 @@ type clockBody struct {
 	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock stands still"`
 }
 
-// setClock freezes a clock before it sets it, so that it shows exactly that time. An
-// invalid body changes nothing.
+// setClock freezes the clock before it sets it, so the clock has exactly that
+// time. An invalid body changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, problem.New(http.StatusUnprocessableEntity, "missing", "want now or frozen", "body")

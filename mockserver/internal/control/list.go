@@ -12,7 +12,7 @@ const (
 	maxLimit     = 1000
 )
 
-// filters adds the parameters of a list: its filters, and those of all lists.
+// filters adds the parameters of a list: its own filters and the common ones.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words that a record must contain, all of them; case does not matter"),

@@ -31,7 +31,7 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 	return nil
 }
 
-// object is a JSON object of the document.
+// object is a JSON object of the OpenAPI document.
 type object = map[string]any
 
 // openAPI describes the routes.

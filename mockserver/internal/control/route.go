@@ -61,8 +61,8 @@ type request struct {
 	query query
 }
 
-// handler serves a route. The types of its bodies are those of its function, so the
-// manual cannot differ from it.
+// handler serves a route. The body types come from its function, so the manual
+// cannot differ from it.
 type handler struct {
 	request  reflect.Type // of the JSON body; nil is any JSON
 	response reflect.Type // of the JSON response, if it is one

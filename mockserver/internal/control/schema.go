@@ -82,7 +82,7 @@ func sendingTypes() []events.SendingType {
 	}
 }
 
-// bounceCategories returns all categories, in the order in which the console shows them.
+// bounceCategories returns all categories in the order of the console.
 func bounceCategories() []events.BounceCategory {
 	return []events.BounceCategory{
 		events.BounceCategoryHard, events.BounceCategorySoft, events.BounceCategoryMailboxFull, events.BounceCategoryBlocked,

@@ -48,8 +48,8 @@ func (c *Control) stateRoutes() section {
 	}
 }
 
-// serveState sends a snapshot while it is made, however large. If it cannot be
-// finished, the connection is lost, so that the client does not take it for whole.
+// serveState streams a snapshot of any size. If it fails, it closes the
+// connection, so the client detects that the snapshot is incomplete.
 func (c *Control) serveState(w http.ResponseWriter, _ *request) error {
 	w.Header().Set("Content-Type", "application/json")
 	if err := c.Snapshot(w); err != nil {
@@ -66,7 +66,7 @@ func (c *Control) seed(body io.Reader) error {
 	return err
 }
 
-// upload reads a body of up to 1 GiB. The prefix is that of its errors.
+// upload reads a body of up to 1 GiB. Its errors start with prefix.
 func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	return func(r *request) error {
 		body, err := limited(r.Request, maxState)

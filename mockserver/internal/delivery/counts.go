@@ -16,7 +16,7 @@ type counts struct {
 	failed   PerMinute // of the attempts
 }
 
-// of returns the counts to which a delivery belongs.
+// of returns the counters for a delivery.
 func (h *history) of(x *delivery) *counts {
 	c := h.webhooks[x.webhookID]
 	if c == nil {
@@ -64,9 +64,10 @@ type Wait struct {
 	Until time.Time // of the first of them, if it is known
 }
 
-// Stats returns the counts of an account, and those of each minute from one until
-// another, both included. Account 0 is all of them; what belongs to no account
-// belongs to each. It takes as long as there are webhooks, not deliveries.
+// Stats returns the counts of an account, in total and for each minute from one
+// to another, both included. Account 0 means all accounts; deliveries without
+// an account count for each account. The time depends on the number of
+// webhooks, not of deliveries.
 func (d *Engine) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -30,9 +30,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// DefaultRetrySchedule returns the waits between the attempts of a delivery
-// that is not answered with 2xx: 1 s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h.
-// After the last one it has failed for good.
+// DefaultRetrySchedule returns the delays before the retries of a delivery: 1
+// s, 5 s, 30 s, 2 min, 10 min, 1 h and 6 h. If the last retry fails, the
+// delivery has failed permanently.
 func DefaultRetrySchedule() []time.Duration {
 	return []time.Duration{
 		time.Second, 5 * time.Second, 30 * time.Second,
@@ -40,11 +40,11 @@ func DefaultRetrySchedule() []time.Duration {
 	}
 }
 
-// DefaultConcurrency is how many attempts to one webhook are under way at a time.
+// DefaultConcurrency is the maximum number of concurrent attempts per webhook.
 const DefaultConcurrency = 4
 
-// Engine brings events to webhooks. Each webhook has a queue; each attempt has a
-// goroutine of its own, for as long as it takes. Queues do not wait for one another.
+// Engine delivers events to webhooks. Each webhook has a queue, and each
+// attempt in progress has a goroutine. Queues do not wait for each other.
 type Engine struct {
 	schedule    []time.Duration
 	concurrency int // attempts of a queue at a time
@@ -75,7 +75,7 @@ type topic struct {
 
 // Options say how to deliver, and whom to tell.
 type Options struct {
-	Schedule    []time.Duration         // the waits before a delivery is tried again
+	Schedule    []time.Duration         // the delays before retries
 	Concurrency int                     // attempts of a webhook at a time; DefaultConcurrency unless positive
 	Timeout     time.Duration           // of an attempt; DefaultTimeout unless positive
 	Targets     map[string]http.Handler // receivers in process, by host
@@ -307,11 +307,11 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	d.startLocked(q)
 }
 
-// accepted reports whether the answer was 2xx, and in time.
+// accepted reports whether the response was 2xx and in time.
 func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
-// Redeliver puts a delivery at the end of its queue again, whatever became of
-// it; if it fails, its retries begin anew.
+// Redeliver appends a delivery to its queue again, whatever its state. If it
+// fails, its retries start from the beginning.
 func (d *Engine) Redeliver(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -37,7 +37,7 @@ type progress struct {
 
 // history is all deliveries, and the latest events, with counts of them.
 type history struct {
-	deliveries table.Table[delivery] // in the order in which they were made
+	deliveries table.Table[delivery] // in order of creation
 	forgotten  int                   // of the deliveries
 	events     []*record.FiredEvent  // the oldest first; none is changed any more
 	lastEvent  int

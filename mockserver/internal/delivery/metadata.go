@@ -39,12 +39,12 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// standsFor returns the IPv4 addresses that a gateway or tunnel may make of an
-// IPv6 one. Which prefixes do is for a network's operator to choose, so that the
-// places alone count. 6to4 (RFC 3056) has the IPv4 address behind the first two
-// bytes, translation (RFC 6052) behind 4 to 8 or 12 of them, passing over the
-// ninth, mapped and compatible addresses have it at the end. Clouds do alike:
-// Akamai's fd00:a9fe:a9fe::1, Oracle's fd00:c1::a9fe:a9fe, OpenStack's
+// standsFor returns the IPv4 addresses that a gateway or tunnel may derive from
+// an IPv6 address. Network operators choose the prefixes, so only the positions
+// count. 6to4 (RFC 3056) has the IPv4 address after the first two bytes.
+// Translation (RFC 6052) has it after 4 to 8 or 12 bytes and skips the ninth.
+// Mapped and compatible addresses have it at the end. Clouds use similar forms:
+// Akamai fd00:a9fe:a9fe::1, Oracle fd00:c1::a9fe:a9fe, OpenStack
 // fe80::a9fe:a9fe.
 func standsFor(addr netip.Addr) []netip.Addr {
 	b := addr.As16()

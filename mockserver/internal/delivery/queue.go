@@ -147,7 +147,7 @@ func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	}
 }
 
-// attempted lets come what a delivery has overtaken, now that it has been attempted.
+// attempted releases the delivery that a reordered delivery was waiting for.
 func (q *queue) attempted(x *delivery) {
 	if overtaken := q.overtakenBy[x.n]; overtaken != 0 {
 		delete(q.overtakenBy, x.n)
@@ -155,7 +155,8 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later queues a delivery for a time, after those of the same time.
+// later queues a delivery for a time, after other deliveries with the same
+// time.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })
@@ -172,7 +173,7 @@ func (q *queue) remove(x *delivery) {
 	x.NextAttempt = time.Time{}
 }
 
-// close leaves a queue with nothing to do. Attempts in progress end by themselves.
+// close empties a queue. Attempts in progress continue to their end.
 func (q *queue) close() {
 	q.alarm.Stop()
 	q.pending, q.retries, q.held, q.closed = nil, nil, 0, true

@@ -20,15 +20,15 @@ func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	return d.pushLocked(q, ownEvent(q.hook.AccountID, body)), nil
 }
 
-// SendTo delivers a body to a URL that is no webhook's: it is attempted once.
+// SendTo delivers a body once to a URL without a webhook.
 func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
 }
 
-// targetLocked returns the queue to a URL that is no webhook's. Its id is one
-// that no webhook has.
+// targetLocked returns the queue for a URL without a webhook. No webhook has
+// its id.
 func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {

@@ -56,9 +56,9 @@ func (d *Engine) Version() uint64 {
 	return d.history.version
 }
 
-// Deliveries iterates over the deliveries that were changed or made after an earlier
-// snapshot, in the order in which they were made. What it yields is valid until the
-// next one.
+// Deliveries iterates over the deliveries that were changed or created after an
+// earlier snapshot, in order of creation. A yielded delivery is valid until the
+// next step.
 func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	var out Saved
 	return func(yield func(*Saved) bool) {
@@ -138,7 +138,8 @@ func unfinished() []record.DeliveryState {
 	return []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
 }
 
-// Forget drops what is to be delivered. What is being attempted ends by itself.
+// Forget removes all pending deliveries. Attempts in progress continue to their
+// end.
 func (d *Engine) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -253,8 +254,8 @@ func (d *Engine) resumeLocked(x *delivery) {
 	}
 }
 
-// ReplaceAccount gives an account other webhooks, and forgets its deliveries and
-// events. Those of other accounts, their ids and their attempts stay.
+// ReplaceAccount replaces the webhooks of an account and removes its deliveries
+// and events. Other accounts do not change.
 func (d *Engine) ReplaceAccount(account int64, hooks []Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

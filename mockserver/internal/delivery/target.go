@@ -18,7 +18,7 @@ import (
 // DefaultTimeout is how long an attempt may take.
 const DefaultTimeout = 10 * time.Second
 
-// maxResponse is how many bytes of an answer the journal keeps.
+// maxResponse is the number of bytes of a response that the log keeps.
 const maxResponse = 4 << 10
 
 // target is the way to the receivers of deliveries: handlers of this process,
@@ -65,8 +65,8 @@ func (t *target) set(host string, handler http.Handler) {
 // idle closes the connections that are kept for the next delivery.
 func (t *target) idle() { t.network.CloseIdleConnections() }
 
-// post makes one attempt and returns the answer's status and the beginning of
-// its body, or what went wrong. It follows no redirect.
+// post makes one attempt. It returns the status and the beginning of the
+// response body, or an error. It does not follow redirects.
 func (t *target) post(
 	ctx context.Context, to string, header http.Header, body []byte,
 ) (status int, answer, problem string) {
@@ -93,8 +93,8 @@ func (t *target) post(
 	return response.StatusCode, string(read), problem
 }
 
-// handler returns the handler of this process for a URL, or nil. The port of the
-// scheme may be named or left out, here and there.
+// handler returns the handler in this process for a URL, or nil. The default
+// port of the scheme can be omitted in both.
 func (t *target) handler(to *url.URL) http.Handler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

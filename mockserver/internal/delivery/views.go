@@ -24,8 +24,9 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return out
 }
 
-// NewestEvents returns how many events the journal holds, and iterates over them, the
-// latest first. The engine goes on meanwhile: none is changed any more.
+// NewestEvents returns the number of logged events, and iterates over them, the
+// latest first. The engine can continue to run, because logged events do not
+// change.
 func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,7 +41,7 @@ func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	return d.history.deliveries.Snapshot(), d.history.deliveries.Len() - d.history.forgotten
 }
 
-// Deliveries returns all deliveries, in the order in which they were made.
+// Deliveries returns all deliveries in order of creation.
 func (d *Engine) Deliveries() []record.Delivery {
 	all, n := d.all()
 	out := make([]record.Delivery, 0, n)

@@ -7,7 +7,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Webhook is where deliveries go. All but Archived is constant.
+// Webhook is the target of deliveries. Only Archived changes.
 type Webhook struct {
 	ID        int64                `json:"id"`
 	AccountID int64                `json:"account_id"`
@@ -23,7 +23,7 @@ type Webhook struct {
 // Name is the id as the API writes it.
 func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
 
-// period is the time in which RateLimit deliveries may start.
+// period is the period of RateLimit.
 func (h *Webhook) period() time.Duration {
 	switch h.Period {
 	case "second":

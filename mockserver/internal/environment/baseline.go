@@ -63,7 +63,7 @@ func (b *baseline) clock() *clock.State {
 	return new(clock.Showing(b.dated))
 }
 
-// ErrNoAccount is what nobody has.
+// ErrNoAccount means that an account does not exist.
 var ErrNoAccount = errors.New("there is no such account")
 
 // ResetAccount restores the baseline with one account.
@@ -129,7 +129,8 @@ func (w *Environment) clear() {
 	w.Access.Reset() // by the clock as it is now
 }
 
-// leaveTest leaves nothing that a test has set or seen, beside the state.
+// leaveTest resets everything that a test has set or recorded, except the
+// state.
 func (w *Environment) leaveTest() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)

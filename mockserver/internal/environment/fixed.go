@@ -52,8 +52,9 @@ func takeText(item map[string]any, name string) (string, error) {
 	return text, nil
 }
 
-// fixedIDs takes the ids out of the contacts of a list, and returns those of some
-// of them by address. Ids on a list grow, so that either all are fixed or none.
+// fixedIDs removes the ids from the contacts of a list, and returns them by
+// address. Either all contacts have an id or none, because the ids of a list
+// ascend.
 func fixedIDs(contacts []map[string]any) (func(from, to int) map[string]int64, error) {
 	ids := make([]int64, len(contacts))
 	seen := map[string]bool{}
@@ -84,7 +85,7 @@ func fixedIDs(contacts []map[string]any) (func(from, to int) map[string]int64, e
 	}, nil
 }
 
-// follows wants the id of a contact behind that of the one before it.
+// follows requires that the id of a contact is greater than the previous id.
 func follows(id, before int64) error {
 	switch {
 	case (id == 0) != (before == 0):

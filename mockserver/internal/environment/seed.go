@@ -48,7 +48,7 @@ type seedList struct {
 	Contacts       []map[string]any `json:"contacts"`
 }
 
-// body is what the API is asked for, and the id.
+// body returns the request body, without the id.
 func (l seedList) body() map[string]any {
 	body := map[string]any{"name": l.Name}
 	if l.ID != nil {
@@ -258,7 +258,7 @@ func (s *sower) sowWebhooks(in seed) error {
 	return nil
 }
 
-// makeNamed puts ids in the place of names.
+// makeNamed replaces names with ids.
 func (s *sower) makeNamed(path string, item map[string]any, id string) (map[string]any, error) {
 	if err := named(item, "list", s.lists); err != nil {
 		return nil, err
@@ -295,7 +295,8 @@ func named(item map[string]any, what string, ids map[string]any) error {
 	return nil
 }
 
-// post asks the API in process and returns the object that it answers.
+// post sends a request to the API in process and returns the object in the
+// response.
 func (s *sower) post(path string, body any, fixed platform.Fixed) (map[string]any, error) {
 	sent := []byte{}
 	if body != nil {

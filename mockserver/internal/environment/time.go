@@ -1,6 +1,6 @@
 package environment
 
-// Letting time pass: by itself, or by the clock.
+// Waiting and advancing the clock.
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan
 	return nil
 }
 
-// WaitFor returns when holds does, which is asked after every change.
+// WaitFor returns when holds returns true. It calls holds after every change.
 func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	changed, stop := w.Changes.Watch()
 	defer stop()
@@ -91,17 +91,17 @@ func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 // ErrPast is what is wrong with a time that is over.
 var ErrPast = errors.New("time does not go back")
 
-// Advance lets some time pass at once.
+// Advance advances the clock by a duration.
 func (w *Environment) Advance(ctx context.Context, d time.Duration) error {
 	return w.advance(ctx, func(now time.Time) (time.Time, error) { return now.Add(d), nil })
 }
 
-// AdvanceTo lets the time until then pass at once.
+// AdvanceTo advances the clock to a time.
 func (w *Environment) AdvanceTo(ctx context.Context, to time.Time) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) { return to, nil })
 }
 
-// AdvanceToNext lets the time pass until the next thing has happened by itself.
+// AdvanceToNext advances the clock until the next scheduled work is done.
 func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) {
 		at, ok := w.Clock.Next()
@@ -112,8 +112,8 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	})
 }
 
-// advance lets time pass until the end that is chosen, from one thing that
-// happens by itself to the next. Each is done with before time goes on.
+// advance advances the clock to the chosen end, from one alarm to the next. The
+// work of each alarm is done before the next step.
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {

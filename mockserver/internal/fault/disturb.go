@@ -56,7 +56,7 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 	}
 }
 
-// maxBody is more than the API takes, so that it still finds out.
+// maxBody is larger than the limit of the API, which must still detect it.
 const maxBody = 10<<20 + 1
 
 // errorPage is what proxies say.

@@ -20,7 +20,7 @@ import (
 type rule struct {
 	record.FaultRule
 
-	random *rand.Rand // of its own, so that rules do not disturb each other
+	random *rand.Rand // a separate stream, because rules must not affect each other
 }
 
 // hit counts one more of what the rule is about and says whether it is hit.
@@ -81,8 +81,7 @@ func chooseSeed(seed uint64) uint64 {
 	return seed
 }
 
-// Add adds faults to the end of the plan and returns their rules. It adds none if
-// one has a mistake.
+// Add appends fault rules and returns them. It adds none if one is invalid.
 func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs FieldErrors
 	for _, f := range faults {
@@ -109,16 +108,16 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 	return added, nil
 }
 
-// beginLocked gives a rule the next stream of chance. It goes by how many rules
-// the plan has had since it was empty, not by the rule's id, so that the same
-// rules meet the same chance whatever plans there were before.
+// beginLocked assigns the next random stream to a rule. It depends on the
+// number of rules since the plan was empty, not on the rule's id, so the same
+// rules get the same streams whatever rules there were before.
 func (p *Plan) beginLocked(r *rule) {
 	p.streams++
 	r.Calls, r.Hits = 0, 0
 	r.random = rand.New(rand.NewPCG(p.seed, uint64(p.streams))) //nolint:gosec // it is meant to be repeated
 }
 
-// Reseed sets the seed, 0 chooses one, and begins all counts anew.
+// Reseed sets the seed and resets all counts; 0 chooses a seed.
 func (p *Plan) Reseed(seed uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +129,7 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	return p.seed
 }
 
-// List returns the rules in the order in which they act, and the seed.
+// List returns the rules in the order in which they apply, and the seed.
 func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +140,8 @@ func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	return p.seed, rules
 }
 
-// Change lets f change the rule with the id; it reports whether there is one.
+// Change calls f to change the rule with the id. It reports whether the rule
+// exists.
 func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

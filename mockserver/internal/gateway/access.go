@@ -34,7 +34,8 @@ func CheckHost(r *http.Request) *problem.Error {
 	return nil
 }
 
-// OverNetwork tells requests of an [http.Server] from those of the same process.
+// OverNetwork distinguishes requests of an [http.Server] from requests in
+// process.
 func OverNetwork(r *http.Request) bool { return r.Context().Value(http.LocalAddrContextKey) != nil }
 
 // LoopbackAddr reports whether only this machine can reach an address.

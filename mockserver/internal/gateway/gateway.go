@@ -1,12 +1,12 @@
-// Package gateway serves the API over HTTP, and the pages that links in emails
-// lead to. A request goes through it like this:
+// Package gateway serves the API over HTTP, and the pages for links in emails.
+// A request passes these functions:
 //
-//	ServeHTTP       gives it an id and logs it
-//	authenticate    finds its access token
-//	serveOperation  applies a fault, if one is due
-//	process         rejects it if it is invalid
-//	the generated handler, and by it the platform
-//	respond         validates the response, if somebody wants to know
+//	ServeHTTP       assigns an id and logs the request
+//	authenticate    looks up its access token
+//	serveOperation  applies a fault, if a rule selects the request
+//	process         rejects invalid requests
+//	the generated handler, which calls the platform
+//	respond         validates the response, if that is enabled
 package gateway
 
 import (

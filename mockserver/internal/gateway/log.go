@@ -15,7 +15,7 @@ import (
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
-	maxRequestLog  = 32 << 20 // bytes of what clients sent and of the answers
+	maxRequestLog  = 32 << 20 // bytes of requests and responses
 )
 
 // Log holds the latest requests. The zero value is empty.
@@ -58,7 +58,7 @@ func (l *Log) Clear() {
 	l.all, l.bytes = nil, 0
 }
 
-// ClearAccount forgets those of an account.
+// ClearAccount removes the requests of an account.
 func (l *Log) ClearAccount(account int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +91,8 @@ func (l *Log) now() []*record.Request {
 	return slices.Clone(l.all)
 }
 
-// Newest returns how many requests there are, and iterates over them, the latest
-// first. The log goes on meanwhile.
+// Newest returns the number of requests, and iterates over them, the latest
+// first. New requests can be logged during the iteration.
 func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
 	all := l.now()
 	return len(all), slices.Backward(all)

@@ -52,8 +52,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 // which may be empty.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
-// effect returns the page that does something with the message of the link. HEAD,
-// by which a program checks the link, changes nothing.
+// effect returns the page for a link that acts on its message. HEAD, which
+// programs use to check links, changes nothing.
 func effect(act func(id string) error, done string) mailPage {
 	return func(_ http.ResponseWriter, r *http.Request) (int, string, string) {
 		if r.Method == http.MethodHead {

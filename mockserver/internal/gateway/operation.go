@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// serveOperation processes a request to an operation, and lets a fault disturb it
-// if a rule selects the request.
+// serveOperation processes a request to an operation, and applies a fault if a
+// rule selects the request.
 func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
 	c.Operation = o.ID
 	var rule *record.FaultRule

@@ -1,4 +1,4 @@
-// Package inproc answers requests by a handler of the same process.
+// Package inproc is an HTTP transport to a handler in the same process.
 package inproc
 
 import (
@@ -13,11 +13,11 @@ import (
 	"strconv"
 )
 
-// Transport answers requests with a handler of the same process: no socket, no
-// goroutine left behind, and nothing in it that testing/synctest could not see
-// through. It behaves like a connection in what clients can tell: a canceled
-// request cancels the handler's context, an aborted handler is a lost
-// connection, a short body an unexpected end.
+// Transport passes requests to a handler in the same process, without sockets
+// and without remaining goroutines, so it works with testing/synctest. For
+// clients it behaves like a connection: canceling a request cancels the
+// handler's context, an aborted handler is a lost connection, and a short body
+// is an unexpected end.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
@@ -91,8 +91,7 @@ func (w *responder) Write(b []byte) (int, error) {
 	return w.buffer.Write(b)
 }
 
-// bodyless reports whether answers with the status have no body, whatever the
-// handler writes.
+// bodyless reports whether responses with the status have no body.
 func (w *responder) bodyless() bool {
 	return w.status == http.StatusNoContent || w.status == http.StatusNotModified
 }
@@ -106,7 +105,7 @@ func (w *responder) Flush() {
 	reader, writer := io.Pipe()
 	w.pipe = writer
 	ctx := w.request.Context()
-	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // nobody may be left to read
+	w.release = context.AfterFunc(ctx, func() { _ = writer.CloseWithError(ctx.Err()) }) // the reader may be gone
 	head := bytes.NewReader(w.buffer.Bytes())
 	w.hand(struct {
 		io.Reader
@@ -114,8 +113,8 @@ func (w *responder) Flush() {
 	}{io.MultiReader(head, reader), reader})
 }
 
-// finish hands over what the handler left, also when it panicked. It must be
-// deferred around the handler.
+// finish passes on the rest of the response, even if the handler panicked. It
+// must be deferred around the handler.
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {

@@ -13,8 +13,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is the size in bytes of HTML behind which large mailbox providers cut a
-// message off, and hide its end behind a link.
+// clipped is the size of HTML in bytes from which large mailbox providers
+// truncate a message and show a link to the rest.
 const clipped = 102_000
 
 // Finding is what is probably wrong with a message.

@@ -34,10 +34,10 @@ func once(name string) bool {
 	return addressed(name)
 }
 
-// EML is the message as mail programs open it: RFC 5322 and MIME in ASCII, but for
-// addresses that are not (RFC 6532), lines that end in CRLF, a text and an HTML part
-// as alternatives. Header fields of the request that no message could have are left
-// out, and so are those that it has already and can have once.
+// EML returns the message as a file: RFC 5322 and MIME in ASCII, except for
+// addresses that are not ASCII (RFC 6532), with CRLF line ends and text and
+// HTML as alternatives. It omits header fields that are invalid, and duplicates
+// of fields that can occur only once.
 func EML(m record.Message) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
@@ -141,7 +141,7 @@ func namesInWords(value string) string {
 
 // inWords is a text in encoded words (RFC 2047).
 func inWords(text string) string {
-	const most = 42 // bytes, so that a word has 75 letters at the most
+	const most = 42 // bytes; an encoded word has at most 75 letters
 	var words []string
 	for text != "" {
 		n := 0

@@ -42,7 +42,7 @@ func shown(markup string) string {
 		if !more {
 			break
 		}
-		if !letter(rest) { // a sign that is no tag
+		if !letter(rest) { // not a tag
 			out.WriteByte('<')
 			markup = rest
 			continue
@@ -82,7 +82,7 @@ func passOver(tag string) (after string, found bool) {
 	return "", false
 }
 
-// named reports whether a tag, behind its sign, has a name.
+// named reports whether a tag, after its first character, has this name.
 func named(tag, name string) bool {
 	return len(tag) >= len(name) && strings.EqualFold(tag[:len(name)], name) &&
 		(len(tag) == len(name) || strings.IndexByte(" \t\r\n\f/>", tag[len(name)]) >= 0)

@@ -1,4 +1,4 @@
-// Package markup reads the HTML of messages as far as the mock server needs it.
+// Package markup reads the parts of HTML that the mock server needs.
 package markup
 
 import (

@@ -13,9 +13,9 @@ import (
 
 // records are all that the platform knows.
 type records struct {
-	lastID   int64 // one sequence for everything, so that no id is valid for two kinds of resource
+	lastID   int64 // one sequence for all resources, so each id belongs to one resource
 	accounts map[int64]*account
-	messages table.Table[message] // of all accounts, in the order in which they were made
+	messages table.Table[message] // of all accounts, in order of creation
 	places   map[string]int       // of the messages, by id
 }
 
@@ -36,7 +36,7 @@ func (r *records) message(id string) *message {
 	return nil
 }
 
-// webhooks are those of all accounts.
+// webhooks returns the webhooks of all accounts.
 func (r *records) webhooks() (all []delivery.Webhook) {
 	for _, id := range slices.Sorted(maps.Keys(r.accounts)) {
 		all = append(all, r.accounts[id].Webhooks.copies()...)

@@ -2,10 +2,11 @@ package platform
 
 import "strings"
 
-// addressees are the contacts of an account that an address alone means, by the
-// address without case: of those that have it, on whatever list, the one that was
-// added last. No contact ever leaves its list, and the number that it is added
-// with grows with every time, so whoever was added now takes the place.
+// addressees contains the contacts that are selected by an address without a
+// list. Keys are lower-case addresses. If several lists contain an address, the
+// last added contact counts. Contacts never leave this map: a contact keeps its
+// list, and the sequence number of additions only grows, so a new contact
+// replaces the previous one.
 type addressees map[string]addressee
 
 type addressee struct {
@@ -13,7 +14,8 @@ type addressee struct {
 	slot uint32 // of the contact
 }
 
-// added must be told of every contact that is added to a list, or added again.
+// added must be called for every contact that is added to a list, including
+// again.
 func (a addressees) added(l *list, c *contact) {
 	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
 		a[strings.ToLower(c.Email)] = addressee{l, c.slot}

@@ -37,14 +37,14 @@ func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(
 const (
 	// campaignBatch is how many contacts a campaign is sent to at a time.
 	campaignBatch = 1000
-	// campaignPause is before each batch: others get their turn, and whoever
-	// asks in time sees the campaign delivering. It is real time.
+	// campaignPause is the real-time pause before each batch. It allows other
+	// requests to run, and tests to observe the status delivering.
 	campaignPause = time.Millisecond
 )
 
-// campaignRun returns what sends a campaign to the end. Of several calls, one does.
-// It ends when other records take the place of the campaign's, also if they have
-// a campaign of the same id.
+// campaignRun returns a function that sends a campaign. If there are several,
+// only one runs. It ends when other records replace the campaign, even with the
+// same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		p.work.Start()

@@ -101,8 +101,8 @@ func (p *Platform) UpdateCampaign(
 	})
 }
 
-// changeCampaign applies an update to c, which is a copy: a mistake anywhere
-// leaves the campaign as it was.
+// changeCampaign applies an update to c, which is a copy, so an invalid update
+// changes nothing.
 func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	set(&c.Name, in.Name)
 	if in.ListID != nil {

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// collection holds the resources of one kind in an account, by their keys and in the
-// order in which they were added. The zero value is empty.
+// collection contains the resources of one kind in an account, by key and in
+// order of creation. The zero value is empty.
 type collection[K comparable, T any] struct {
 	byKey   map[K]*item[T]
 	inOrder order[*item[T]]
@@ -47,7 +47,7 @@ func (c *collection[K, T]) get(key K) *T {
 	return nil
 }
 
-// find returns the resource with a key, or the error that answers for it.
+// find returns the resource with a key, or the error for the response.
 func (c *collection[K, T]) find(key K, kind string, loc ...any) (*T, error) {
 	if found := c.get(key); found != nil {
 		return found, nil
@@ -80,8 +80,8 @@ func (c *collection[K, T]) copies() []T {
 	return out
 }
 
-// templates are those of an account, and their users: the content of a campaign or
-// workflow that names a template.
+// templates contains the templates of an account, and the content of campaigns
+// and workflows that uses them.
 type templates struct {
 	collection[int64, api.Template]
 
@@ -125,7 +125,7 @@ func (s *suppressionList) entry(email string) *api.SuppressedEmail {
 	return s.get(strings.ToLower(email))
 }
 
-// matches reports whether an address is suppressed, by itself or by a pattern.
+// matches reports whether an address or a pattern for it is suppressed.
 func (s *suppressionList) matches(address string) bool {
 	local, domain, _ := strings.Cut(address, "@")
 	return s.entry(address) != nil || s.entry("*@"+domain) != nil || s.entry(local+"@*") != nil

@@ -25,7 +25,7 @@ type contactTable struct {
 	interests map[string][]uint32
 }
 
-// orders are some slots in the orders in which they may be asked for.
+// orders contains some slots in the possible sort orders.
 type orders struct {
 	byEmail order[uint32] // by address
 	byDate  order[uint32] // by subscribed_on
@@ -173,7 +173,7 @@ func addLabels(have, add []string, index map[string][]uint32, slot uint32) []str
 
 // query is a filtered and sorted view of the table.
 type query struct {
-	field, value string // the filter; no field is no filter
+	field, value string // the filter; an empty field matches all
 	sort         string // id, email, status or subscribed_on
 	descending   bool
 }

@@ -10,8 +10,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// SubmitEmail implements POST /v2/emails. A refusal is not an error of HTTP:
-// the answer's status says it, and so does the event Email.Rejected.
+// SubmitEmail implements POST /v2/emails. A rejection is not an HTTP error: the
+// status in the response and the event Email.Rejected report it.
 func (p *Platform) SubmitEmail(
 	ctx context.Context, r api.SubmitEmailRequestObject,
 ) (api.SubmitEmailResponseObject, error) {
@@ -35,7 +35,7 @@ func (p *Platform) SubmitEmail(
 	})
 }
 
-// answerStatus is what the submitter hears: delivery comes later.
+// answerStatus returns the status for the submitter; delivery follows later.
 func answerStatus(m *message) string {
 	if m.Status == messageRejected || m.Status == messageError {
 		return m.Status
@@ -158,8 +158,8 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 	})
 }
 
-// SendTransactionalEmail implements the deprecated POST /emails. It refuses
-// nobody: rejections are the Email API's.
+// SendTransactionalEmail implements the deprecated POST /emails. It rejects no
+// recipient.
 func (p *Platform) SendTransactionalEmail(
 	ctx context.Context, r api.SendTransactionalEmailRequestObject,
 ) (api.SendTransactionalEmailResponseObject, error) {

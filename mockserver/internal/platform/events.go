@@ -22,8 +22,8 @@ const (
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// fire collects an event, if anybody listens; a seed fires none. Which of the two
-// envelopes it comes in goes by its name.
+// fire collects an event if it is recorded or subscribed to. Seeds fire no
+// events. The name determines the envelope.
 func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	if t.seeds || !t.p.deliveries.Wants(t.account.ID, name) && !t.p.options.RecordEvents {
 		return
@@ -41,7 +41,7 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	t.events = append(t.events, e)
 }
 
-// nobody is the user of events that do not say who acted.
+// nobody is the user of events without a known user.
 func nobody() events.User { return events.User{} }
 
 // acting is the user who asked for this, if it was one.
@@ -115,8 +115,8 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	})
 }
 
-// contactRemoved tells that a contact left its list: by an act of the user, or
-// by a link that the contact followed itself.
+// contactRemoved fires the event that a contact left its list: by a request of
+// the user, or by a link that the contact followed.
 func (t *tx) contactRemoved(l *list, c *contact) {
 	context := events.ActionContext{Timestamp: events.Value(t.unix())}
 	if t.user == nil {

@@ -13,9 +13,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Fixed is what a seed, whose operations fire no events, says of the records that
-// an operation makes, and the platform would choose by itself otherwise. It travels
-// in the context, by [WithFixed].
+// Fixed contains values that a seed sets and that the platform would otherwise
+// choose. Operations of seeds fire no events. It is passed in the context with
+// [WithFixed].
 type Fixed struct {
 	ID       int64                // of the record; 0 if it is not fixed
 	Contacts map[string]int64     // the ids of contacts, by address in lower case
@@ -23,7 +23,7 @@ type Fixed struct {
 	Hash     webhook.HashFunction // of a webhook; as configured if empty
 }
 
-// maxFixedID leaves room behind it for the ids of all that comes later.
+// maxFixedID leaves room for later ids.
 const maxFixedID int64 = 1e15
 
 type fixedKey struct{}

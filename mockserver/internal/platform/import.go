@@ -70,15 +70,16 @@ func readEntries(
 	return entries
 }
 
-// entryDetail tells of an entry that does not fit; with validation on, that has
-// been found before.
+// entryDetail returns the error of an invalid entry. With validation on, the
+// entry has been rejected before.
 func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 	p := problem.OfJSON(entry, err).Details[0]
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)
 }
 
 // importContact adds or updates one contact and reports whether it is new. An
-// import that unsubscribes or deletes does so to everybody, and fires nothing.
+// import that unsubscribes or deletes applies to all contacts and fires no
+// event.
 func (t *tx) importContact(l *list, entry api.ImportContact, status string, resubscribe bool) bool {
 	c := l.contacts.editAt(entry.Email)
 	isNew := c == nil
@@ -100,9 +101,9 @@ func (t *tx) importContact(l *list, entry api.ImportContact, status string, resu
 	return isNew
 }
 
-// mayBecomeActive reports whether an import may make a contact active that is on
-// the list already: nobody who complained or bounced, and who unsubscribed or has
-// not confirmed yet only if that is asked for.
+// mayBecomeActive reports whether an import may activate an existing contact.
+// Contacts that complained or bounced never become active; unsubscribed and
+// pending contacts only with resubscribe.
 func mayBecomeActive(c *contact, resubscribe bool) bool {
 	switch c.effectiveStatus() {
 	case statusSpam, statusBounced:

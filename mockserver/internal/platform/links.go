@@ -51,7 +51,7 @@ func (m *message) merged(base string) func(name string) string {
 	}
 }
 
-// unsubscribeHeaders let the recipient's mail program unsubscribe by one click (RFC
+// unsubscribeHeaders returns the header fields for one-click unsubscribe (RFC
 // 8058).
 func (m *message) unsubscribeHeaders(base string) []record.Header {
 	if !m.leavesList() {

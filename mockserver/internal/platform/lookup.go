@@ -49,7 +49,7 @@ type lookupState struct {
 	tokens float64   // left at last
 }
 
-// accept reports whether a lookup may be answered now.
+// accept reports whether a lookup is allowed now.
 func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
 	if now.Before(s.last) { // the clock was set back since
 		*s = lookupState{}

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
-// The statuses of messages; the answer to a submission says queued for what is
-// delivered a moment later.
+// The statuses of messages. The response to a submission contains queued even
+// if the message is delivered immediately.
 const (
 	messageQueued    = "queued"
 	messageDelivered = "delivered"
@@ -18,9 +18,9 @@ const (
 	messageError     = "error"
 )
 
-// shown is a content as the API shows it: a template, or inline parts. Beside the id of
-// a template, the parts are kept that it had when it was deleted, or when a message was
-// made of it.
+// shown returns a content as the API shows it: a template, or inline parts. A
+// content with a template also stores the parts at the time when the template
+// was deleted or a message was created.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -30,8 +30,8 @@ func shown(c api.MessageContent) api.MessageContent {
 
 func hasParts(c api.MessageContent) bool { return c.HTML != "" || c.Text != "" }
 
-// message is an email. It keeps what it was made of and is rendered when
-// somebody looks: a campaign to a million contacts shares one content.
+// message is an email. It stores its content and is rendered on demand: all
+// messages of a campaign share one content.
 type message struct {
 	ID         string                `json:"id"`
 	AccountID  int64                 `json:"account_id"`

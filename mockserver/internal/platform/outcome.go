@@ -5,7 +5,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// Outcome counts messages, and what came of them.
+// Outcome counts messages and their results.
 type Outcome struct {
 	Sent               int64 `json:"sent" doc:"how many were sent"`
 	Bounced            int64 `json:"bounced" doc:"how many bounced"`
@@ -36,12 +36,12 @@ func (o *Outcome) count(m *message, by int64) {
 	}
 }
 
-// outcomes are those of an account's messages, as they change: nobody has to look
-// at all of them.
+// outcomes contains the results of an account's messages. They are updated with
+// each change, so no scan is necessary.
 type outcomes struct {
 	all     Outcome
 	of      map[int64]*Outcome // by the campaign or workflow that sent them
-	minutes delivery.PerMinute // in which they were sent
+	minutes delivery.PerMinute // the minutes when they were sent
 }
 
 func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
@@ -69,7 +69,7 @@ func (o *outcomes) count(m *message, by int64) {
 	o.of[origin].count(m, by)
 }
 
-// by returns what came of what a campaign or a workflow sent.
+// by returns the results of the messages of a campaign or workflow.
 func (o *outcomes) by(origin int64) Outcome {
 	if out := o.of[origin]; out != nil {
 		return *out

@@ -137,7 +137,7 @@ func (p *Platform) Lists() []ListStanding {
 	}, func(l ListStanding) int64 { return l.ID })
 }
 
-// Sending is a campaign or a workflow, and what came of what it sent.
+// Sending is a campaign or a workflow with the results of its messages.
 type Sending struct {
 	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
 	AccountID    int64     `json:"account_id" doc:"its account"`

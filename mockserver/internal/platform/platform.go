@@ -1,20 +1,20 @@
-// Package platform is the email platform itself: accounts and their records, the
-// rules, what recipients do and which events fire. It implements the interface
-// that is generated from openapi.yaml, and knows no HTTP.
+// Package platform implements the email platform: accounts and their records,
+// rules, recipient actions and events. It implements the interface generated
+// from openapi.yaml and is independent of HTTP.
 //
-// Its files stand on one another, and none refers to one above it:
+// A file refers only to files in lower rows:
 //
-//	contacts, import, campaigns, …    the operations of the API, a file for each resource
-//	subscribe, workflows, campaignrun  what the platform does by itself
-//	links, send, recipients           a message reaches its recipient, who does something
-//	suppressions, lists, templates    operations that others build on
-//	events, content                   what is told, and what is said
-//	tx, platform                      the lock, and the time in which it is held
-//	account, resources, message, …    the records, and what is true of each alone
+//	contacts, import, campaigns, …    the operations of the API, one file per resource
+//	subscribe, workflows, campaignrun  automatic actions of the platform
+//	links, send, recipients           delivery of messages, and recipient actions
+//	suppressions, lists, templates    operations that others use
+//	events, content                   events and content of messages
+//	tx, platform                      the lock and transactions
+//	account, resources, message, …    the records and their rules
 //
-// snapshot writes the whole state or what has changed, by statewriter, and restore
-// reads it back, with changed; views and overview show messages and resources to
-// tests, with the outcomes that are counted as they happen.
+// snapshot writes the whole state or its changes, using statewriter. restore
+// reads it, using changed. views and overview provide messages, resources and
+// results for tests.
 package platform
 
 import (
@@ -29,8 +29,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Platform answers the operations of the API. All records are its own, behind
-// one mutex: whoever has a *tx holds it. All methods may be called concurrently.
+// Platform implements the operations of the API. One mutex guards all records
+// and is held during a *tx. All methods are safe for concurrent use.
 type Platform struct {
 	options    Options
 	deliveries *delivery.Engine
@@ -50,11 +50,11 @@ type Platform struct {
 	closed   bool
 }
 
-// Options say how the platform behaves, and whom it tells what happens.
+// Options configures the platform and its callbacks.
 type Options struct {
 	Hash         webhook.HashFunction // signs the deliveries of webhooks
 	Lookups      LookupLimit
-	RecordEvents bool          // makes the events that no webhook hears too
+	RecordEvents bool          // creates events without a subscribed webhook too
 	BaseURL      func() string // where the links in messages lead
 
 	Deliveries *delivery.Engine
@@ -113,17 +113,16 @@ func (p *Platform) accountLocked(id int64) *account {
 	return a
 }
 
-// Caller is who asks for an operation of the API. It travels in the context, by
+// Caller is the user of an API request. It is passed in the context with
 // [WithCaller].
 type Caller struct {
 	AccountID int64
 	UserID    int64
 	UserEmail string
 
-	// Unlimited says that the limit of lookups does not count: it is nobody's own
-	// request.
+	// Unlimited turns off the lookup rate limit for internal requests.
 	Unlimited bool
-	// BadEntries are those of an import that break the contract, by their index.
+	// BadEntries contains the invalid entries of an import, by index.
 	BadEntries map[int]api.ProblemDetail
 }
 

@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// actOn lets the recipient of a message that was sent do something.
+// actOn simulates an action of the recipient of a sent message.
 func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) error {
 	err := p.withMessage(emailID, func(t *tx, m *message) error {
 		if m.Status == messageRejected || m.Status == messageError {
@@ -56,8 +56,8 @@ func (t *tx) contactOf(m *message) (*list, *contact) {
 	return l, c
 }
 
-// Bounce lets a message bounce. What it and the others do is documented at the
-// methods of the same names of the mock's Server.
+// Bounce simulates a bounce of a message. The methods of mockserver.Server with
+// the same names document all actions.
 func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	if !KnownCategory(category) {
 		return fmt.Errorf("mockserver: no bounce category %q", category)
@@ -111,7 +111,7 @@ func (t *tx) bounce(m *message, category events.BounceCategory, said string) {
 	t.emailBounced(m, l, c)
 }
 
-// Complain lets the recipient report a message as spam.
+// Complain simulates a spam report.
 func (p *Platform) Complain(emailID, provider string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.complain(m, provider)
@@ -135,7 +135,7 @@ func (t *tx) complain(m *message, provider string) {
 	t.emailReported(m, l, c, provider)
 }
 
-// Open lets the recipient open a message.
+// Open simulates that the recipient opens a message.
 func (p *Platform) Open(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.open(m)
@@ -148,7 +148,7 @@ func (t *tx) open(m *message) {
 	t.emailOpened(m)
 }
 
-// Click lets the recipient follow a link in a message.
+// Click simulates a click on a link in a message.
 func (p *Platform) Click(emailID, url string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.click(m, url)
@@ -161,7 +161,7 @@ func (t *tx) click(m *message, url string) {
 	t.emailClicked(m, url)
 }
 
-// Unsubscribe lets the recipient unsubscribe from the list.
+// Unsubscribe simulates an unsubscribe from the list.
 func (p *Platform) Unsubscribe(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error { return t.unsubscribe(m) })
 }
@@ -184,7 +184,7 @@ func (t *tx) unsubscribe(m *message) error {
 	return nil
 }
 
-// GlobalUnsubscribe lets the recipient unsubscribe from all email.
+// GlobalUnsubscribe simulates an unsubscribe from all email.
 func (p *Platform) GlobalUnsubscribe(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		t.globalUnsubscribe(m)

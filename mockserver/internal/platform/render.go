@@ -52,7 +52,8 @@ func (m *message) outline() record.Message {
 	return out
 }
 
-// headers are the header fields of the message, those of the request last.
+// headers returns the header fields of the message, with the request's fields
+// last.
 func (m *message) headers(out record.Message, base string) []record.Header {
 	from := out.FromEmail
 	if out.FromName != "" {

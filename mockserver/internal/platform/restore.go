@@ -20,7 +20,7 @@ import (
 // ErrClosed is returned by a platform that is closed.
 var ErrClosed = errors.New("the server is closed")
 
-// Restore replaces the whole state by that of a snapshot.
+// Restore replaces the whole state with the state of a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
 // RestoreAt does so, except for the clock if at is not nil: it continues as at says.
@@ -110,7 +110,7 @@ func readState(r io.Reader) (*state, error) {
 	}
 }
 
-// mergedState is a whole state to which changes are applied.
+// mergedState is a whole state with changes applied.
 type mergedState struct {
 	state
 
@@ -161,7 +161,7 @@ func (s *mergedState) apply(next *state) error {
 
 var errNoContent = errors.New("content does not exist")
 
-// put puts a record in the place of the one with its id, or after all.
+// put replaces the record with the same id, or appends the record.
 func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
 	if i, known := places[id]; known {
 		all[i] = x

@@ -23,8 +23,8 @@ func (t *tx) keep(m *message) {
 	}
 }
 
-// MagicDomain is the domain of recipients that do something by themselves, as
-// soon as a message reaches them. Package mockserver documents their addresses.
+// MagicDomain is the domain of recipients that react to messages automatically.
+// Package mockserver documents their addresses.
 const MagicDomain = "mock.test"
 
 // magic returns the words of the local part of a magic address, or nil.
@@ -36,7 +36,7 @@ func magic(address string) []string {
 	return strings.Split(local, "+")
 }
 
-// simulate lets a magic recipient act on the message that reached it.
+// simulate performs the action of a magic recipient.
 func (t *tx) simulate(m *message) {
 	words := magic(m.To)
 	if words == nil {

@@ -69,9 +69,9 @@ type Snapshot struct {
 	deliveries delivery.Snapshot
 }
 
-// Snapshot returns the state as it is now. Other calls wait for as long as it takes to
-// copy the resources of all accounts, except contacts, messages and deliveries, of
-// which there may be millions.
+// Snapshot returns the current state. Other calls wait while the resources of
+// all accounts are copied, except contacts, messages and deliveries, whose
+// number can be millions.
 func (p *Platform) Snapshot() *Snapshot {
 	p.whole.Lock() // so an event is in the records and in the deliveries, or in neither
 	defer p.whole.Unlock()

@@ -49,7 +49,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	return c
 }
 
-// addAgain notes that a contact joins its list anew.
+// addAgain records that a contact joins its list again.
 func (t *tx) addAgain(l *list, c *contact) {
 	c.Added = t.nextID()
 	t.account.addressees.added(l, c)
@@ -99,8 +99,8 @@ func (t *tx) sendConfirmation(l *list, c *contact) {
 	t.send(m)
 }
 
-// Confirm lets the recipient follow the link in the confirmation email of a
-// double opt-in.
+// Confirm simulates a click on the link in the confirmation email of a double
+// opt-in.
 func (p *Platform) Confirm(emailID string) error {
 	return p.actOn(emailID, func(t *tx, m *message) error {
 		if !m.confirms() {

@@ -112,8 +112,8 @@ func (p *Platform) RenderTemplate(
 	})
 }
 
-// renderedTemplate is an answer that says its charset, which the document leaves
-// open and the generated one leaves out.
+// renderedTemplate is a response with a charset, which the generated type
+// omits.
 type renderedTemplate string
 
 // VisitRenderTemplateResponse implements [api.RenderTemplateResponseObject].

@@ -8,9 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// tx is the time in which somebody holds the platform's mutex for one account:
-// who has it reads and changes records, and collects what the outside is to hear
-// of it afterwards.
+// tx is a transaction on one account. The platform's mutex is held while it
+// runs. It collects the events that are published afterwards.
 type tx struct {
 	p       *Platform
 	account *account
@@ -25,8 +24,8 @@ type tx struct {
 	after     []func()         // called after that
 }
 
-// do runs an operation of the API: it locks, lets act change records and copy
-// out what it answers, unlocks, and only then hands the events to deliveries.
+// do runs an operation of the API: it locks, calls act, which changes records
+// and copies the result, unlocks, and then publishes the events.
 func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (out T, err error) {
 	caller := callerOf(ctx)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {
@@ -39,7 +38,7 @@ func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (ou
 	return out, err
 }
 
-// transact does the same for whoever acts on an account.
+// transact does the same for internal callers.
 func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
@@ -59,7 +58,8 @@ func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error
 	return err
 }
 
-// tell tells the stream of the messages that changed, as far as the outbox has them.
+// tell publishes the changed messages that are in the outbox to the change
+// stream.
 func (t *tx) tell() {
 	if len(t.changed) > activity.MaxLag/2 {
 		t.p.changes.Publish(activity.State, nil)

@@ -71,7 +71,8 @@ func (p *Platform) Outbox() []record.Message {
 	return p.outbox(func(*message) bool { return true })
 }
 
-// OutboxTo returns those of them that went to an address, compared without case.
+// OutboxTo returns the messages of the outbox to an address. Letter case does
+// not matter.
 func (p *Platform) OutboxTo(address string) []record.Message {
 	return p.outbox(func(m *message) bool { return strings.EqualFold(m.To, address) })
 }
@@ -111,7 +112,7 @@ func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	}
 }
 
-// Member is a contact of a list, as one sees it who looks for somebody.
+// Member is a contact of a list in search results.
 type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
 	Email        string    `json:"email" doc:"its address"`

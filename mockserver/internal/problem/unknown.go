@@ -9,8 +9,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Unknown returns err with the fields that exist, if encoding/json found an unknown
-// one. It does not report where: objects that have a field of that name are left out.
+// Unknown returns err with the valid field names if encoding/json found an
+// unknown field. encoding/json does not report the location, so objects that
+// have a field of that name are excluded.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil

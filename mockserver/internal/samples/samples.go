@@ -42,8 +42,8 @@ func All() ([]record.Sample, error) {
 // example is an example of an event in openapi.yaml.
 type example struct{ summary, body string }
 
-// variants leaves out of the names of an event's examples the words that all of
-// them share: campaign_bounce and workflow_bounce become campaign and workflow.
+// variants removes the words that all names of an event's examples share:
+// campaign_bounce and workflow_bounce become campaign and workflow.
 func variants(names []string) []string {
 	shared := map[string]int{}
 	for _, name := range names {
@@ -61,8 +61,8 @@ func variants(names []string) []string {
 	return out
 }
 
-// freshen gives an example an id of its own, so that a receiver does not take it
-// for a duplicate, and the time. Its members come in the specification's order.
+// freshen sets a new id, so that receivers do not treat the example as a
+// duplicate, and the current time. Fields keep the specification's order.
 func freshen(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

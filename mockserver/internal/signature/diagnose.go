@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose returns the mistake that results in a wrong signature of a body, if it is
-// a common one. It is empty if the signature is right. The text contains neither the
-// secret nor a signature. It also reports an invalid secret.
+// Diagnose returns the error that results in a wrong signature of a body, if it
+// is a common one. It is empty if the signature is right. The text contains
+// neither the secret nor a signature. It also reports an invalid secret.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -77,7 +77,7 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	return misencoded(secret, body, inner)
 }
 
-// mistake is an input that a signature may have been computed from by mistake.
+// mistake is a wrong input from which a signature may have been computed.
 type mistake struct {
 	key      string
 	function webhook.HashFunction

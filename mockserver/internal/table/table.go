@@ -18,7 +18,7 @@ const size = 1024
 // Copy is the records of a table at one moment. Slices and maps in a record are shared
 // with its later versions, so they may be replaced there, but not changed.
 type Copy[T any] struct {
-	blocks []*block[T] // all but the last are full
+	blocks []*block[T] // full, except the last one
 	n      int
 }
 
@@ -96,8 +96,7 @@ func (t *Table[T]) Add(x *T) {
 	t.Set(t.n-1, x)
 }
 
-// Set puts a record in the place of another one. It may be changed until the next
-// snapshot.
+// Set replaces a record. The new record can be changed until the next snapshot.
 func (t *Table[T]) Set(i int, x *T) {
 	b, j := t.block(i/size), i%size
 	b.records[j] = x
