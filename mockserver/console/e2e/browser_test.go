@@ -206,6 +206,16 @@ func (p *page) click(kind, text string) {
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
+// rest waits until nothing is loading and the frames are painted.
+func (p *page) rest() {
+	p.Helper()
+	p.until(`!document.querySelector('[aria-busy]')`)
+	eval[bool](
+		p,
+		`Promise.all([...document.querySelectorAll('iframe')].map(f => new Promise(done => { f.addEventListener('load', done); setTimeout(done, 700); }))).then(() => new Promise(done => setTimeout(() => done(true), 150)))`,
+	)
+}
+
 // goTo goes to another place of the console.
 func (p *page) goTo(hash string) {
 	p.Helper()

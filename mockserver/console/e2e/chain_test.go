@@ -126,6 +126,11 @@ func TestSuppressed(t *testing.T) {
 	if found != 1 {
 		t.Errorf("the SDK finds it %d times", found)
 	}
+	p.fill(".formrow > .pick input", "x@example.net")
+	p.says(".table", "*@example.net")
+	p.fill(".formrow > .pick input", "x@elsewhere.example")
+	p.says(".page", "Not suppressed")
+	p.fill(".formrow > .pick input", "")
 	p.click("button", "Remove")
 	p.says(".page", "Nobody is suppressed")
 }

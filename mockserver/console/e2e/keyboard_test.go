@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -70,31 +68,4 @@ func (p *page) tabTo(name string) {
 		}
 	}
 	p.Fatalf("Tab does not reach %s", name)
-}
-
-// Every place can be reached, and everything in it by Tab alone.
-func TestTabReachesEverything(t *testing.T) {
-	w := newWorld(t)
-	w.populate()
-	places := w.places()
-	for n, name := range slices.Sorted(maps.Keys(places)) {
-		if !*every && n%3 != 0 {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			p := open(t, w.srv.URL(), places[name], desk)
-			p.rest()
-			const can = `[...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)')].filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && e.type !== 'radio')`
-			want := eval[int](p, `(window.all = new Set(`+can+`)).size`)
-			eval[bool](p, `document.querySelector('main').focus(), addEventListener('focusin', e => all.delete(e.target)), true`)
-			for range want + 60 {
-				p.press("\t")
-				if eval[int](p, `all.size`) == 0 {
-					return
-				}
-			}
-			t.Errorf("Tab does not reach %s",
-				eval[string](p, `[...all].slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join('\n')`))
-		})
-	}
 }

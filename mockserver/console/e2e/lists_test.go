@@ -102,22 +102,7 @@ func TestListsBeyondAPage(t *testing.T) {
 	p.says(".list", "Nobody on this list")
 }
 
-func TestFindSuppressedByPattern(t *testing.T) {
-	w := newWorld(t)
-	for _, email := range []string{"*@blocked.example", "ada@example.org"} {
-		_, err := w.sdk.SuppressedEmails.Add(t.Context(), email)
-		w.check(err)
-	}
-	p := open(t, w.srv.URL(), "#/suppressed", desk)
-	p.rows(2)
-	p.fill(".formrow > .pick input", "x@blocked.example")
-	p.rows(1)
-	p.says(".table", "*@blocked.example")
-	p.fill(".formrow > .pick input", "x@elsewhere.example")
-	p.says(".page", "Not suppressed")
-}
-
-// The chosen account's records are shown, and those of no account.
+// The records of the chosen account are shown, and those of no account. The address names the account.
 func TestAccounts(t *testing.T) {
 	w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
 	one, two := w.sdk, w.as("two")
@@ -155,16 +140,16 @@ func TestAccounts(t *testing.T) {
 		p.rows(tt.rows)
 	}
 	p.says(".rows", "401")
-}
-
-// Whoever got a message as no contact of a list cannot leave one.
-func TestUnsubscribeFromNoList(t *testing.T) {
-	w := newWorld(t)
-	id := w.send("ada@example.org", "Hello", order)
-	p := open(t, w.srv.URL(), "#/inbox/"+id, desk)
-	p.click("button", "Unsubscribe")
-	p.says(":popover-open", "From all email")
-	if menu := p.text(":popover-open"); strings.Contains(menu, "From this list") {
-		t.Errorf("the menu offers %q", menu)
-	}
+	p.until(`location.hash.includes('account=2')`)
+	p.reload()
+	p.rows(7)
+	p.goTo("#/lists")
+	p.click("button", "New list")
+	p.until(`document.activeElement.name === 'name'`)
+	p.press("Second\r")
+	p.until(`document.querySelectorAll('.cards > li').length === 2`)
+	_, err = two.Lists.Find(t.Context(), "Second")
+	w.check(err)
+	other := open(t, w.srv.URL(), "#/overview?account=2", desk)
+	other.says(".tiles", "on 2 lists")
 }

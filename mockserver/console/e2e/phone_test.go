@@ -33,6 +33,7 @@ func TestPhoneReachesEveryPlace(t *testing.T) {
 	for _, foot := range []string{"running", "+1 h", "Live", "Theme", "Keys"} {
 		p.says(":popover-open", foot)
 	}
+	p.largeEnough("body")
 	p.click("nav button", "Keys")
 	p.until(`document.querySelector('dialog').open`)
 }
@@ -50,6 +51,8 @@ func TestPhoneCutsNothing(t *testing.T) {
 		p.press(kb.Escape)
 		p.until(`!document.querySelector(':popover-open')`)
 	}
+	p.goTo("#/events")
+	p.says(".list > header", "the latest 10,000 are kept")
 	p.goTo("#/overview")
 	p.click("summary", "As a table")
 	p.until(`document.querySelector('.timeline table')?.checkVisibility()`)
@@ -67,34 +70,6 @@ func (p *page) seenFromSideToSide(selector string) {
 	for _, at := range eval[[][]float64](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.getBoundingClientRect()).map(r => [r.left, r.right])`, selector)) {
 		if at[0] < 0 || at[1] > float64(phone.width) {
 			p.Errorf("%s reaches from %.0f to %.0f of %d px", selector, at[0], at[1], phone.width)
-		}
-	}
-}
-
-// What fingers touch on a phone is large enough, and for what it says; links within
-// sentences are as tall as these.
-func TestTouchTargets(t *testing.T) {
-	w := newWorld(t)
-	w.populate()
-	const small = `[...document.querySelectorAll('button, select, summary, nav a, .rows a, a.button, .back a, .links a, label:has(input), input:not([type=radio], [type=checkbox]), textarea')]
-		.filter(e => e.checkVisibility() && !e.closest('.skip'))
-		.map(e => [e, e.getBoundingClientRect()])
-		.filter(([e, r]) => r.height < 43.9 || r.width < 43.9 || (e.matches('.button') && e.scrollWidth > e.clientWidth + 1))
-		.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`
-	p := open(t, w.srv.URL(), "#/inbox", phone)
-	p.click("nav button", "More")
-	p.until(`document.querySelector(':popover-open')`)
-	for _, bad := range eval[[]string](p, small) {
-		t.Error("More:", bad)
-	}
-	for name, hash := range w.places() {
-		p.goTo("#/requests/nothing") // so that what was there before is not taken for what comes
-		p.says(".detail", "Not here")
-		p.goTo(hash)
-		p.until(`!document.querySelector('main').textContent.includes('Not here')`)
-		p.rest()
-		for _, bad := range eval[[]string](p, small) {
-			t.Errorf("%s: %s", name, bad)
 		}
 	}
 }

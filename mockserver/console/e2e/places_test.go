@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -490,87 +489,5 @@ func TestPlacesAreHonest(t *testing.T) {
 	for _, place := range []string{"overview", "templates", "campaigns", "workflows"} {
 		p.goTo("#/" + place)
 		p.says("main", "The server does not answer.")
-	}
-}
-
-// The records of the account that is chosen are shown, and created in it.
-func TestPlacesOfAnAccount(t *testing.T) {
-	w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
-	for name, sdk := range map[string]*client.Client{"First": w.sdk, "Second": w.as("two")} {
-		_, err := sdk.Lists.Create(t.Context(), client.ListCreate{Name: name})
-		w.check(err)
-	}
-	p := open(t, w.srv.URL(), "#/lists?account=2", desk)
-	p.says(".cards", "Second")
-	p.until(`document.querySelectorAll('.cards > li').length === 1`)
-	p.click("button", "New list")
-	p.until(`document.activeElement.name === 'name'`)
-	p.press("Third\r")
-	p.says(".cards", "Third")
-	if _, err := w.as("two").Lists.Find(t.Context(), "Third"); err != nil {
-		t.Error(err)
-	}
-	p.goTo("#/overview?account=2")
-	p.says(".tiles", "on 2 lists")
-}
-
-// The forms keep nobody out either: as they open, with what is refused, and with
-// what is shown at the end.
-func TestAxeOfForms(t *testing.T) {
-	axe := axeScript(t)
-	w := newWorld(t)
-	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	w.resources(list.ListID)
-	w.subscribe("/hook", "Email.Opened")
-	unfinished, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
-	w.check(err)
-	for _, width := range []int64{1280, 400, 320} {
-		for _, scheme := range []string{"light", "dark"} {
-			for _, form := range []struct{ name, hash, button, ok string }{
-				{"list", "#/lists", "New list", "Create the list"},
-				{"contact", "#/lists", "Add a contact", "Add"},
-				{"template", "#/templates", "New", "Create the template"},
-				{"campaign", "#/campaigns", "New", "Create the campaign"},
-				{"schedule", fmt.Sprintf("#/campaigns/%d", unfinished.CampaignID), "Schedule", "Schedule it"}, // refused, by no field
-				{"workflow", "#/workflows", "New", "Create the workflow"},
-				{"webhook", "#/deliveries/webhooks", "New webhook", "Create the webhook"},
-				{"rotation", "#/deliveries/webhooks", "Rotate the secret", "Create the successor"},
-			} {
-				t.Run(fmt.Sprintf("%s-%d-%s", form.name, width, scheme), func(t *testing.T) {
-					p := open(t, w.srv.URL(), form.hash, view{width, scheme})
-					p.click("main button", form.button)
-					p.until(`document.querySelector('dialog.create[open]')`)
-					p.keepsNobodyOut(axe)
-					p.click("dialog button.main", form.ok)
-					p.until(`document.querySelector('dialog :is(.wrongly, .refused, .secret)')`)
-					p.keepsNobodyOut(axe)
-					p.picture("form-" + filepath.Base(t.Name()))
-				})
-			}
-		}
-	}
-}
-
-// On a phone what a form has can be hit with a thumb.
-func TestTouchTargetsOfForms(t *testing.T) {
-	w := newWorld(t)
-	w.list("Readers", reader("ada@example.org", "Ada"))
-	w.subscribe("/hook", "Email.Opened")
-	p := open(t, w.srv.URL(), "#/overview", view{400, "light"})
-	for _, form := range []struct{ hash, button string }{
-		{"#/lists", "Add a contact"}, {"#/templates", "New"}, {"#/campaigns", "New"}, {"#/deliveries/webhooks", "New webhook"}, {"#/deliveries/webhooks", "Rotate"},
-	} {
-		p.goTo("#/overview")
-		p.says("h1", "Overview")
-		p.goTo(form.hash)
-		p.click("main button", form.button)
-		p.until(`document.querySelector('dialog.create[open]')`)
-		for _, bad := range eval[[]string](p, `[...document.querySelectorAll('dialog.create :is(button, select, textarea, label:has(input), input:not([type=checkbox]))')]
-			.map(e => [e, e.getBoundingClientRect()]).filter(([, r]) => r.height < 43.9 || r.width < 43.9)
-			.map(([e, r]) => Math.round(r.width) + ' × ' + Math.round(r.height) + ': ' + e.outerHTML.slice(0, 120))`) {
-			t.Errorf("%s %s: %s", form.hash, form.button, bad)
-		}
-		p.press(kb.Escape)
-		p.until(`!document.querySelector('dialog.create')`)
 	}
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -279,4 +280,32 @@ func (w *world) places() map[string]string {
 	all := placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)
 	maps.Copy(all, w.resourcePlaces())
 	return all
+}
+
+func placesOf(message, delivery, request, event string, list, contact int64) map[string]string {
+	return map[string]string{
+		"inbox":           "#/inbox/" + message,
+		"inbox-text":      "#/inbox/" + message + "/text",
+		"inbox-source":    "#/inbox/" + message + "/source",
+		"inbox-headers":   "#/inbox/" + message + "/headers",
+		"inbox-history":   "#/inbox/" + message + "/history",
+		"inbox-checks":    "#/inbox/" + message + "/checks",
+		"inbox-list":      "#/inbox",
+		"inbox-compact":   "#/inbox?density=compact",
+		"contacts":        fmt.Sprintf("#/contacts/%d/%d", list, contact),
+		"contacts-list":   "#/contacts",
+		"suppressed":      "#/suppressed",
+		"deliveries":      "#/deliveries/" + delivery,
+		"deliveries-body": "#/deliveries/" + delivery + "/body",
+		"signature":       "#/deliveries/" + delivery + "/signature",
+		"webhooks":        "#/deliveries/webhooks",
+		"hooks-compact":   "#/deliveries/webhooks?density=compact",
+		"no-account":      "#/inbox?account=77",
+		"events":          "#/events/" + event,
+		"events-list":     "#/events",
+		"requests":        "#/requests/" + request,
+		"requests-list":   "#/requests",
+		"faults":          "#/faults",
+		"trigger":         "#/trigger",
+	}
 }
