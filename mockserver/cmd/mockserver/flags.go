@@ -86,6 +86,7 @@ var errNoSecret = errors.New("--secret or " + secretVariable + " is required")
 // options are the flags of the server.
 type options struct {
 	addr, seed, state  string
+	salvage            string
 	readyFile          string
 	clock, log         string
 	quiet, showVersion bool
@@ -103,6 +104,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; the file of -state overrides it")
 	flags.StringVar(&o.state, "state", "",
 		"`file` of the state: loaded at the start, saved within a second of each change; for one process at a time")
+	flags.StringVar(&o.salvage, "state-salvage", "", "new `file`: copy what can be read of a damaged -state file to it, and exit")
 	flags.Func("retry-schedule", "`durations` before the retries of a delivery, such as 1s,5s,2m; none is no retry", o.setSchedule)
 	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback only")
 	flags.Func("allow-target",
@@ -130,6 +132,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	switch {
 	case o.config.DeliveryConcurrency < 1:
 		return o, fmt.Errorf("-delivery-concurrency must be 1 or more, got %d", o.config.DeliveryConcurrency)
+	case o.salvage != "" && o.state == "":
+		return o, errors.New("-state-salvage requires -state")
 	case o.config.AttemptTimeout <= 0:
 		return o, fmt.Errorf("-attempt-timeout must be more than 0, got %v", o.config.AttemptTimeout)
 	}

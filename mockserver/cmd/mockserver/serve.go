@@ -40,6 +40,9 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 		_, err := fmt.Fprintln(out, version(build))
 		return err
 	}
+	if o.salvage != "" {
+		return salvage(o.state, o.salvage, out)
+	}
 	log, records := newLog(o.log == "json", out)
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()

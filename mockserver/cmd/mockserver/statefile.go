@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
 const (
@@ -76,10 +78,11 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 // errInUse is why a file cannot be locked.
 var errInUse = errors.New("another process keeps its state there")
 
-// load restores the state from the file, if it exists. It ignores an incomplete
-// last line of a killed process.
+// load restores the state from the file, if there is one. It omits the last change if
+// a killed process did not write it completely. Every other damage is an error, and
+// the file does not change.
 func (s *stateFile) load(srv *mockserver.Server) error {
-	file, err := os.Open(s.name)
+	file, err := openRegular(s.name)
 	if s.name == "" || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -90,33 +93,66 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 	if err = srv.Restore(file); err == nil {
 		return nil
 	}
-	size, whole, cut := wholeLines(file)
-	if cut != nil || whole == size || srv.Restore(io.NewSectionReader(file, 0, whole)) != nil {
-		return err
+	size, intact, damage := intactPart(file)
+	if damage == nil && intact < size {
+		if damage = srv.Restore(io.NewSectionReader(file, 0, intact)); damage == nil {
+			s.log.Warn("the last change of the state was not written completely", "file", s.name, "bytes", size-intact)
+			return nil
+		}
 	}
-	s.log.Warn("the last change of the state was not written to its end", "file", s.name, "bytes", size-whole)
-	return nil
+	return fmt.Errorf("-state %s: %w; -state-salvage copies what can be read", s.name, cmp.Or(damage, err))
 }
 
-// wholeLines returns the size of a file, and how much of it are lines that end.
-func wholeLines(file *os.File) (size, whole int64, err error) {
+// openRegular opens a file for reading. It does not wait for the writer of a pipe.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("-state %s: it is not a regular file", name)
+	}
+	return os.Open(name)
+}
+
+// intactPart returns the size of a file, and its size without an incomplete last
+// change. It returns an error if other parts are damaged.
+func intactPart(file *os.File) (size, intact int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return 0, 0, err
 	}
 	size = info.Size()
+	parts := checksum.NewReader(io.NewSectionReader(file, 0, size))
+	_, err = io.Copy(io.Discard, parts)
+	switch {
+	case err == nil && parts.Verified == 0:
+		intact, err = wholeLines(file, size)
+		return size, intact, err
+	case !errors.Is(err, checksum.ErrNone):
+		return size, size, err
+	}
+	tail := make([]byte, size-parts.Verified)
+	if _, readErr := file.ReadAt(tail, parts.Verified); readErr != nil || !checksum.IsTorn(tail) {
+		return size, size, errors.Join(readErr, err)
+	}
+	return size, parts.Verified, nil
+}
+
+// wholeLines returns the size of the complete lines of a file without checksums.
+func wholeLines(file *os.File, size int64) (int64, error) {
 	block := make([]byte, 64<<10)
 	for end := size; end > 0; end -= int64(len(block)) {
 		from := max(0, end-int64(len(block)))
 		n, err := file.ReadAt(block[:end-from], from)
 		if err != nil {
-			return size, 0, err
+			return 0, err
 		}
 		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
-			return size, from + int64(i) + 1, nil
+			return from + int64(i) + 1, nil
 		}
 	}
-	return size, 0, nil
+	return size, nil
 }
 
 // keep saves the state, and then what changes, until close.
@@ -264,13 +300,16 @@ func (s *stateFile) finish() error {
 	return err
 }
 
-// write appends what has changed, and waits until it is on the disk.
+// write appends the changes and their checksum, and waits until the disk has them.
 func (e *edition) write() error {
-	n := &counted{to: e.file}
-	if err := e.follower.Write(n); err != nil || n.bytes == 0 {
+	part := checksum.NewWriter(e.file)
+	if err := e.follower.Write(part); err != nil || part.Bytes == 0 {
 		return err
 	}
-	e.size += n.bytes
+	if err := part.End(); err != nil {
+		return err
+	}
+	e.size += part.Bytes
 	return e.file.Sync()
 }
 
@@ -280,16 +319,4 @@ func (e *edition) discard() {
 		e.follower.Close()
 		_ = e.file.Close()
 	}
-}
-
-// counted counts what is written.
-type counted struct {
-	to    io.Writer
-	bytes int64
-}
-
-func (c *counted) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.bytes += int64(n)
-	return n, err
 }

@@ -176,7 +176,7 @@ func TestStateCutShort(t *testing.T) {
 				t.Fatal(err)
 			}
 			cut := strings.Contains(name, "end") || name == "zeros"
-			if said := strings.Contains(r.out.String(), "not written to its end"); said != cut {
+			if said := strings.Contains(r.out.String(), "not written completely"); said != cut {
 				t.Errorf("it says so: %v\n%s", said, r.out)
 			}
 		})

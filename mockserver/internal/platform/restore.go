@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/checksum"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
-	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // ErrClosed is returned by a platform that is closed.
@@ -88,16 +88,19 @@ func read(r io.Reader) (*state, records, error) {
 // readState reads a whole state and the changes that follow it. A whole state that
 // follows replaces all before.
 func readState(r io.Reader) (*state, error) {
-	decoder := json.NewDecoder(r)
+	decoder := json.NewDecoder(checksum.NewReader(r))
+	decoder.DisallowUnknownFields()
 	var all mergedState
 	for n := 0; ; n++ {
 		var next state
-		err := decoder.Decode(&next)
+		err := next.decode(decoder)
 		switch {
 		case errors.Is(err, io.EOF) && n > 0:
 			return &all.state, nil
+		case err != nil && n > 0:
+			return nil, fmt.Errorf("object %d: %w", n+1, err)
 		case err != nil:
-			return nil, problem.Plainly(err)
+			return nil, unexpected(err)
 		case n > 0 && next.Version == 0:
 			if err := all.apply(&next); err != nil {
 				return nil, fmt.Errorf("change %d: %w", next.Change, err)

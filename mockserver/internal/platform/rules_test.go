@@ -165,7 +165,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 		state := strings.Replace(oneCampaign(time.Now().Add(time.Hour)), `"sent_by":"email_api"`,
 			`"sent_by":"campaign","campaign_id":3,"list_id":1,"contact_id":2`, 1)
 		return strings.Replace(state, `"campaigns":`,
-			`"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256",`+of+`}],"campaigns":`, 1)
+			`"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash_function":"sha256",`+of+`}],"campaigns":`, 1)
 	}
 	for of, want := range map[string]int{
 		`"events":["Email.ReportedAsSpam"]`:                 1,
@@ -201,7 +201,7 @@ func TestClosedSendsNothing(t *testing.T) {
 // A webhook's id is the number as it is written, and no other way to write it.
 func TestWebhookIDs(t *testing.T) {
 	p := restored(t, `{"version":4,"last_id":9,"accounts":[{"account_id":1,
-		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash":"sha256"}]}]}`)
+		"webhooks":[{"id":7,"account_id":1,"url":"http://127.0.0.1:1/","secret":"s","hash_function":"sha256"}]}]}`)
 	within(t, p, func(t *tx) error {
 		for id, found := range map[string]bool{"7": true, "07": false, "+7": false, "7 ": false, "x": false, "": false, "8": false} {
 			if h, err := t.webhook(id); (err == nil) != found {

@@ -1,0 +1,126 @@
+// Package checksum detects damage of state files. Every part of such a file, which
+// is a whole state or some changes, ends with a line that contains the CRC-32C of
+// its bytes:
+//
+//	{"crc32c":"0123abcd"}
+//
+// A file without such lines is read unverified: it comes from GET /_mock/state, or
+// somebody edited it and deleted them.
+package checksum
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const lineLength = len(`{"crc32c":"00000000"}` + "\n")
+
+func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
+
+// Writer counts the Bytes of a part and computes its checksum.
+type Writer struct {
+	Bytes int64
+	to    io.Writer
+	sum   uint32
+}
+
+// NewWriter returns a Writer for one part, which writes to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
+
+func (c *Writer) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.Bytes += int64(n)
+	c.sum = crc32.Update(c.sum, castagnoli, b[:n])
+	return n, err
+}
+
+// End writes the checksum line.
+func (c *Writer) End() error {
+	_, err := io.WriteString(c, lineOf(c.sum))
+	return err
+}
+
+// ErrNone is the error of a file whose last part has no checksum, although
+// earlier parts have one.
+var ErrNone = errors.New("the last part has no checksum")
+
+// Reader reads the parts of a state file without their checksums. Its Read
+// fails at the end of a part with another checksum.
+type Reader struct {
+	Unverified bool // ignore the checksums
+	in         *bufio.Reader
+	rest       []byte // not yet read by the caller
+	inLine     bool   // the previous read ended within a line
+	sum        uint32 // of the current part
+	offset     int64
+	line       int   // number of complete lines before offset
+	Verified   int64 // end of the last verified part; 0 if there is none
+	after      int   // number of complete lines before verified
+}
+
+// NewReader returns a Reader of a state file.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 64<<10)}
+}
+
+func (c *Reader) Read(p []byte) (int, error) {
+	for len(c.rest) == 0 {
+		if err := c.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// next reads a line, or a part of a long one.
+func (c *Reader) next() error {
+	text, err := c.in.ReadSlice('\n')
+	whole := !c.inLine && err == nil
+	c.inLine = err != nil
+	c.offset += int64(len(text))
+	if err == nil {
+		c.line++
+	}
+	sum, isChecksum := uint32(0), false
+	if whole && len(text) == lineLength {
+		_, scanErr := fmt.Sscanf(string(text), "{\"crc32c\":\"%08x\"}\n", &sum)
+		isChecksum = scanErr == nil && string(text) == lineOf(sum)
+	}
+	switch {
+	case isChecksum && c.Unverified:
+		return nil
+	case isChecksum && sum != c.sum:
+		return fmt.Errorf("lines %d to %d: the checksum does not match", c.after+1, c.line)
+	case isChecksum:
+		c.sum, c.Verified, c.after = 0, c.offset, c.line
+		return nil
+	case len(text) > 0:
+		c.sum = crc32.Update(c.sum, castagnoli, text)
+		c.rest = text
+		return nil
+	case c.Verified > 0 && c.offset > c.Verified:
+		return fmt.Errorf("after line %d: %w", c.after, ErrNone)
+	}
+	return err
+}
+
+// IsTorn reports whether the end of a file can be what a killed process wrote of a
+// change: a part of its line, or the line and a part of its checksum.
+func IsTorn(tail []byte) bool {
+	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
+	switch {
+	case !complete:
+		return true
+	case bytes.Contains(checksum, []byte("\n")) || len(checksum) >= lineLength:
+		return false
+	}
+	return !bytes.Contains(line, []byte(`{"crc32c":"`))
+}

@@ -1,0 +1,119 @@
+package platform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/suggest"
+)
+
+// decode reads one JSON object into s. It decodes record by record, so an error
+// names the record. An unknown field is an error: to ignore it could lose data.
+// It returns io.EOF if there is no further object.
+func (s *state) decode(d *json.Decoder) error {
+	start, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if start != json.Delim('{') {
+		return errors.New("want an object, not " + describe(start))
+	}
+	fields := fieldsByName(reflect.ValueOf(s).Elem())
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return unexpected(err)
+		}
+		name, _ := key.(string)
+		field, known := fields[name]
+		if !known {
+			return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Collect(maps.Keys(fields))))
+		}
+		if err := decodeField(d, field); err != nil {
+			return fmt.Errorf("%s%w", name, err)
+		}
+	}
+	_, err = d.Token()
+	return unexpected(err)
+}
+
+// fieldsByName returns the settable fields of a struct, including those of embedded
+// structs, by their names in JSON.
+func fieldsByName(v reflect.Value) map[string]reflect.Value {
+	fields := map[string]reflect.Value{}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			fields[name] = v.FieldByIndex(f.Index)
+		}
+	}
+	return fields
+}
+
+func decodeField(d *json.Decoder, field reflect.Value) error {
+	if field.Kind() != reflect.Slice {
+		return placed(": ", decodeInto(d, field.Addr()))
+	}
+	start, err := d.Token()
+	switch {
+	case err != nil:
+		return placed(": ", unexpected(err))
+	case start == nil: // null
+		return nil
+	case start != json.Delim('['):
+		return errors.New(": want an array, not " + describe(start))
+	}
+	field.SetZero()
+	for d.More() {
+		record := reflect.New(field.Type().Elem())
+		if err := decodeInto(d, record); err != nil {
+			return placed(fmt.Sprintf("[%d]: ", field.Len()), err)
+		}
+		field.Set(reflect.Append(field, record.Elem()))
+	}
+	_, err = d.Token()
+	return placed(": ", unexpected(err))
+}
+
+func decodeInto(d *json.Decoder, into reflect.Value) error {
+	return problem.Plainly(problem.Unknown(unexpected(d.Decode(into.Interface())), into.Elem().Interface()))
+}
+
+// describe returns what JSON calls the value that a token begins.
+func describe(start json.Token) string {
+	switch start.(type) {
+	case json.Delim:
+		if start == json.Delim('[') {
+			return "an array"
+		}
+		return "an object"
+	case string:
+		return "a string"
+	case float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	}
+	return "null"
+}
+
+func placed(place string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s%w", place, err)
+}
+
+// unexpected returns err, or io.ErrUnexpectedEOF for io.EOF within an object.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
