@@ -26,7 +26,7 @@ func (c *Control) stateRoutes() section {
 					"contain fault rules and the log of requests. It is the state at one moment, and blocks nothing while it is sent."),
 			handle("PUT state", rawBody(upload(c.Restore, "mockserver: restore: ")),
 				"Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its first object. "+
-					"An invalid one changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
+					"An invalid one, such as one with an unknown field or a wrong checksum, changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
 					"log of requests stay.").try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noBody(oneOrAll(c.ClearAccount, c.Clear)),
 				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
