@@ -17,9 +17,9 @@ import (
 	"io"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 const lineLength = len(`{"crc32c":"00000000"}` + "\n")
+
+func update(sum uint32, b []byte) uint32 { return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b) }
 
 func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
 
@@ -36,7 +36,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 func (c *Writer) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
 	c.Bytes += int64(n)
-	c.sum = crc32.Update(c.sum, castagnoli, b[:n])
+	c.sum = update(c.sum, b[:n])
 	return n, err
 }
 
@@ -103,7 +103,7 @@ func (c *Reader) next() error {
 		c.sum, c.Verified, c.after = 0, c.offset, c.line
 		return nil
 	case len(text) > 0:
-		c.sum = crc32.Update(c.sum, castagnoli, text)
+		c.sum = update(c.sum, text)
 		c.rest = text
 		return nil
 	case c.Verified > 0 && c.offset > c.Verified:
