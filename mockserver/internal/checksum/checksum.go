@@ -19,7 +19,9 @@ import (
 
 const lineLength = len(`{"crc32c":"00000000"}` + "\n")
 
-func update(sum uint32, b []byte) uint32 { return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b) }
+func update(sum uint32, b []byte) uint32 {
+	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b)
+}
 
 func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
 
