@@ -88,8 +88,7 @@ func TestAdvanceToTheMoment(t *testing.T) {
 	}
 }
 
-// What becomes due happens in order, whatever it is, and has happened when time
-// goes on.
+// What becomes due happens in order, whatever it is, and has happened when time goes on.
 func TestAdvanceInOrder(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -133,8 +132,7 @@ func TestAdvanceInOrder(t *testing.T) {
 	}
 }
 
-// What waits for a rate limit when the clock is set back goes at once, and a drain
-// does not wait for it.
+// What waits for a rate limit when the clock is set back goes at once, and a drain does not wait for it.
 func TestSetBackWhileRateLimited(t *testing.T) {
 	h := &hookServer{}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
@@ -476,8 +474,7 @@ func TestLookupLimit(t *testing.T) {
 	}
 }
 
-// What the console looks up is neither limited nor counted: the application's
-// own next lookup is answered.
+// What the console looks up is neither limited nor counted: the application's own next lookup is answered.
 func TestLookupLimitOfTheConsole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})

@@ -220,8 +220,7 @@ func TestControlEmpty(t *testing.T) {
 	for _, c := range info.Categories {
 		categories = append(categories, strings.TrimPrefix(c.Category, "bounce_"))
 	}
-	if got, want := strings.Join(slices.Sorted(slices.Values(categories)),
-		" "), "ac ar cr df fm hb mb sb tr"; got != want {
+	if got, want := strings.Join(slices.Sorted(slices.Values(categories)), " "), "ac ar cr df fm hb mb sb tr"; got != want {
 		t.Errorf("its bounce categories are %s, want %s", got, want)
 	}
 }
@@ -241,20 +240,14 @@ func TestControlRecords(t *testing.T) {
 			path:   "/_mock/outbox/" + c.email,
 			status: 200, contains: []string{`"html":`, `"headers":[{`, `"links":[]`, `"event":"Email.Bounced"`},
 		},
-		{
-			path:   "/_mock/outbox/" + c.email + "/source",
-			status: 200, contains: []string{"Subject: Hello\n", "MIME-Version: 1.0"},
-		},
+		{path: "/_mock/outbox/" + c.email + "/source", status: 200, contains: []string{"Subject: Hello\n", "MIME-Version: 1.0"}},
 		{
 			path:     "/_mock/deliveries/dlv-1",
 			status:   200,
 			contains: []string{`"secret":"`, `"hash_function":"sha256"`, `"state":"delivered"`, `"max_attempts":8`, `"body":"{`},
 		},
 		{path: "/_mock/deliveries/dlv-1/body", status: 200, contains: []string{`{"id":"`}},
-		{
-			path:   "/_mock/events/evt-2",
-			status: 200, contains: []string{`"deliveries":["dlv-1"]`, `"message_id":"` + c.email},
-		},
+		{path: "/_mock/events/evt-2", status: 200, contains: []string{`"deliveries":["dlv-1"]`, `"message_id":"` + c.email}},
 		{
 			path:   "/_mock/requests/" + requests[0]["id"].(string),
 			status: 200,
@@ -431,10 +424,7 @@ func TestControlSend(t *testing.T) {
 			want: "[body webhook_id]",
 		},
 		{name: "no secret", body: `{"url":"http://app.test/","body":{}}`, status: 422, want: "[body secret]"},
-		{
-			name: "a blank secret",
-			body: `{"url":"http://app.test/","secret":" ","body":{}}`, status: 422, want: "[body secret]",
-		},
+		{name: "a blank secret", body: `{"url":"http://app.test/","secret":" ","body":{}}`, status: 422, want: "[body secret]"},
 		{
 			name: "an unknown function",
 			body: `{"url":"http://app.test/","secret":"s","hash_function":"md5","body":{}}`, status: 422,
@@ -494,8 +484,7 @@ func TestControlBodies(t *testing.T) {
 
 func TestControlWithoutSlash(t *testing.T) {
 	w := httptest.NewRecorder()
-	newProbe(t, mockserver.Config{}).ServeHTTP(w,
-		httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
+	newProbe(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
 	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
 		t.Errorf("%d to %s, want 308 to /_mock/?token=x", w.Code, to)
 	}
@@ -516,8 +505,7 @@ func TestControlConsole(t *testing.T) {
 	}
 }
 
-// A browser that asks for the root is led to the console, if there is one; a
-// program gets the API's answer.
+// A browser that asks for the root is led to the console, if there is one; a program gets the API's answer.
 func TestRootLeadsToTheConsole(t *testing.T) {
 	for name, tt := range map[string]struct {
 		console http.Handler

@@ -87,8 +87,7 @@ func TestControlRendersInert(t *testing.T) {
 	}
 }
 
-// FuzzControl asks the control routes for anything: no panic, and no answer but
-// the one that an error has.
+// FuzzControl asks the control routes for anything: no panic, and no answer but the one that an error has.
 func FuzzControl(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"GET", "outbox?search=a&limit=2&before=x", ""},
@@ -137,9 +136,8 @@ func validMethod(s string) bool {
 // command is an example of the manual.
 var command = regexp.MustCompile(`(?m)^curl(?: -X ([A-Z]+))? "\$MOCK/([^"]*)"(?: --json '(.*)')?$`)
 
-// TestManualExamples makes every example of docs/control-api.md, each in a world
-// of its own, and holds what is answered against /_mock/openapi.json: no member
-// is missing there, or too many.
+// TestManualExamples makes every example of docs/control-api.md, each in a world of its own, and holds what is answered
+// against /_mock/openapi.json: no member is missing there, or too many.
 func TestManualExamples(t *testing.T) {
 	manual, err := os.ReadFile(filepath.Join("..", "docs", "control-api.md"))
 	if err != nil {

@@ -53,8 +53,7 @@ func (h *hookServer) since(start time.Time) []time.Duration {
 	return out
 }
 
-// TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what
-// an int has on some machines.
+// TestRateLimitBeyondInt takes a limit that 32 bits do not hold, which is what an int has on some machines.
 func TestRateLimitBeyondInt(t *testing.T) {
 	h := &hookServer{}
 	p := newProbe(t, mockserver.Config{Targets: h.targets()})
@@ -199,8 +198,7 @@ func TestCloseInFlight(t *testing.T) {
 	})
 }
 
-// Drain has nothing to wait for once the server is closed: what is left is lost,
-// and it says so at once.
+// Drain has nothing to wait for once the server is closed: what is left is lost, and it says so at once.
 func TestDrainOfAClosedServer(t *testing.T) {
 	for name, start := range map[string]func(func()){
 		"closed before": func(closeIt func()) { closeIt() },

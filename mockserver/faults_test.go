@@ -45,8 +45,7 @@ func onEachTransport(t *testing.T, test func(p faultyPlatform)) {
 	t.Run("socket", func(t *testing.T) {
 		srv := mockserver.Start(mockserver.Config{FaultSeed: 7})
 		t.Cleanup(srv.Close)
-		// A connection of its own for each request: net/http repeats a GET when
-		// a connection that it kept is lost.
+		// A connection of its own for each request: net/http repeats a GET when a connection that it kept is lost.
 		transport := &http.Transport{DisableKeepAlives: true}
 		test(faultyPlatform{t, srv, noRedirects(transport)})
 	})
@@ -227,8 +226,7 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
-// The log has what the client got: of an answer that a fault took the place of,
-// nothing.
+// The log has what the client got: of an answer that a fault took the place of, nothing.
 func TestFaultLogsWhatTheClientGot(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -377,8 +375,7 @@ func TestFaultSwitchAndRemove(t *testing.T) {
 	}
 }
 
-// The same seed and the same requests give the same faults, whatever other
-// rules there are.
+// The same seed and the same requests give the same faults, whatever other rules there are.
 func TestFaultSeed(t *testing.T) {
 	srv := mockserver.New(mockserver.Config{FaultSeed: 42})
 	defer srv.Close()
@@ -458,8 +455,7 @@ func (m *misdelivered) all() ([]string, []time.Duration) {
 	return slices.Clone(m.got), slices.Clone(m.at)
 }
 
-// misdeliver adds three contacts, which are three deliveries, with faults in
-// the way, and returns which arrived when.
+// misdeliver adds three contacts, which are three deliveries, with faults in the way, and returns which arrived when.
 func misdeliver(t *testing.T, faults ...mockserver.Fault) (*mockserver.Server, []string, []time.Duration) {
 	t.Helper()
 	begin := time.Now()

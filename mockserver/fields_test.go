@@ -316,10 +316,7 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for _, tt := range []struct{ path, want string }{
-		{
-			path: contacts + "?sort=email",
-			want: "want field:asc or field:desc. The field is id, email, status or subscribed_on",
-		},
+		{path: contacts + "?sort=email", want: "want field:asc or field:desc. The field is id, email, status or subscribed_on"},
 		{
 			path: contacts + "?filter=custom:1",
 			want: "want field:value. The field is status, email, tag or interest. The value is everything after the first colon",
@@ -334,8 +331,7 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 	}
 }
 
-// Without the validation, entries are held against less, but what cannot be read
-// is still reported by its index.
+// Without the validation, entries are held against less, but what cannot be read is still reported by its index.
 func TestImportWithoutValidation(t *testing.T) {
 	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	path := p.list() + "/contacts/import"

@@ -124,16 +124,13 @@ func compare(t *testing.T, want, got []byte) {
 	}
 }
 
-// What a follower wrote is the state as it was when it wrote last, whatever
-// happened: after each of some hundred steps of users, recipients, campaigns and
-// deliveries, a platform that reads it is like one that reads a snapshot.
+// What a follower wrote is the state as it was when it wrote last, whatever happened: after each of some hundred steps
+// of users, recipients, campaigns and deliveries, a platform that reads it is like one that reads a snapshot.
 func TestFollow(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newProbe(t, mockserver.Config{
-					RecordEvents: true, Targets: lingering(), SkipValidation: true,
-				})
+				p := newProbe(t, mockserver.Config{RecordEvents: true, Targets: lingering(), SkipValidation: true})
 				d := &dice{probe: p, random: rand.New(rand.NewPCG(seed, 0))}
 				f := p.Follow()
 				defer f.Close()

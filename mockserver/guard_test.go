@@ -12,8 +12,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// askControl makes a request over the network, with header fields as
-// "Name: value", and follows no redirect.
+// askControl makes a request over the network, with header fields as "Name: value", and follows no redirect.
 func askControl(t *testing.T, method, url string, header ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -54,10 +53,7 @@ func TestControlOnLoopback(t *testing.T) {
 		{name: "localhost", method: "GET", header: []string{"Host: localhost:" + port}, want: 200},
 		{name: "IPv6", method: "GET", header: []string{"Host: [::1]:" + port}, want: 200},
 		{name: "another loopback address", method: "GET", header: []string{"Host: 127.9.9.9"}, want: 200},
-		{
-			name:   "a name that was made to point here",
-			method: "GET", header: []string{"Host: rebound.example:" + port}, want: 403,
-		},
+		{name: "a name that was made to point here", method: "GET", header: []string{"Host: rebound.example:" + port}, want: 403},
 		{
 			name:   "a name that begins like a loopback address",
 			method: "GET", header: []string{"Host: 127.0.0.1.example"}, want: 403,
@@ -100,8 +96,7 @@ func TestControlOnLoopback(t *testing.T) {
 	}
 }
 
-// A page whose name was made to point here does not get at the API either,
-// whose default token everybody knows.
+// A page whose name was made to point here does not get at the API either, whose default token everybody knows.
 func TestAPIOnLoopback(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	t.Cleanup(srv.Close)
@@ -155,10 +150,7 @@ func TestControlOffLoopback(t *testing.T) {
 		{name: "no token", method: "GET", path: "/_mock/info", want: 401},
 		{name: "no token for what does not exist", method: "GET", path: "/_mock/nothing", want: 401},
 		{name: "no token for the stream", method: "GET", path: "/_mock/stream", want: 401},
-		{
-			name:   "a wrong token",
-			method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer wrong"}, want: 401,
-		},
+		{name: "a wrong token", method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer wrong"}, want: 401},
 		{name: "an empty token", method: "GET", path: "/_mock/info", header: []string{"Authorization: Bearer "}, want: 401},
 		{
 			name:   "a token",
@@ -183,10 +175,7 @@ func TestControlOffLoopback(t *testing.T) {
 			method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=key%26of%3Dthe+owner"},
 			want: 200,
 		},
-		{
-			name:   "a wrong cookie",
-			method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=wrong"}, want: 401,
-		},
+		{name: "a wrong cookie", method: "GET", path: "/_mock/info", header: []string{"Cookie: mock_token=wrong"}, want: 401},
 		{
 			name:   "a cookie sent by another site",
 			method: "DELETE", path: "/_mock/faults",
@@ -223,8 +212,7 @@ func TestControlTokenLink(t *testing.T) {
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {
 		t.Errorf("the cookie is %v, want HttpOnly, SameSite=Strict, for /_mock/", cookie)
 	}
-	if res, body := askControl(t, "GET", url+"/_mock/info",
-		"Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
+	if res, body := askControl(t, "GET", url+"/_mock/info", "Cookie: "+cookie.Name+"="+cookie.Value); res.StatusCode != 200 {
 		t.Errorf("with the cookie: %d %s, want 200", res.StatusCode, body)
 	}
 }

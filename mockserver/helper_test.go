@@ -24,8 +24,7 @@ type probe struct {
 	token string
 }
 
-// newProbe makes a server in process. Whatever breaks the API's document
-// fails the test.
+// newProbe makes a server in process. Whatever breaks the API's document fails the test.
 func newProbe(t testing.TB, cfg mockserver.Config) probe {
 	t.Helper()
 	if cfg.OnViolation == nil {

@@ -235,8 +235,7 @@ func TestRecipientErrors(t *testing.T) {
 	}
 }
 
-// Who left by the email of one workflow, or could not be reached, is not sent that
-// of the next.
+// Who left by the email of one workflow, or could not be reached, is not sent that of the next.
 func TestMagicRecipientsOfWorkflows(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	list := p.list()

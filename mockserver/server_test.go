@@ -13,8 +13,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestSkipValidation finds the same mistakes without the document, as far as
-// handlers look themselves.
+// TestSkipValidation finds the same mistakes without the document, as far as handlers look themselves.
 func TestSkipValidation(t *testing.T) {
 	p := newProbe(t, mockserver.Config{SkipValidation: true})
 	list := p.list()
@@ -48,8 +47,7 @@ func TestUnknownHashFunction(t *testing.T) {
 	mockserver.New(mockserver.Config{HashFunction: "md5"}).Close()
 }
 
-// A path that would mean another one if it were cleaned is none, and nobody is led
-// from it to the other.
+// A path that would mean another one if it were cleaned is none, and nobody is led from it to the other.
 func TestPathsAsTheyAre(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, path := range []string{"//lists", "/lists/../lists", "/./lists", "/lists/.", "/lists/1/contacts/.."} {
@@ -63,8 +61,7 @@ func TestPathsAsTheyAre(t *testing.T) {
 	}
 }
 
-// A query that cannot be read is a mistake: without it, everything would be asked
-// for.
+// A query that cannot be read is a mistake: without it, everything would be asked for.
 func TestMalformedQuery(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	for _, query := range []string{"page=%zz", "page=1;per_page=2"} {

@@ -74,8 +74,7 @@ func populated(t *testing.T, cfg mockserver.Config) probe {
 	return p
 }
 
-// A snapshot holds everything: what is restored from it has the same snapshot,
-// and answers the same.
+// A snapshot holds everything: what is restored from it has the same snapshot, and answers the same.
 func TestSnapshotRoundTrip(t *testing.T) {
 	receiver := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	targets := map[string]http.Handler{"app.test": receiver}
@@ -244,8 +243,7 @@ func TestSnapshotAmidAnAttempt(t *testing.T) {
 	})
 }
 
-// What goes to no webhook and is under way at a snapshot has failed after a
-// restore, and says why.
+// What goes to no webhook and is under way at a snapshot has failed after a restore, and says why.
 func TestSnapshotOfDeliveriesToNoWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{Targets: slow(), DeliveryConcurrency: 1})
@@ -311,8 +309,7 @@ func TestSnapshotKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// A campaign that is scheduled for later is sent after a restore; so is the
-// rest of one that was under way.
+// A campaign that is scheduled for later is sent after a restore; so is the rest of one that was under way.
 func TestSnapshotResumesCampaigns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
@@ -552,8 +549,7 @@ func TestRestoreMistakesOfChanges(t *testing.T) {
 	}
 }
 
-// FuzzRestore restores what is hardly a snapshot, and lets everything happen to
-// what comes of it.
+// FuzzRestore restores what is hardly a snapshot, and lets everything happen to what comes of it.
 func FuzzRestore(f *testing.F) {
 	f.Add(`{"version":4}`)
 	f.Add(

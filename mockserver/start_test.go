@@ -74,8 +74,7 @@ func (p probe) nothingLeft(t *testing.T) {
 	}
 }
 
-// A reset goes back to the start, as often as there are tests: the same ids,
-// secrets and tokens.
+// A reset goes back to the start, as often as there are tests: the same ids, secrets and tokens.
 func TestResetGoesBackToTheStart(t *testing.T) {
 	p, start := started(t)
 	for i, reset := range []func(){p.Reset, func() { p.must("POST", "/_mock/reset", nil) }} {
@@ -151,8 +150,7 @@ func TestRevokeTokenRoute(t *testing.T) {
 	}
 }
 
-// neighbours returns a server with two accounts, in both of which a test has made
-// a mess since the start.
+// neighbours returns a server with two accounts, in both of which a test has made a mess since the start.
 func neighbours(t *testing.T) probe {
 	t.Helper()
 	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
@@ -207,8 +205,7 @@ func TestResetOfAnAccount(t *testing.T) {
 	}
 }
 
-// onlyAccount1 holds that the journals are of account 1 alone, and that what
-// follows has ids of its own.
+// onlyAccount1 holds that the journals are of account 1 alone, and that what follows has ids of its own.
 func (p probe) onlyAccount1(t *testing.T) {
 	t.Helper()
 	for _, m := range p.Outbox() {
@@ -281,8 +278,7 @@ func TestResetOfNoAccount(t *testing.T) {
 	}
 }
 
-// After everything was forgotten, ids begin anew: an account of the start may find
-// that another one has its ids.
+// After everything was forgotten, ids begin anew: an account of the start may find that another one has its ids.
 func TestResetOfAnAccountWhoseIDsAreTaken(t *testing.T) {
 	p := neighbours(t)
 	p.Clear()

@@ -16,8 +16,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// An application that works in the background is waited for, and nobody polls:
-// time passes only as far as it has to.
+// An application that works in the background is waited for, and nobody polls: time passes only as far as it has to.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{})
@@ -218,8 +217,7 @@ func TestHTTPClient(t *testing.T) {
 	}
 }
 
-// Whatever a list shows can be waited for, by the filters of the list, and is
-// answered whole.
+// Whatever a list shows can be waited for, by the filters of the list, and is answered whole.
 func TestWaitRoute(t *testing.T) {
 	tests := []struct {
 		name, body string

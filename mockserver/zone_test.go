@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 // timestamp is a field of a snapshot whose value is a time in UTC.
 var timestamp = regexp.MustCompile(`(": ")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"`)
 
-// local returns the start of a text that is a local time, as RFC 3339 or as an
-// email's Date, or "".
+// local returns the start of a text that is a local time, as RFC 3339 or as an email's Date, or "".
 func local(text string) string {
 	for _, offset := range []string{offset, strings.Replace(offset, ":", "", 1)} {
 		if before, _, found := strings.Cut(text, offset); found {
@@ -38,8 +37,7 @@ func local(text string) string {
 	return ""
 }
 
-// localTimes returns the places of the times in a value that are not in UTC, and
-// counts all times that it finds.
+// localTimes returns the places of the times in a value that are not in UTC, and counts all times that it finds.
 func localTimes(v reflect.Value, place string, count *int) (out []string) {
 	if v.Type() == reflect.TypeFor[time.Time]() {
 		*count++
@@ -108,8 +106,7 @@ func (p probe) wantUTC(when string) {
 	}
 }
 
-// All times of the platform are in UTC, whatever the zone of the times that a
-// program gives it.
+// All times of the platform are in UTC, whatever the zone of the times that a program gives it.
 func TestTimesAreUTC(t *testing.T) {
 	p := waiting(t)
 	p.wantUTC("waiting")

@@ -120,8 +120,7 @@ func isResource(v map[string]any) bool {
 	return slices.ContainsFunc(ids(), func(id string) bool { _, ok := v[id]; return ok })
 }
 
-// item respells one resource. kind is where it comes from: that of a tag
-// shows in nothing else.
+// item respells one resource. kind is where it comes from: that of a tag shows in nothing else.
 func item(kind string, v map[string]any) {
 	for _, id := range ids() {
 		if _, taken := v["id"]; !taken && strings.HasSuffix(id, "_id") {

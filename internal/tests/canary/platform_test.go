@@ -38,17 +38,14 @@ func TestPlatformAnswers(t *testing.T) {
 	w := newWatch(t)
 	srv := newPlatform(t, w)
 	for name, r := range map[string]struct{ method, path, token, body string }{
-		"unknown token": {method: "GET", path: "/lists", token: canaryPassword},
-		"token twice":   {method: "GET", path: "/lists", token: canaryToken + " " + canaryToken},
-		"unknown list":  {method: "GET", path: "/lists/9", token: canaryToken},
-		"unknown path":  {method: "GET", path: "/nothing", token: canaryToken},
-		"wrong method":  {method: "PUT", path: "/lists", token: canaryToken},
-		"malformed":     {method: "POST", path: "/lists", token: canaryToken, body: "{"},
-		"wrong type":    {method: "POST", path: "/lists", token: canaryToken, body: `{"name":1}`},
-		"bad webhook": {
-			method: "POST",
-			path:   "/webhooks", token: canaryToken, body: `{"url":"hook","events":["Email.Bounced"]}`,
-		},
+		"unknown token":   {method: "GET", path: "/lists", token: canaryPassword},
+		"token twice":     {method: "GET", path: "/lists", token: canaryToken + " " + canaryToken},
+		"unknown list":    {method: "GET", path: "/lists/9", token: canaryToken},
+		"unknown path":    {method: "GET", path: "/nothing", token: canaryToken},
+		"wrong method":    {method: "PUT", path: "/lists", token: canaryToken},
+		"malformed":       {method: "POST", path: "/lists", token: canaryToken, body: "{"},
+		"wrong type":      {method: "POST", path: "/lists", token: canaryToken, body: `{"name":1}`},
+		"bad webhook":     {method: "POST", path: "/webhooks", token: canaryToken, body: `{"url":"hook","events":["Email.Bounced"]}`},
 		"unknown webhook": {method: "GET", path: "/webhooks/9", token: canaryToken},
 		"unknown control": {method: "GET", path: "/_mock/nothing", token: canaryToken},
 		"bad fault":       {method: "POST", path: "/_mock/faults", token: canaryToken, body: `{"action":"explode"}`},
@@ -63,9 +60,8 @@ func TestPlatformAnswers(t *testing.T) {
 	w.show("the server", srv)
 }
 
-// TestPlatformDumps looks for the token in all that the platform tells of
-// itself. A webhook's secret is in some of it: snapshots restore it, and
-// the console computes signatures with it.
+// TestPlatformDumps looks for the token in all that the platform tells of itself. A webhook's secret is in some of it:
+// snapshots restore it, and the console computes signatures with it.
 func TestPlatformDumps(t *testing.T) {
 	w := newWatch(t)
 	srv := newPlatform(t, w)

@@ -20,8 +20,7 @@ const (
 	redelive = 20 * time.Millisecond // the platform waits a second, and then longer
 )
 
-// delivery delivers events as the platform does: again and again, until it is
-// told that one was handled.
+// delivery delivers events as the platform does: again and again, until it is told that one was handled.
 type delivery struct {
 	run    string   // begins all ids
 	events int      // how many there are

@@ -20,8 +20,7 @@ type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// looker looks an email up from the line "go" until the input ends. Then it
-// prints how many lookups failed.
+// looker looks an email up from the line "go" until the input ends. Then it prints how many lookups failed.
 func looker(args []string) error {
 	f := flag.NewFlagSet("looker", flag.ExitOnError)
 	name := f.String("name", "", "told to the platform")

@@ -207,8 +207,7 @@ func killHolder(ctx context.Context, s *stage) (took time.Duration, err error) {
 	return at[held].at.Sub(killed), nil
 }
 
-// redisRestarts has processes look up while Redis is killed, away for two
-// seconds, and empty when it comes back.
+// redisRestarts has processes look up while Redis is killed, away for two seconds, and empty when it comes back.
 func redisRestarts(ctx context.Context, s *stage) (_ []figure, err error) {
 	c, err := gather(ctx, s, 3, 2)
 	if err != nil {

@@ -58,8 +58,7 @@ func value(t *testing.T, figures []figure, name string) figure {
 	return figure{}
 }
 
-// TestLossIsSeen: a store that loses events is found out, one that does not is
-// not.
+// TestLossIsSeen: a store that loses events is found out, one that does not is not.
 func TestLossIsSeen(t *testing.T) {
 	s := newStage(t)
 	replace := func(_ context.Context, r *receivers) error { return r.replace() }
@@ -77,8 +76,7 @@ func TestLossIsSeen(t *testing.T) {
 	}
 }
 
-// TestRepetitionIsSeen: a memory is not shared, so that what comes twice is
-// handled twice.
+// TestRepetitionIsSeen: a memory is not shared, so that what comes twice is handled twice.
 func TestRepetitionIsSeen(t *testing.T) {
 	s := newStage(t)
 	nobody := func(context.Context, *receivers) error { return nil }
@@ -151,8 +149,7 @@ func open0755(t *testing.T) string {
 	return dir
 }
 
-// TestFullRedis: with noeviction a Redis without room is an error, and what it
-// has said to remember it does.
+// TestFullRedis: with noeviction a Redis without room is an error, and what it has said to remember it does.
 func TestFullRedis(t *testing.T) {
 	full, err := servers.StartRedis(t.Context(), "--maxmemory", "3mb")
 	if err != nil {

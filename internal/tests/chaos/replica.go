@@ -75,8 +75,7 @@ func open(ctx context.Context, what, redisAddr, postgresURL string, lease time.D
 	return store{}, fmt.Errorf("no store %q", what)
 }
 
-// careless takes what it is asked for as handled before it is: a store that
-// loses events, to see that this is seen.
+// careless takes what it is asked for as handled before it is: a store that loses events, to see that this is seen.
 type careless struct{ rdb *redis.Client }
 
 func (c careless) Do(ctx context.Context, key string, fn func(context.Context) error) (bool, error) {

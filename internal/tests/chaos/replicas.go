@@ -111,8 +111,7 @@ func (g siege) run(ctx context.Context, s *stage) (_ []figure, err error) {
 	return g.count(ctx, s, file, d)
 }
 
-// attack kills at even intervals of what was delivered, so that all of it happens
-// in the middle.
+// attack kills at even intervals of what was delivered, so that all of it happens in the middle.
 func (g siege) attack(ctx context.Context, d *delivery, r *receivers) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

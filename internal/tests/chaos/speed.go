@@ -45,8 +45,7 @@ func threeReplicas(ctx context.Context, s *stage) ([]figure, error) {
 	return race(ctx, s, 3, shared, 3, 6000)
 }
 
-// race lets them run by turns, and takes the best round of each: noise only
-// slows.
+// race lets them run by turns, and takes the best round of each: noise only slows.
 func race(ctx context.Context, s *stage, replicas int, all []contender, rounds, events int) ([]figure, error) {
 	db, err := pgx.Connect(ctx, s.db.URL())
 	if err != nil {

@@ -18,8 +18,7 @@ func TestOpenedAndClicked(t *testing.T) {
 		l.fires("Email.Opened")
 	}))
 	t.Run("Email.Clicked", inLab(func(l *lab) {
-		proves(l, "events/Email.Clicked", "decision/29", "decision/30/Email.Clicked", "decision/30/ids",
-			"decision/30/times")
+		proves(l, "events/Email.Clicked", "decision/29", "decision/30/Email.Clicked", "decision/30/ids", "decision/30/times")
 		l.listen("Email.Clicked")
 		s := l.sendByCampaign()
 		l.click(s.id, "https://shop.example/?a=1&b=2")
@@ -47,8 +46,7 @@ func TestOpenedAndClicked(t *testing.T) {
 
 func TestAddedAndUnsubscribed(t *testing.T) {
 	t.Run("Contact.Added", inLab(func(l *lab) {
-		proves(l, "events/Contact.Added", "decision/29", "decision/30/Contact.Added", "decision/30/ids",
-			"decision/30/times")
+		proves(l, "events/Contact.Added", "decision/29", "decision/30/Contact.Added", "decision/30/ids", "decision/30/times")
 		l.listen("Contact.Added")
 		list := l.list()
 		contact := l.contact(list, ada)

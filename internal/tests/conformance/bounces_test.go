@@ -42,32 +42,16 @@ var bouncedCells = []struct {
 		workflow: `{"trigger":{"id":"<integer>","name":"Welcome"}}`,
 		campaign: nothing, transactional: nothing, emailAPI: nothing,
 	},
-	{
-		key:      "contact",
-		campaign: noStatus, workflow: noStatus, transactional: `{"email":"ada@example.org"}`, emailAPI: listContact,
-	},
+	{key: "contact", campaign: noStatus, workflow: noStatus, transactional: `{"email":"ada@example.org"}`, emailAPI: listContact},
 	{
 		key:      "list",
 		campaign: `{"id":$list,"name":"News"}`, workflow: `{"id":$list,"name":null}`,
 		transactional: noList, emailAPI: `{"id":$list,"name":"News"}`,
 	},
-	{
-		key:      "segment",
-		campaign: noSegment, workflow: noSegment, transactional: noSegment, emailAPI: nothing,
-	},
-	{
-		key:      "context",
-		campaign: noContext, workflow: noContext, transactional: noContext, emailAPI: nothing,
-	},
-	{
-		key:           "transactional_email",
-		transactional: legacyEmail,
-		campaign:      nothing, workflow: nothing, emailAPI: nothing,
-	},
-	{
-		key:      "event_time",
-		campaign: nothing, workflow: nothing, transactional: nothing, emailAPI: `"<unix>"`,
-	},
+	{key: "segment", campaign: noSegment, workflow: noSegment, transactional: noSegment, emailAPI: nothing},
+	{key: "context", campaign: noContext, workflow: noContext, transactional: noContext, emailAPI: nothing},
+	{key: "transactional_email", transactional: legacyEmail, campaign: nothing, workflow: nothing, emailAPI: nothing},
+	{key: "event_time", campaign: nothing, workflow: nothing, transactional: nothing, emailAPI: `"<unix>"`},
 	{
 		key:           "email",
 		transactional: `"ada@example.org"`, // of the flat copy

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// complaints are the ways of sending, with the data of Email.ReportedAsSpam and
-// the pieces that it proves.
+// complaints are the ways of sending, with the data of Email.ReportedAsSpam and the pieces that it proves.
 var complaints = []struct {
 	name   string
 	send   func(l *lab) sent

@@ -253,21 +253,13 @@ func TestMergeTags(t *testing.T) {
 			subject: "{{city}}", text: "{{city}}",
 			want: "Paris||Paris",
 		},
-		{
-			name: "unknown is empty", piece: "decision/25/unknown",
-			subject: "a{{x}}b", text: "a{{x}}{{y}}b",
-			want: "ab||ab",
-		},
+		{name: "unknown is empty", piece: "decision/25/unknown", subject: "a{{x}}b", text: "a{{x}}{{y}}b", want: "ab||ab"},
 		{
 			name: "escaped in HTML alone", piece: "decision/25/escaping",
 			subject: "{{mark}}", html: "<p title=\"{{mark}}\">{{mark}}</p>", text: "{{mark}}",
 			want: mark + `|<p title="&lt;b&gt;&#34;&amp;&#39;">&lt;b&gt;&#34;&amp;&#39;</p>|` + mark,
 		},
-		{
-			name: "with spaces", piece: "service/merge-tags",
-			subject: "{{ name }}", text: "{{  name}}",
-			want: "Ada||Ada",
-		},
+		{name: "with spaces", piece: "service/merge-tags", subject: "{{ name }}", text: "{{  name}}", want: "Ada||Ada"},
 		{
 			name: "values are not merged again", piece: "decision/25/values",
 			subject: "{{tag}}", text: "{{tag}}",

@@ -34,8 +34,7 @@ func (l *lab) contact(list int64, email string) int64 {
 	return l.post(f("/lists/%d/contacts", list), f(`{"email":%q}`, email)).ok().int("id")
 }
 
-// member puts an address on a list and brings it to the status, by what the
-// specification says leads there.
+// member puts an address on a list and brings it to the status, by what the specification says leads there.
 func (l *lab) member(list int64, email, status string) int64 {
 	l.Helper()
 	if status == "pending" {
@@ -223,8 +222,7 @@ func (l *lab) recipients() string {
 	return strings.Join(to, " ")
 }
 
-// lookUp looks an email up as soon as the limit allows, and wants the answer to
-// match the pattern.
+// lookUp looks an email up as soon as the limit allows, and wants the answer to match the pattern.
 func (l *lab) lookUp(id, pattern string) {
 	l.Helper()
 	time.Sleep(time.Second)

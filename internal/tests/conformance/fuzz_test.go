@@ -18,9 +18,8 @@ var pathParameter = regexp.MustCompile(`\{\w+\}`)
 var existing = strings.NewReplacer(`"list_id":81`, `"list_id":1`, `90210,90211`, `2`, `"template_id":4711`,
 	`"template_id":3`)
 
-// FuzzAPI sends anything to every route of a platform that has a resource of
-// each kind, with and without validation of requests. Every answer keeps to the
-// document, and none is a 500.
+// FuzzAPI sends anything to every route of a platform that has a resource of each kind, with and without validation of
+// requests. Every answer keeps to the document, and none is a 500.
 func FuzzAPI(f *testing.F) {
 	routes := routes(f)
 	for n, r := range routes {

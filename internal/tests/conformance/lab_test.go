@@ -48,8 +48,7 @@ type lab struct {
 	suppressed int // how many addresses suppress has suppressed
 }
 
-// inLab makes a test of one that needs a lab, in a bubble in which time passes
-// as soon as everybody waits for it.
+// inLab makes a test of one that needs a lab, in a bubble in which time passes as soon as everybody waits for it.
 func inLab(test func(l *lab), configure ...func(*mockserver.Config)) func(*testing.T) {
 	return func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(newLab(t, configure...)) })
@@ -165,8 +164,7 @@ func (a reply) ok() reply {
 	return a
 }
 
-// problem wants an error with a detail of that type at that place, the names
-// separated by dots.
+// problem wants an error with a detail of that type at that place, the names separated by dots.
 func (a reply) problem(status int, kind, loc string) reply {
 	a.l.Helper()
 	a.is(status, `{"detail":"<array>"}`)

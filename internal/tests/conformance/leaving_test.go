@@ -218,8 +218,7 @@ func (l *lab) unsubscribeLink(m mockserver.Message) string {
 	return ""
 }
 
-// visit follows a link as somebody without a token does, with a form if there is
-// one to send.
+// visit follows a link as somebody without a token does, with a form if there is one to send.
 func (l *lab) visit(method, link, form string) reply {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, link, strings.NewReader(form))

@@ -98,8 +98,7 @@ func (r *listener) drain() []delivery {
 	return got
 }
 
-// listen subscribes a webhook of its own to the events, or to all. It returns
-// the webhook's id.
+// listen subscribes a webhook of its own to the events, or to all. It returns the webhook's id.
 func (l *lab) listen(events ...string) string {
 	l.Helper()
 	return l.listenWith("", events...)
@@ -116,16 +115,14 @@ func (l *lab) listenWith(more string, events ...string) string {
 	path := fmt.Sprintf("/%d", len(l.receiver.secrets)+1)
 	l.receiver.secrets[path] = ""
 	l.receiver.mu.Unlock()
-	created := l.post("/webhooks",
-		fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
+	created := l.post("/webhooks", fmt.Sprintf(`{"url":"http://hook.test%s","events":%s%s}`, path, show(events), more)).ok()
 	l.receiver.mu.Lock()
 	l.receiver.secrets[path] = created.text("secret")
 	l.receiver.mu.Unlock()
 	return created.text("webhook_id")
 }
 
-// deliveries waits until nothing is left to be delivered and returns what
-// arrived since it was last called.
+// deliveries waits until nothing is left to be delivered and returns what arrived since it was last called.
 func (l *lab) deliveries() []delivery {
 	l.Helper()
 	if err := l.srv.Wait(l.Context()); err != nil {

@@ -25,9 +25,8 @@ func parse(raw []byte) (any, error) {
 	return value, nil
 }
 
-// mismatches compares a value with a pattern: JSON in which some strings stand
-// for any value of a kind (see kinds), and the member "…" for any others.
-// Without it an object has the members of the pattern and no more.
+// mismatches compares a value with a pattern: JSON in which some strings stand for any value of a kind (see kinds), and
+// the member "…" for any others. Without it an object has the members of the pattern and no more.
 func mismatches(got any, pattern string) []string {
 	want, err := parse([]byte(pattern))
 	if err != nil {
@@ -146,10 +145,7 @@ func TestMismatches(t *testing.T) {
 		{name: "a member too few", got: `{"a":1}`, pattern: `{"a":1,"b":2,"…":0}`, want: 1},
 		{name: "null is a member", got: `{"a":null}`, pattern: `{}`, want: 1},
 		{name: "an item too many", got: `[1,2]`, pattern: `[1]`, want: 1},
-		{
-			name: "an integer",
-			got:  `[1,1.5,"1",null]`, pattern: `["<integer>","<integer>","<integer>","<integer>"]`, want: 3,
-		},
+		{name: "an integer", got: `[1,1.5,"1",null]`, pattern: `["<integer>","<integer>","<integer>","<integer>"]`, want: 3},
 		{name: "digits", got: `["12",12,"x"]`, pattern: `["<digits>","<digits>","<digits>"]`, want: 2},
 		{name: "a time long ago", got: `[1,"1999-01-01T00:00:00Z"]`, pattern: `["<unix>","<iso>"]`, want: 2},
 		{name: "the pattern is broken", got: `1`, pattern: `{`, want: 1},

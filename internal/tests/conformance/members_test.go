@@ -14,8 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// shownElsewhere says where to read what an operation was given, when that is not
-// what its path or its answer names.
+// shownElsewhere says where to read what an operation was given, when that is not what its path or its answer names.
 var shownElsewhere = map[string]string{
 	"submitEmail":            "/_mock/outbox/{id}",
 	"sendTransactionalEmail": "/_mock/outbox/{id}",
@@ -182,8 +181,7 @@ func value(s *openapi3.Schema, name, word string, ids map[string]string) any {
 	return word
 }
 
-// put returns the old value with the mark at the path. Objects that it makes have
-// what they must have.
+// put returns the old value with the mark at the path. Objects that it makes have what they must have.
 func put(s *openapi3.Schema, old any, path []string, mark any, ids map[string]string) any {
 	switch {
 	case len(path) == 0:

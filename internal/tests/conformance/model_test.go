@@ -7,9 +7,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// model is what the specification says about statuses, the suppression list,
-// policies, webhooks and what fires, without anything that the platform needs
-// besides: no ids, no time, no HTTP.
+// model is what the specification says about statuses, the suppression list, policies, webhooks and what fires, without
+// anything that the platform needs besides: no ids, no time, no HTTP.
 type model struct {
 	lists      []*modelList
 	suppressed map[string]bool

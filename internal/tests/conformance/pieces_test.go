@@ -22,8 +22,7 @@ import (
 
 var printProofs = flag.Bool("proofs", false, "print which tests prove which piece of the specification")
 
-// piece is a line of testdata/pieces.txt: a quotation and the id that its
-// tests name, or the reason why it has none.
+// piece is a line of testdata/pieces.txt: a quotation and the id that its tests name, or the reason why it has none.
 type piece struct {
 	id       string
 	document string
@@ -55,9 +54,8 @@ var pieceList = sync.OnceValues(func() ([]piece, error) {
 	return pieces, nil
 })
 
-// TestPieces proves that the list is the documents, the whole
-// documents and nothing but the documents: its quotations follow each other in
-// them, and no letter or digit is left out between two.
+// TestPieces proves that the list is the documents, the whole documents and nothing but the documents: its quotations
+// follow each other in them, and no letter or digit is left out between two.
 func TestPieces(t *testing.T) {
 	pieces, err := pieceList()
 	if err != nil {
@@ -99,8 +97,7 @@ func readDocument(t *testing.T, name string) string {
 	return oneLine(string(raw))
 }
 
-// oneLine makes every white space one space, as a paragraph's lines may break
-// anywhere.
+// oneLine makes every white space one space, as a paragraph's lines may break anywhere.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -135,8 +132,7 @@ func proves(t testing.TB, ids ...string) {
 	})
 }
 
-// TestMain fails a run of all tests that leaves a piece unproven, or that expects
-// an event nowhere.
+// TestMain fails a run of all tests that leaves a piece unproven, or that expects an event nowhere.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
@@ -188,8 +184,7 @@ func reportProofs(w io.Writer, all bool) bool {
 	return unproven == 0
 }
 
-// reportEvents writes the events of the document that no test expected. It
-// reports whether there are none.
+// reportEvents writes the events of the document that no test expected. It reports whether there are none.
 func reportEvents(w io.Writer) bool {
 	whole := true
 	for _, name := range eventNames() {

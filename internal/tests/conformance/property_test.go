@@ -210,8 +210,7 @@ func (t *trial) disagree(what string, got, want any) {
 	}
 }
 
-// compareMessages compares what was sent by the last step, and notes what must
-// have fired.
+// compareMessages compares what was sent by the last step, and notes what must have fired.
 func (t *trial) compareMessages() {
 	if err := t.srv.Wait(context.Background()); err != nil {
 		t.disagree("Wait", err, nil)
@@ -238,8 +237,7 @@ func (t *trial) compareMessages() {
 	t.sent, t.fired = nil, nil
 }
 
-// compareDeliveries compares what fired. What a step fires stands together in
-// the journal, in no particular order.
+// compareDeliveries compares what fired. What a step fires stands together in the journal, in no particular order.
 func (t *trial) compareDeliveries() {
 	var got []string
 	for _, d := range t.srv.Deliveries() {
@@ -258,8 +256,7 @@ func (t *trial) compareDeliveries() {
 	t.disagree("fired in the end", got, []string{})
 }
 
-// who says whom an event names, and how: the address, then the reason or, of
-// one who left, the status.
+// who says whom an event names, and how: the address, then the reason or, of one who left, the status.
 func who(body []byte) string {
 	var d struct {
 		Event string

@@ -68,8 +68,7 @@ func (t *trial) stepImport(s step) {
 	}
 	_, body := t.call("POST", f("/lists/%d/contacts/import", l.id),
 		f(`{"contacts":[%s],"import_to":%q,"resubscribe":%t}`, strings.Join(entries, ","), status, resubscribe))
-	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]),
-		f("%d %d", imported, len(batch)-imported))
+	t.disagree("imported, updated", f("%v %v", body["imported"], body["updated"]), f("%d %d", imported, len(batch)-imported))
 	for _, c := range l.contacts {
 		if c.id == 0 {
 			_, page := t.call("GET", f("/lists/%d/contacts?filter=email:%s", l.id, c.email), "")

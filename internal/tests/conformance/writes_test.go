@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// before says what must have happened for an operation to have something to do
-// on what furnish makes.
+// before says what must have happened for an operation to have something to do on what furnish makes.
 var before = map[string]string{
 	"acceptListPolicy":   `POST /lists {"name":"Closed"}`,
 	"createContact":      `POST /lists {"name":"Which the example's contact is not on"}`,

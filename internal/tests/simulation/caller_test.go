@@ -157,8 +157,7 @@ func (c *caller) newest() string {
 	return c.emails[len(c.emails)-1]
 }
 
-// outlet is where requests leave a process: each at an instant of its own, and not
-// while the process stands still.
+// outlet is where requests leave a process: each at an instant of its own, and not while the process stands still.
 type outlet struct {
 	c   *caller
 	way *http.Transport

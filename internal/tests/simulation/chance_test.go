@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// chance is all that a seed decides. It is asked by name, not in turn: what one
-// part of a run draws does not depend on how often another part drew before it,
-// so that a step which is left out changes nothing for the others.
+// chance is all that a seed decides. It is asked by name, not in turn: what one part of a run draws does not depend on
+// how often another part drew before it, so that a step which is left out changes nothing for the others.
 type chance uint64
 
 // draw returns a number that looks random, always the same one for a name.

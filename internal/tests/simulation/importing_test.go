@@ -15,8 +15,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// importJob is an import that goes on until it is done, whatever becomes of its
-// process.
+// importJob is an import that goes on until it is done, whatever becomes of its process.
 type importJob struct {
 	Import
 
@@ -208,8 +207,7 @@ func (j *importJob) check() {
 	}
 }
 
-// checkImport holds a request that leaves a process against the checkpoint file: who
-// is confirmed is not sent again.
+// checkImport holds a request that leaves a process against the checkpoint file: who is confirmed is not sent again.
 func (c *caller) checkImport(body []byte) {
 	var batch struct{ Contacts []struct{ Email string } }
 	if json.Unmarshal(body, &batch) != nil || len(batch.Contacts) == 0 {

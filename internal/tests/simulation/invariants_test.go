@@ -86,8 +86,7 @@ func (w *world) stalls(process string) (d time.Duration) {
 	return d
 }
 
-// maybeDone reports whether the platform may have carried the request out, for all
-// that the process can know.
+// maybeDone reports whether the platform may have carried the request out, for all that the process can know.
 func (t try) maybeDone() bool {
 	return t.connected && (t.status < 400 || t.status >= 500 || t.status == http.StatusRequestTimeout)
 }
@@ -157,9 +156,8 @@ func (w *world) checkDeliveries() {
 	}
 }
 
-// checkLookups measures the time between lookups of one process at the platform.
-// Those whose answer did not come to the process say nothing about its pace: the
-// network may have held them up. Nor does one that was refused for its token.
+// checkLookups measures the time between lookups of one process at the platform. Those whose answer did not come to the
+// process say nothing about its pace: the network may have held them up. Nor does one that was refused for its token.
 func (w *world) checkLookups() {
 	r := w.record
 	slices.SortFunc(r.lookups, func(a, b *visit) int { return a.at.Compare(b.at) })

@@ -16,8 +16,7 @@ type network struct {
 	open  map[*end]bool // and not closed by their owner
 }
 
-// link is the way from one process to another, with the troubles that wait for
-// what comes next on it.
+// link is the way from one process to another, with the troubles that wait for what comes next on it.
 type link struct {
 	w        *world
 	name     string
@@ -147,8 +146,7 @@ func (c *conn) cutOff(up bool, data []byte) (arrives []byte, broken bool) {
 	return data[:n], true
 }
 
-// breakOff loses the connection: the reader of the direction at once, the other
-// side later.
+// breakOff loses the connection: the reader of the direction at once, the other side later.
 func (c *conn) breakOff(up bool) {
 	c.link.w.trace.add(c.link.name, "%s: cut", c.name)
 	near, far := c.up, c.down

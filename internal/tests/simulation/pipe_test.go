@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// pipe is one direction of a connection. What is written arrives some time later,
-// all that was written by then at once: how a transport divides its writes shows
-// nowhere.
+// pipe is one direction of a connection. What is written arrives some time later, all that was written by then at once:
+// how a transport divides its writes shows nowhere.
 type pipe struct {
 	conn   *conn
 	up     bool // from the client to the server
@@ -155,8 +154,7 @@ func (p *pipe) arrive() {
 	p.there = append(p.there, data...)
 	p.eof = ended && len(data) == 0
 	p.changed.Broadcast()
-	// What follows comes at an instant of its own: between two things that it could
-	// do, a reader chooses as it likes.
+	// What follows comes at an instant of its own: between two things that it could do, a reader chooses as it likes.
 	p.trips++
 	later := p.conn.link.w.chance.brief("later " + p.name())
 	switch {

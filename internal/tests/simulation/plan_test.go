@@ -6,8 +6,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// Plan is a whole run: what the world is made of, and what happens in it. The same
-// plan gives the same run.
+// Plan is a whole run: what the world is made of, and what happens in it. The same plan gives the same run.
 type Plan struct {
 	// Seed decides what the steps leave open: latencies, ids, jitter.
 	Seed uint64
@@ -17,8 +16,7 @@ type Plan struct {
 	Replicas int
 	// HTTP2 is what the balancer speaks to the replicas, instead of HTTP/1.1.
 	HTTP2 bool
-	// Concurrency is how many deliveries the platform has under way at a time;
-	// 0 is one after the other.
+	// Concurrency is how many deliveries the platform has under way at a time; 0 is one after the other.
 	Concurrency int
 	// Store is what the replicas remember handled events by.
 	Store Store
@@ -48,8 +46,7 @@ const (
 	// InMemory is a MemoryOnce of each replica's own.
 	InMemory Store = "in memory"
 
-	// forgetful is Transactional, but forgets what was handled: for tests of the
-	// simulation itself.
+	// forgetful is Transactional, but forgets what was handled: for tests of the simulation itself.
 	forgetful Store = "forgetful"
 )
 
@@ -69,8 +66,7 @@ type Action interface {
 
 // What the processes do. From is the number of a client, from 0.
 type (
-	// Send submits an email to the contact of the exported list with this number,
-	// or to somebody on no list.
+	// Send submits an email to the contact of the exported list with this number, or to somebody on no list.
 	Send struct {
 		From    int
 		Contact int // from 1; 0 is on no list
@@ -83,8 +79,7 @@ type (
 		From   int
 		Cancel time.Duration
 	}
-	// Import puts contacts on a list. If the process dies it goes on from its
-	// checkpoint file.
+	// Import puts contacts on a list. If the process dies it goes on from its checkpoint file.
 	Import struct {
 		From, Contacts, Batch, Concurrency int
 
@@ -107,9 +102,8 @@ const (
 	LeavesForAll Reaction = "leaves for good"
 )
 
-// What goes wrong on the way. On names a link: "client1" is the way of the first
-// client to the platform, "replica1" that of the balancer to the first replica. Each
-// happens once, to what comes next.
+// What goes wrong on the way. On names a link: "client1" is the way of the first client to the platform, "replica1"
+// that of the balancer to the first replica. Each happens once, to what comes next.
 type (
 	// Refuse refuses a connection.
 	Refuse struct{ On string }
@@ -132,8 +126,7 @@ type (
 		Process string
 		For     time.Duration
 	}
-	// Stall lets a process stand still: what it sends leaves later, what arrives
-	// is seen later.
+	// Stall lets a process stand still: what it sends leaves later, what arrives is seen later.
 	Stall struct {
 		Process string
 		For     time.Duration

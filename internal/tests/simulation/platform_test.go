@@ -139,8 +139,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.record.answers(visit, r, watched.status)
 }
 
-// visitHeader tells the process which visit was answered: the platform counts its
-// requests anew in each life.
+// visitHeader tells the process which visit was answered: the platform counts its requests anew in each life.
 const visitHeader = "X-Visit"
 
 // fingerprint tells requests from one another.

@@ -70,8 +70,7 @@ func (p *process) listener() *listener {
 	return p.port
 }
 
-// crash kills the process and starts it again later. One that is down already
-// stays so.
+// crash kills the process and starts it again later. One that is down already stays so.
 func (p *process) crash(down time.Duration) {
 	if !p.isUp() {
 		return

@@ -19,8 +19,7 @@ import (
 // receiverHost is the host of the webhook.
 const receiverHost = "receiver.test"
 
-// receiver is the balancer with the replicas behind it. The balancer itself does
-// not fail: its links do.
+// receiver is the balancer with the replicas behind it. The balancer itself does not fail: its links do.
 type receiver struct {
 	w        *world
 	balancer *process
@@ -73,8 +72,7 @@ func transport(l *link, http2 bool) *http.Transport {
 	return t
 }
 
-// ServeHTTP is the balancer: it sends a delivery to one of the replicas, and to the
-// next if that one cannot be reached.
+// ServeHTTP is the balancer: it sends a delivery to one of the replicas, and to the next if that one cannot be reached.
 func (rc *receiver) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 // takes whose process does not stand still.
 const lease = 2 * time.Minute
 
-// store is the database that the replicas share, and the effects of what they did.
-// The database itself does not fail.
+// store is the database that the replicas share, and the effects of what they did. The database itself does not fail.
 type store struct {
 	w *world
 
@@ -96,8 +95,7 @@ func (s *session) begin(ctx context.Context, key string) (handled bool, err erro
 	return false, nil
 }
 
-// commit remembers the key, in a transaction with the effects, and only for those
-// who live and wait for it.
+// commit remembers the key, in a transaction with the effects, and only for those who live and wait for it.
 func (s *session) commit(ctx context.Context, key string, effects int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// trace is what happened in a run, in the order of virtual time. The same plan
-// gives the same trace, byte for byte.
+// trace is what happened in a run, in the order of virtual time. The same plan gives the same trace, byte for byte.
 type trace struct {
 	start time.Time
 

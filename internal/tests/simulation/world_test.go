@@ -79,8 +79,7 @@ func (s *Stats) Add(t Stats) {
 	s.Calls += t.Calls
 }
 
-// Simulate carries a plan out in a bubble of its own. It must not be called by
-// parallel tests.
+// Simulate carries a plan out in a bubble of its own. It must not be called by parallel tests.
 func Simulate(t *testing.T, plan Plan) (run Run) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, plan.Seed)
@@ -104,10 +103,9 @@ func Simulate(t *testing.T, plan Plan) (run Run) {
 	return run
 }
 
-// oneAtATime has goroutines run one at a time and in the order in which they became
-// ready, which the garbage collector would disturb, until what it returns is called.
-// Most of what happens has an instant of its own and would not need it, but net/http
-// wakes several who wait for one connection at once.
+// oneAtATime has goroutines run one at a time and in the order in which they became ready, which the garbage collector
+// would disturb, until what it returns is called. Most of what happens has an instant of its own and would not need it,
+// but net/http wakes several who wait for one connection at once.
 func oneAtATime() (restore func()) {
 	processors, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	return func() {
@@ -182,8 +180,7 @@ func (w *world) busy(id string, f func()) {
 	}()
 }
 
-// patience is how long everything may take to come to its end once nothing goes
-// wrong any more.
+// patience is how long everything may take to come to its end once nothing goes wrong any more.
 const patience = 12 * time.Hour
 
 // calm ends all troubles, and waits until everything has come to its end.
@@ -283,8 +280,7 @@ func (w *world) tearDown() {
 	}
 }
 
-// leftGoroutines returns the stacks of the goroutines of this bubble, but for those
-// that make the bubble.
+// leftGoroutines returns the stacks of the goroutines of this bubble, but for those that make the bubble.
 func leftGoroutines() []string {
 	text := make([]byte, 1<<20)
 	all := strings.Split(string(text[:runtime.Stack(text, true)]), "\n\n")

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// prepare writes a version into the checkout in dir: what CHANGELOG.md has as
-// unreleased gets its heading, our modules require it of one another, and the
-// client names it in its User-Agent.
+// prepare writes a version into the checkout in dir: what CHANGELOG.md has as unreleased gets its heading, our modules
+// require it of one another, and the client names it in its User-Agent.
 func prepare(ctx context.Context, dir, next string) error {
 	if !version.MatchString(next) {
 		return fmt.Errorf("%q is not a version like v0.2.0", next)

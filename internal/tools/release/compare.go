@@ -53,8 +53,7 @@ func (s *stage) notes() (string, error) {
 	return section(string(text), s.next)
 }
 
-// gorelease reports on the module in the copy as a version, beside the one of an
-// earlier release, if there is one.
+// gorelease reports on the module in the copy as a version, beside the one of an earlier release, if there is one.
 func (s *stage) gorelease(ctx context.Context, m module, base, version string) (string, error) {
 	_, err := os.Stat(filepath.Join(s.dir, "published", filepath.FromSlash(m.path())+"@"+base))
 	if base == "" || errors.Is(err, os.ErrNotExist) {
@@ -72,9 +71,8 @@ func tool(ctx context.Context, name string) (string, error) {
 	return command(ctx, ".", nil, "go", "tool", "-n", "-modfile="+filepath.Join("internal", "tools", "pins", "release", "go.mod"), name)
 }
 
-// told finds the incompatible changes of a report that the notes of the release
-// do not name under the heading Breaking. Before v1 gorelease allows them; after
-// it, it does not, whatever the notes say.
+// told finds the incompatible changes of a report that the notes of the release do not name under the heading Breaking.
+// Before v1 gorelease allows them; after it, it does not, whatever the notes say.
 func told(report, notes string) (err error) {
 	_, breaking, _ := strings.Cut("\n"+notes, "\n### Breaking\n")
 	breaking, _, _ = strings.Cut(breaking, "\n### ")
@@ -87,8 +85,7 @@ func told(report, notes string) (err error) {
 	return err
 }
 
-// named finds a name, but neither a longer one nor a member of what it names: a
-// type is not told by one of its fields.
+// named finds a name, but neither a longer one nor a member of what it names: a type is not told by one of its fields.
 func named(name string) *regexp.Regexp {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b(?:$|[^.]|\.(?:$|\W))`)
 }
@@ -110,6 +107,5 @@ func incompatible(report string) (changes []string) {
 	return changes
 }
 
-// bare is how a document names what a report names: client.Contacts.Find for
-// client.(*Contacts).Find.
+// bare is how a document names what a report names: client.Contacts.Find for client.(*Contacts).Find.
 func bare(name string) string { return strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name) }

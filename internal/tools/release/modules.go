@@ -35,16 +35,14 @@ func (m module) path() string { return path.Join(root, m.dir) }
 // tag of a version of the module.
 func (m module) tag(version string) string { return path.Join(m.dir, version) }
 
-// private reports whether the module in a directory serves this repository
-// alone. Examples are to be read.
+// private reports whether the module in a directory serves this repository alone. Examples are to be read.
 func private(dir string) bool {
 	return slices.ContainsFunc([]string{"internal", "examples", "mockserver/console/e2e"}, func(p string) bool {
 		return dir == p || strings.HasPrefix(dir, p+"/")
 	})
 }
 
-// whole finds modules that are neither published nor private: whoever adds one
-// says which.
+// whole finds modules that are neither published nor private: whoever adds one says which.
 func (s *stage) whole() (err error) {
 	known := published()
 	for _, f := range s.files {

@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// lastRelease is the newest release that the checkout stands on; empty if there
-// is none.
+// lastRelease is the newest release that the checkout stands on; empty if there is none.
 func lastRelease(ctx context.Context) (string, error) {
 	out, err := command(ctx, ".", nil, "git", "tag", "--merged", "HEAD", "--sort=-version:refname", "--list", "v[0-9]*")
 	if err != nil {
@@ -116,9 +115,8 @@ func (s *stage) commit(ctx context.Context, message string) error {
 	return errors.Join(s.git(ctx, "add", "--all"), s.git(ctx, "commit", "--quiet", "--message", message))
 }
 
-// publish tags the modules that the copy has, and has the go command fetch them
-// from there, straight from their tags: what it then has in its cache is what a
-// proxy serves.
+// publish tags the modules that the copy has, and has the go command fetch them from there, straight from their tags:
+// what it then has in its cache is what a proxy serves.
 func (s *stage) publish(ctx context.Context, version string) error {
 	download := []string{"mod", "download"}
 	for _, m := range published() {

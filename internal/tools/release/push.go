@@ -7,11 +7,9 @@ import (
 	"strings"
 )
 
-// push tags the commit of the checkout in dir as a version of all modules, and
-// pushes the tags to origin one at a time, because GitHub starts no workflow for
-// more than three tags that are pushed together. The tag of the root starts the
-// workflow, which requires the other tags, so it comes last. After a failure the
-// same call continues.
+// push tags the commit of the checkout in dir as a version of all modules, and pushes the tags to origin one at a time,
+// because GitHub starts no workflow for more than three tags that are pushed together. The tag of the root starts the
+// workflow, which requires the other tags, so it comes last. After a failure the same call continues.
 func push(ctx context.Context, dir, next string) error {
 	if !version.MatchString(next) {
 		return fmt.Errorf("%q is not a version like v0.2.0", next)

@@ -44,8 +44,7 @@ func releasable(t *testing.T, requires string) (repo, pushes string) {
 	return repo, pushes
 }
 
-// TestPush: one push for each tag, with the root's tag last, and a second call
-// changes nothing.
+// TestPush: one push for each tag, with the root's tag last, and a second call changes nothing.
 func TestPush(t *testing.T) {
 	repo, pushes := releasable(t, "v0.2.0")
 	for range 2 {

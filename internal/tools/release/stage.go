@@ -43,8 +43,7 @@ func newStage(ctx context.Context, dir string) (*stage, error) {
 	return s, s.git(ctx, "init", "--quiet", "--initial-branch=main")
 }
 
-// gitconfig makes the copy what is found at its path, and nothing else of what
-// lies elsewhere.
+// gitconfig makes the copy what is found at its path, and nothing else of what lies elsewhere.
 func (s *stage) gitconfig() string {
 	return fmt.Sprintf("[user]\n\tname = Release\n\temail = release@example.com\n"+
 		"[url %q]\n\tinsteadOf = https://%s\n[protocol]\n\tallow = never\n[protocol \"file\"]\n\tallow = always\n"+
@@ -79,8 +78,7 @@ func (s *stage) alone() []string {
 	return []string{"GIT_CONFIG_GLOBAL=" + filepath.Join(s.dir, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
 }
 
-// user is the environment of one who has never seen this repository: an empty
-// module cache, and proxies.
+// user is the environment of one who has never seen this repository: an empty module cache, and proxies.
 func (s *stage) user() []string {
 	return []string{
 		"GOPROXY=" + fileURL(s.dir, "published", "cache", "download") + "," + s.goproxy,

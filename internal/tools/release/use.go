@@ -22,8 +22,7 @@ func (s *stage) use(ctx context.Context) error {
 	return s.quickstart(ctx)
 }
 
-// program writes one into home that imports packages of a module, and builds it
-// with what go get brings.
+// program writes one into home that imports packages of a module, and builds it with what go get brings.
 func (s *stage) program(ctx context.Context, home string, m module) error {
 	var imports strings.Builder
 	for _, i := range m.imports {

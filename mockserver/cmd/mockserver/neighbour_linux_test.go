@@ -27,14 +27,12 @@ type target struct {
 	want      string // in the delivery's record
 }
 
-// TestNeighbour delivers to another machine of a private network, like containers
-// of one docker-compose do. The network consists of namespaces of the test, leads
-// nowhere else, and disappears with the process in them. The neighbor also has
-// the address of a cloud's metadata, and even then nothing arrives there.
+// TestNeighbour delivers to another machine of a private network, like containers of one docker-compose do. The network
+// consists of namespaces of the test, leads nowhere else, and disappears with the process in them. The neighbor also
+// has the address of a cloud's metadata, and even then nothing arrives there.
 //
-// In CI, a user who may not create namespaces gets TestNeighbour's second form:
-// the neighbor is the machine itself, under its own private address.
-// ISOLATION=require forbids that.
+// In CI, a user who may not create namespaces gets TestNeighbour's second form: the neighbor is the machine itself,
+// under its own private address. ISOLATION=require forbids that.
 func TestNeighbour(t *testing.T) {
 	if os.Getenv(isolated) != "" {
 		deliverToAll(t, neighbour(t), isolatedTargets())
@@ -87,10 +85,9 @@ func deliverToAll(t *testing.T, got *atomic.Int64, targets []target) {
 	}
 }
 
-// deliverHere delivers to this machine by a private address of one of its
-// interfaces. Nobody can give the machine another name or address without
-// privileges, so names are missing here. TestDialChecksWhatNamesLeadTo
-// in mockserver/internal/delivery has them.
+// deliverHere delivers to this machine by a private address of one of its interfaces. Nobody can give the machine
+// another name or address without privileges, so names are missing here. TestDialChecksWhatNamesLeadTo in
+// mockserver/internal/delivery has them.
 func deliverHere(t *testing.T) {
 	addr, err := privateAddress()
 	if err != nil {
@@ -127,8 +124,7 @@ func privateAddress() (netip.Addr, error) {
 	return netip.Addr{}, errors.Join(errors.New("this machine has no private address"), err)
 }
 
-// deliverTo makes the command deliver an event to a URL, once, and returns what
-// became of it.
+// deliverTo makes the command deliver an event to a URL, once, and returns what became of it.
 func deliverTo(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	r := start(t, append(args, "-retry-schedule", "none", "-quiet")...)
@@ -212,9 +208,8 @@ func receive(t *testing.T, listener net.Listener) *atomic.Int64 {
 	return got
 }
 
-// listenElsewhere takes the other end of the link into a namespace of its own,
-// and listens there. That namespace is the thread's, which ends with the
-// goroutine; what it has opened stays.
+// listenElsewhere takes the other end of the link into a namespace of its own, and listens there. That namespace is the
+// thread's, which ends with the goroutine; what it has opened stays.
 func listenElsewhere(t *testing.T) net.Listener {
 	runtime.LockOSThread()
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {

@@ -90,8 +90,7 @@ func (r running) until(done func() bool) {
 	}
 }
 
-// baseIn finds the base URL in what the command says at the start, once it has
-// said all of it.
+// baseIn finds the base URL in what the command says at the start, once it has said all of it.
 func baseIn(said string) string {
 	if !strings.Contains(said, "Try:") {
 		return ""

@@ -106,8 +106,7 @@ func lateness(t *testing.T) func() time.Duration {
 	return func() time.Duration { return time.Duration(worst.Load()) }
 }
 
-// One process keeps its state in a file. Another is refused, whatever it calls
-// the file, until the first has ended.
+// One process keeps its state in a file. Another is refused, whatever it calls the file, until the first has ended.
 func TestStateIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	state, alias := filepath.Join(dir, "state.json"), filepath.Join(dir, "alias.json")
@@ -290,8 +289,7 @@ func TestStateAfterAnError(t *testing.T) {
 	}
 }
 
-// A second signal ends the command at once, also in the middle of what is under
-// way, and what was saved is there.
+// A second signal ends the command at once, also in the middle of what is under way, and what was saved is there.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

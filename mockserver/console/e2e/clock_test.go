@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// The clock at the foot stops and runs, lets time pass, and shows what tests and
-// others do with it.
+// The clock at the foot stops and runs, lets time pass, and shows what tests and others do with it.
 func TestClock(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/inbox", desk)

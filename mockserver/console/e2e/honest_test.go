@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/console"
 )
 
-// Rows of deliveries and events say whom they are about and which message, also
-// those that come while somebody looks.
+// Rows of deliveries and events say whom they are about and which message, also those that come while somebody looks.
 func TestRowsSayWhoAndWhat(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened", "Email.Bounced")

@@ -75,8 +75,7 @@ func (w *world) resourcePlaces() map[string]string {
 	}
 }
 
-// morning is an hour of orders, some of which are looked at, so that a timeline
-// has something to show.
+// morning is an hour of orders, some of which are looked at, so that a timeline has something to show.
 func (w *world) morning() {
 	w.Helper()
 	for minute := range 57 {
@@ -222,9 +221,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// A template is created and changed by the keyboard alone; what the platform
-// refuses stands beside its field, which has the focus then, and the button has
-// it in the end.
+// A template is created and changed by the keyboard alone; what the platform refuses stands beside its field, which has
+// the focus then, and the button has it in the end.
 func TestCreateATemplate(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/templates", desk)
@@ -257,8 +255,7 @@ func TestCreateATemplate(t *testing.T) {
 	p.until(`!document.querySelector('dialog.create') && document.activeElement.textContent === 'Edit'`)
 }
 
-// A list shows how its contacts stand, leads to them, and takes new ones, also by
-// double opt-in.
+// A list shows how its contacts stand, leads to them, and takes new ones, also by double opt-in.
 func TestLists(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/lists", desk)

@@ -8,8 +8,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// A preview shows the template as it is, also if it changed within a second or while
-// the clock stands still.
+// A preview shows the template as it is, also if it changed within a second or while the clock stands still.
 func TestPreviewIsRenewed(t *testing.T) {
 	w := newWorld(t)
 	w.srv.FreezeClock()
@@ -55,8 +54,7 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	p.until(`document.querySelector("dialog [name='content.html']")?.value === '<p>Mine</p>' && !document.querySelector('dialog .changed')`)
 }
 
-// A campaign is found by its id among any number whose name or subject has the same
-// digits.
+// A campaign is found by its id among any number whose name or subject has the same digits.
 func TestCampaignAmongMany(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers")

@@ -42,8 +42,7 @@ func TestExpiredFromTheBeginning(t *testing.T) {
 	}
 }
 
-// A token is good until the time is over, and not a moment longer; a reset
-// begins it anew.
+// A token is good until the time is over, and not a moment longer; a reset begins it anew.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New([]record.Token{{Token: "for ever"}, {Token: "an hour", ExpiresIn: time.Hour}}, time.Now)

@@ -101,8 +101,7 @@ func TestFrozen(t *testing.T) {
 	})
 }
 
-// What is due counts as work from the moment at which its time has come: whoever
-// waits for the work does not miss it.
+// What is due counts as work from the moment at which its time has come: whoever waits for the work does not miss it.
 func TestDueIsWork(t *testing.T) {
 	c := newClock(Options{Frozen: true})
 	blocked := make(chan struct{})
@@ -240,9 +239,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Two times of the clock are as far apart as it showed: a reading of the monotonic
-// clock, which stands while the machine sleeps, would say otherwise, and an alarm
-// that is due by the one and not by the other would ring without end.
+// Two times of the clock are as far apart as it showed: a reading of the monotonic clock, which stands while the
+// machine sleeps, would say otherwise, and an alarm that is due by the one and not by the other would ring without end.
 func TestNowIsByTheCalendar(t *testing.T) {
 	c := newClock(Options{})
 	if now := c.Now(); strings.Contains(now.String(), "m=") {

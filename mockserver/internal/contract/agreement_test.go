@@ -88,8 +88,7 @@ func summary(d api.ProblemDetail) string {
 	return strings.TrimSuffix(fmt.Sprintln(d.Loc...), "\n") + ": " + text
 }
 
-// TestResponses compares what random responses and deliveries are with the oracle:
-// valid, or not.
+// TestResponses compares what random responses and deliveries are with the oracle: valid, or not.
 func TestResponses(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, uint64(*bodies)))
 	valid := 0
@@ -166,8 +165,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// repeats reports whether a name occurs twice in an object, of which the oracle
-// reads the last.
+// repeats reports whether a name occurs twice in an object, of which the oracle reads the last.
 func repeats(body []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	var value func() bool

@@ -126,8 +126,7 @@ func TestInvalidTraffic(t *testing.T) {
 	}
 }
 
-// TestRepeatedFields: each value of a field that occurs twice is validated. The
-// decoder reads both too.
+// TestRepeatedFields: each value of a field that occurs twice is validated. The decoder reads both too.
 func TestRepeatedFields(t *testing.T) {
 	o := Operations()["POST /lists"]
 	for body, want := range map[string]string{
@@ -143,8 +142,7 @@ func TestRepeatedFields(t *testing.T) {
 	}
 }
 
-// The list of errors is limited, whatever the size of the body. Each entry of an import
-// has its first error.
+// The list of errors is limited, whatever the size of the body. Each entry of an import has its first error.
 func TestMaxErrors(t *testing.T) {
 	many := func(value string, n int) string { return strings.TrimSuffix(strings.Repeat(value+",", n), ",") }
 	for _, tt := range []struct {
@@ -178,8 +176,7 @@ func TestMaxImport(t *testing.T) {
 	}
 }
 
-// A value that matches two schemas of oneOf is invalid. No schema of openapi.yaml
-// has such values.
+// A value that matches two schemas of oneOf is invalid. No schema of openapi.yaml has such values.
 func TestOneOfTwo(t *testing.T) {
 	s := &Schema{OneOf: []*Schema{{Kind: String}, {Kind: String, Nullable: true}}}
 	for body, valid := range map[string]bool{`"a"`: false, `null`: true, `1`: false} {

@@ -16,8 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// oracle is openapi.yaml as kin-openapi reads it: what it says of traffic is what
-// this package must say.
+// oracle is openapi.yaml as kin-openapi reads it: what it says of traffic is what this package must say.
 var oracle = sync.OnceValue(func() *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromFile("../../../openapi.yaml")
 	if err != nil {
@@ -96,8 +95,7 @@ func parameterText(err error) string {
 	return "malformed value"
 }
 
-// errorText returns the text for an error of the oracle. Null is a wrong type like
-// others.
+// errorText returns the text for an error of the oracle. Null is a wrong type like others.
 func errorText(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":

@@ -52,8 +52,7 @@ func TestManual(t *testing.T) {
 // declared are the routes of a world that nobody asks.
 func declared() *Control { return &Control{Environment: &environment.Environment{}} }
 
-// manual writes the manual: its beginning, a chapter for each section, and the
-// objects that several routes answer.
+// manual writes the manual: its beginning, a chapter for each section, and the objects that several routes answer.
 func manual(head string, sections []section) string {
 	out := &bytes.Buffer{}
 	out.WriteString(strings.Replace(head, "\n", "\n\n<!-- written by go generate from the routes of mockserver/internal/control -->\n", 1))

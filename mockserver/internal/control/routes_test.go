@@ -16,8 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/environment"
 )
 
-// ask asks the routes of a world that has nothing: what they refuse never gets
-// so far.
+// ask asks the routes of a world that has nothing: what they refuse never gets so far.
 func ask(t *testing.T, console http.Handler, method, target string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	routes := New(&environment.Environment{}, Options{Console: console, NeedsToken: func(*http.Request) bool { return false }})
@@ -39,8 +38,7 @@ func (rt route) at(q url.Values) (method, target string) {
 	return rt.methods()[0], path + "?" + q.Encode()
 }
 
-// refuses checks that a query is 422, and that the first mistake is about a
-// parameter and says all of want.
+// refuses checks that a query is 422, and that the first mistake is about a parameter and says all of want.
 func (rt route) refuses(t *testing.T, q url.Values, parameter string, want ...string) {
 	t.Helper()
 	method, target := rt.at(q)
@@ -116,8 +114,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A query that net/http would read in part is refused: the rest of it may be
-// what keeps a route from taking everything.
+// A query that net/http would read in part is refused: the rest of it may be what keeps a route from taking everything.
 func TestMalformedQuery(t *testing.T) {
 	for _, query := range []string{"account_id=2;limit=1", "account_id=%zz", "account_id=2&%=1"} {
 		if w := ask(t, nil, "GET", Prefix+"outbox?"+query); w.Code != 422 || !strings.Contains(w.Body.String(), `["query"]`) {
@@ -190,8 +187,7 @@ func TestUnrouted(t *testing.T) {
 	}
 }
 
-// Every route, with every parameter, is in the document, which is one of
-// OpenAPI 3.1.
+// Every route, with every parameter, is in the document, which is one of OpenAPI 3.1.
 func TestOpenAPI(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"openapi.json")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())

@@ -13,8 +13,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Next names the earliest delivery that waits, and not one that is being
-// attempted or that waits for good.
+// Next names the earliest delivery that waits, and not one that is being attempted or that waits for good.
 func parsed(text string, function webhook.HashFunction) webhook.Secret {
 	secret, err := webhook.ParseSecret(text, string(function))
 	if err != nil {
@@ -254,8 +253,7 @@ func TestCheckOfStates(t *testing.T) {
 	}
 }
 
-// Connections to receivers are kept while a queue is worked off, and closed when
-// nothing is left to do.
+// Connections to receivers are kept while a queue is worked off, and closed when nothing is left to do.
 func TestConnectionsAreNotKept(t *testing.T) {
 	opened, closed, received := make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{}, 10)
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { received <- struct{}{} }))

@@ -142,9 +142,8 @@ func TestMetadataIsNeverDialed(t *testing.T) {
 // errStop keeps the packets of a test from leaving.
 var errStop = errors.New("stopped before the first packet")
 
-// TestDialChecksWhatNamesLeadTo goes the whole way of a delivery with a resolver
-// and a dialer of its own. The dialer stops what the guard lets pass: nothing
-// leaves this machine.
+// TestDialChecksWhatNamesLeadTo goes the whole way of a delivery with a resolver and a dialer of its own. The dialer
+// stops what the guard lets pass: nothing leaves this machine.
 func TestDialChecksWhatNamesLeadTo(t *testing.T) {
 	names := resolver(map[string][]string{
 		"app":      {"172.18.0.3"},

@@ -26,8 +26,7 @@ func taken(q *queue, now time.Time) (names []string) {
 	return names
 }
 
-// A retry that is due comes before what is new, and one that is not does not
-// keep what is new.
+// A retry that is due comes before what is new, and one that is not does not keep what is new.
 func TestTakeInOrder(t *testing.T) {
 	q := newQueue(Webhook{}, newHistory())
 	q.later(named(q, "later"), start.Add(time.Minute))

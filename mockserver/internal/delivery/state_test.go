@@ -111,8 +111,7 @@ func TestStateStandsStill(t *testing.T) {
 	})
 }
 
-// Of a delivery that is forgotten, its place is all there is: those behind it go
-// on, and nobody is shown it.
+// Of a delivery that is forgotten, its place is all there is: those behind it go on, and nobody is shown it.
 func TestStateWithForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -148,8 +147,7 @@ func TestClosedEngine(t *testing.T) {
 	})
 }
 
-// What is held back when a state is saved is still overtaken by the next
-// delivery, and by that one alone.
+// What is held back when a state is saved is still overtaken by the next delivery, and by that one alone.
 func TestStateHoldsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arrived []string
@@ -195,8 +193,7 @@ func TestAttemptsOnWire(t *testing.T) {
 	}
 }
 
-// Nobody hears of a delivery that was forgotten while it was attempted: its id may
-// be another one's by then.
+// Nobody hears of a delivery that was forgotten while it was attempted: its id may be another one's by then.
 func TestForgottenIsNotToldOf(t *testing.T) {
 	attempted, answer := make(chan bool), make(chan bool)
 	e := engineTo(t, func(http.ResponseWriter, *http.Request) { attempted <- true; <-answer })
@@ -220,8 +217,7 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 	}
 }
 
-// Whatever a delivery knows is in a snapshot, and there again once that was
-// restored. A field that is not is named.
+// Whatever a delivery knows is in a snapshot, and there again once that was restored. A field that is not is named.
 func TestSnapshotHoldsEveryField(t *testing.T) {
 	derived := map[string]bool{
 		"webhookID": true, // from WebhookID

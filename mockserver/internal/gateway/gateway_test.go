@@ -10,8 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// TestLogLimits: the log forgets the oldest requests, by their number and by
-// what clients made it hold.
+// TestLogLimits: the log forgets the oldest requests, by their number and by what clients made it hold.
 func TestLogLimits(t *testing.T) {
 	var many Log
 	for i := range maxRequests + 5 {
@@ -36,8 +35,7 @@ func TestLogLimits(t *testing.T) {
 	}
 }
 
-// What a caller does with its copy, or with the body that it sent, is not seen
-// by others.
+// What a caller does with its copy, or with the body that it sent, is not seen by others.
 func TestLogCopies(t *testing.T) {
 	var l Log
 	l.add(record.Request{ID: "1", Body: []byte("body")})
@@ -63,8 +61,7 @@ func TestLogRecord(t *testing.T) {
 	}
 }
 
-// An answer that has begun is not begun again, and of an error the log holds the
-// beginning.
+// An answer that has begun is not begun again, and of an error the log holds the beginning.
 func TestCallNotesTheAnswer(t *testing.T) {
 	rec := httptest.NewRecorder()
 	c := &call{ResponseWriter: rec}

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// TestHandlerTransport compares what a client sees of a handler in process
-// with what it sees over a connection.
+// TestHandlerTransport compares what a client sees of a handler in process with what it sees over a connection.
 func TestHandlerTransport(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"nothing": func(http.ResponseWriter, *http.Request) {},
@@ -204,8 +203,7 @@ func (c lateWatch) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// A request that is canceled fails for that, also when the handler has given it up
-// by then.
+// A request that is canceled fails for that, also when the handler has given it up by then.
 func TestCanceledAndAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 { // either could be taken

@@ -106,8 +106,7 @@ func FuzzSnippet(f *testing.F) {
 	})
 }
 
-// BenchmarkSnippet reads what mails are made of: a long style sheet, and many tags
-// before the first word.
+// BenchmarkSnippet reads what mails are made of: a long style sheet, and many tags before the first word.
 func BenchmarkSnippet(b *testing.B) {
 	markup := "<html><head><style>" + strings.Repeat("td { padding: 0 }\n", 2000) + "</style></head><body>" +
 		strings.Repeat("<table><tr><td>\n<!-- column -->", 150) + "Hello"
@@ -180,8 +179,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// A table of contents is checked in no time, however long it is: the places that its
-// links name are looked for once.
+// A table of contents is checked in no time, however long it is: the places that its links name are looked for once.
 func TestCheckOfManyPlaces(t *testing.T) {
 	var contents strings.Builder
 	for i := range 2000 {

@@ -12,8 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// TestContactTable compares the table with a slice that is filtered and sorted
-// anew for each page, over random changes.
+// TestContactTable compares the table with a slice that is filtered and sorted anew for each page, over random changes.
 func TestContactTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	statuses := []string{statusActive, statusPending, statusUnsubscribed, statusDeleted, statusSpam, statusBounced}

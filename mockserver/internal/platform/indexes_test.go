@@ -44,8 +44,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// resources are those of a state: an account that is put back has no messages, and
-// the last id only grows.
+// resources are those of a state: an account that is put back has no messages, and the last id only grows.
 func resources(state string) string {
 	return state[strings.Index(state, `"accounts"`):strings.Index(state, `"messages"`)]
 }
@@ -67,8 +66,7 @@ func must(t *testing.T) func(any, error) {
 	}
 }
 
-// randomChange changes something. Much of it is refused: an address is on the
-// list already, a template is gone.
+// randomChange changes something. Much of it is refused: an address is on the list already, a template is gone.
 func randomChange(ctx context.Context, p *Platform, a *account, r *rand.Rand) {
 	lists, email := slices.Collect(a.Lists.all()), fmt.Sprintf("U%d@example.org", r.IntN(40))
 	l := lists[r.IntN(len(lists))]

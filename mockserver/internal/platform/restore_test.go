@@ -16,8 +16,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestRestoreRefuses names what is wrong with a snapshot, and takes what is at the
-// edge of that.
+// TestRestoreRefuses names what is wrong with a snapshot, and takes what is at the edge of that.
 func TestRestoreRefuses(t *testing.T) {
 	state := func(lastID, account string, rest ...string) string {
 		return `{"version":4,"last_id":` + lastID + `,"accounts":[{"account_id":1,` + account + `}]` + strings.Join(rest, "") + `}`
@@ -82,8 +81,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// What a snapshot has of messages that never were sent is not in the outbox, and
-// no recipient can act on it.
+// What a snapshot has of messages that never were sent is not in the outbox, and no recipient can act on it.
 func TestNotSentIsNotInTheOutbox(t *testing.T) {
 	for status, sent := range map[string]bool{
 		messageQueued: true, messageDelivered: true, messageRejected: false, messageError: false,
@@ -98,8 +96,7 @@ func TestNotSentIsNotInTheOutbox(t *testing.T) {
 	}
 }
 
-// oneCampaign is a state whose campaign 3 is scheduled for a time, and whose
-// message m was sent.
+// oneCampaign is a state whose campaign 3 is scheduled for a time, and whose message m was sent.
 func oneCampaign(scheduledFor time.Time) string {
 	return fmt.Sprintf(`{"version":4,"last_id":9,"accounts":[{"account_id":1,
 		"lists":[{"list_id":1,"name":"L","policy_accepted":true}],

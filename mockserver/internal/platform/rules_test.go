@@ -50,8 +50,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// A template takes the place of inline parts, and the other way round; both at
-// once are refused.
+// A template takes the place of inline parts, and the other way round; both at once are refused.
 func TestTemplateOrInline(t *testing.T) {
 	for _, in := range []api.MessageContent{{TemplateID: 3, HTML: "h"}, {TemplateID: 3, Text: "t"}} {
 		if new(tx).checkContent(in, false) == nil {
@@ -105,9 +104,8 @@ func TestChangeCampaign(t *testing.T) {
 	})
 }
 
-// Who is made active again by an import counts as added then, and who waited for
-// the confirmation as added when that was asked for: an email without a list goes
-// to the contact that was added last.
+// Who is made active again by an import counts as added then, and who waited for the confirmation as added when that
+// was asked for: an email without a list goes to the contact that was added last.
 func TestImportMakesNewest(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
@@ -132,8 +130,7 @@ func TestImportMakesNewest(t *testing.T) {
 	})
 }
 
-// Emails of a list say how to leave it; a confirmation and a transactional email
-// do not.
+// Emails of a list say how to leave it; a confirmation and a transactional email do not.
 func TestListUnsubscribe(t *testing.T) {
 	for _, row := range []struct {
 		m                  message
@@ -212,8 +209,7 @@ func TestWebhookIDs(t *testing.T) {
 	})
 }
 
-// Who becomes active joins the list now, and each active workflow of the list
-// greets them, whatever others there are.
+// Who becomes active joins the list now, and each active workflow of the list greets them, whatever others there are.
 func TestActivate(t *testing.T) {
 	p := restored(t, oneCampaign(time.Now().Add(time.Hour)))
 	within(t, p, func(t *tx) error {
@@ -244,8 +240,7 @@ func TestActivate(t *testing.T) {
 	})
 }
 
-// Who has an attribute with the name of a link is not given the link, though the
-// attribute be empty.
+// Who has an attribute with the name of a link is not given the link, though the attribute be empty.
 func TestAttributesTakeThePlaceOfLinks(t *testing.T) {
 	m := message{ID: "m", ContactID: 1, SentBy: events.SendingTypeEmailAPI, Attributes: []api.CustomAttribute{{Name: tagUnsubscribe}}}
 	if got := m.merged("http://x")(tagUnsubscribe); got != "" {

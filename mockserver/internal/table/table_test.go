@@ -49,8 +49,7 @@ func TestSnapshotNeverChanges(t *testing.T) {
 	}
 }
 
-// A record that no copy has is edited where it is: a transaction that asks for it
-// twice has it once.
+// A record that no copy has is edited where it is: a transaction that asks for it twice has it once.
 func TestEditTwice(t *testing.T) {
 	var all Table[int]
 	all.Add(new(1))
@@ -105,8 +104,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// Copies are read without a lock while the table changes: the sum of the records stays
-// what it is in each copy.
+// Copies are read without a lock while the table changes: the sum of the records stays what it is in each copy.
 func TestReadersAndWriters(t *testing.T) {
 	var mu sync.Mutex
 	var all Table[int]

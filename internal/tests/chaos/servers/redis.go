@@ -11,9 +11,8 @@ import (
 // Redis is a redis-server.
 type Redis struct{ *server }
 
-// StartRedis starts a Redis that keeps nothing on disk: killed, it comes back
-// empty. Further settings of redis.conf go into args, such as "--appendonly",
-// "yes".
+// StartRedis starts a Redis that keeps nothing on disk: killed, it comes back empty. Further settings of redis.conf go
+// into args, such as "--appendonly", "yes".
 func StartRedis(ctx context.Context, args ...string) (*Redis, error) {
 	s, err := newServer("redis-server", nil)
 	if err != nil {

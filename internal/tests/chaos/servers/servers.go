@@ -1,11 +1,9 @@
-// Package servers starts real servers for tests and measurements: Redis,
-// PostgreSQL and PgBouncer, each on a free port of 127.0.0.1 and in a directory
-// of its own, both gone when it is closed.
+// Package servers starts real servers for tests and measurements: Redis, PostgreSQL and PgBouncer, each on a free port
+// of 127.0.0.1 and in a directory of its own, both gone when it is closed.
 //
-// The programs must be installed; on Debian: redis-server, postgresql and
-// pgbouncer. PostgreSQL and PgBouncer refuse to run as root: then they run as
-// the user postgres, or nobody. A server dies with the process that started it,
-// on Linux also when that is killed.
+// The programs must be installed; on Debian: redis-server, postgresql and pgbouncer. PostgreSQL and PgBouncer refuse to
+// run as root: then they run as the user postgres, or nobody. A server dies with the process that started it, on Linux
+// also when that is killed.
 //
 // The servers ask for no password: whoever has an account on this machine can
 // use them while they run.
@@ -26,8 +24,7 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to start. After a kill PostgreSQL
-// first recovers.
+// patience is how long a server may take to start. After a kill PostgreSQL first recovers.
 const patience = time.Minute
 
 // server is a program that listens on a port.
@@ -152,8 +149,7 @@ func (s *server) Pid() int {
 	return s.cmd.Process.Pid
 }
 
-// newServer makes a directory and finds a port, which nobody else is likely to
-// take before the server does.
+// newServer makes a directory and finds a port, which nobody else is likely to take before the server does.
 func newServer(name string, as *account) (*server, error) {
 	program, err := find(name)
 	if err != nil {

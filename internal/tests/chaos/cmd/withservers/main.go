@@ -1,5 +1,4 @@
-// Command withservers runs another command while a Redis, a PostgreSQL and a
-// PgBouncer run for it alone:
+// Command withservers runs another command while a Redis, a PostgreSQL and a PgBouncer run for it alone:
 //
 //	go run -C internal/tests/chaos ./cmd/withservers go test ./...
 //
