@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type call struct {
 	queued    time.Duration // how long it waited for the rate limiter
 	maybeDone bool          // a failed attempt may have been processed
 
+	logger  *slog.Logger // nil is slog.Default
 	onRetry []func(ctx context.Context, err error, pause time.Duration)
 }
 
@@ -26,8 +28,10 @@ type call struct {
 // [*Error] means that nothing was sent.
 type exchange func(context.Context, *call) error
 
-// retries notifies observers that another request follows err after the pause.
+// retries logs that another request follows err after the pause, and notifies
+// observers.
 func (c *call) retries(ctx context.Context, err error, pause time.Duration) {
+	c.logRetry(ctx, err, pause)
 	for _, f := range c.onRetry {
 		f(ctx, err, pause)
 	}

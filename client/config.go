@@ -69,7 +69,8 @@ type Config struct {
 	// Both have the keys op, method, path, attempt and status (0 without a
 	// response), and request_id and error if there are any. The first record
 	// also has the key duration, the second one delay. Paths and errors can
-	// contain the address of a recipient. By default nothing is logged.
+	// contain the address of a recipient. The default is slog.Default;
+	// slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called when a call begins, with its operation,

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -8,10 +9,8 @@ import (
 
 // logged logs each request at debug level.
 func logged(l *slog.Logger, next exchange) exchange {
-	if l == nil {
-		return next
-	}
 	return func(ctx context.Context, c *call) error {
+		l := cmp.Or(l, slog.Default())
 		if !l.Enabled(ctx, slog.LevelDebug) {
 			return next(ctx, c)
 		}
@@ -31,16 +30,19 @@ func logged(l *slog.Logger, next exchange) exchange {
 
 // retriesLogged logs each retry at info level.
 func retriesLogged(l *slog.Logger, next exchange) exchange {
-	if l == nil {
-		return next
-	}
 	return func(ctx context.Context, c *call) error {
-		c.onRetry = append(c.onRetry, func(ctx context.Context, err error, pause time.Duration) {
-			attrs := append(c.attrs(), slog.Duration("delay", pause), slog.Any("error", err))
-			l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
-		})
+		c.logger = l
 		return next(ctx, c)
 	}
+}
+
+func (c *call) logRetry(ctx context.Context, err error, delay time.Duration) {
+	l := cmp.Or(c.logger, slog.Default())
+	if !l.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	attrs := append(c.attrs(), slog.Duration("delay", delay), slog.Any("error", err))
+	l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
 }
 
 // attrs are the attributes of every record.

@@ -5,10 +5,34 @@ import (
 	"encoding/json"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// TestMain discards the records of clients without a logger.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// TestDefaultLogger: without Config.Logger, records go to slog.Default at the time of
+// the call.
+func TestDefaultLogger(t *testing.T) {
+	c := newTestClient(t, answer(503, "text/html", "<h1>down</h1>"), func(cfg *Config) { cfg.Logger = nil })
+	var log bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	_, _ = c.Templates.Get(t.Context(), 1)
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		got = append(got, checkRecord(t, line))
+	}
+	if len(got) != 5 {
+		t.Errorf("got the records %q, want three requests and two retries", got)
+	}
+}
 
 // TestLogger holds the records of a call that is tried three times against what
 // Config.Logger says of their keys.

@@ -3,7 +3,7 @@
 // docs/specification.md of the repository.
 //
 //	server := mcp.NewServer(c, mcp.Options{})           // for one account, for example over stdio
-//	handler, err := mcp.Handler(cfg, mcp.Options{})     // over HTTP, each caller with its own token
+//	handler, err := mcp.NewHandler(cfg, mcp.Options{})     // over HTTP, each caller with its own token
 //
 // Command emailplatform-mcp is a ready-made program for both.
 //
@@ -34,7 +34,7 @@
 //
 // # Tokens
 //
-// A server from [NewServer] uses the token of its client. With [Handler], each
+// A server from [NewServer] uses the token of its client. With [NewHandler], each
 // request contains its own token in the Authorization header. The handler uses
 // only this token, so callers see only their own account. A request without a
 // token, and a call whose token the platform rejects, get 401 with the
@@ -43,7 +43,7 @@
 //
 // # HTTP
 //
-// [Handler] serves streamable HTTP without sessions, so any number of processes
+// [NewHandler] serves streamable HTTP without sessions, so any number of processes
 // can serve the same callers. It rejects requests from other origins, which
 // protects against web pages, and requests for host names except loopback names
 // and [Options.AllowedHosts].

@@ -186,8 +186,8 @@ func TestWrongArguments(t *testing.T) {
 // TestPlatformRefuses passes on what the platform says, by the arguments' names.
 func TestPlatformRefuses(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, mockserver.Token{Token: "full"}, mockserver.Token{Token: "reader", ReadOnly: true},
-		mockserver.Token{Token: "other", AccountID: 2})
+	p := newPlatform(t, mockserver.Token{Value: "full"}, mockserver.Token{Value: "reader", ReadOnly: true},
+		mockserver.Token{Value: "other", AccountID: 2})
 	owner := newClient(t, p.Transport(), "full")
 	list := newList(t, owner)
 	if _, err := owner.Contacts.Create(t.Context(), list, client.ContactCreate{Email: "ada@example.com"}); err != nil {

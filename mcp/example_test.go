@@ -50,7 +50,7 @@ func Example() {
 
 // A server for many callers, each with a token of its own.
 func ExampleHandler() {
-	handler, err := mcp.Handler(client.Config{BaseURL: "https://api.example.com"}, mcp.Options{
+	handler, err := mcp.NewHandler(client.Config{BaseURL: "https://api.example.com"}, mcp.Options{
 		AllowedHosts: []string{"mcp.example.com"},
 	})
 	if err != nil {

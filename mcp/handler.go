@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// Handler returns a handler that serves the tools over streamable HTTP, without
+// NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain the header "Authorization:
 // Bearer TOKEN", and the platform gets this token. cfg configures the client.
 // It is an error if cfg contains a token, or if [client.New] rejects cfg.
@@ -28,7 +28,7 @@ import (
 // [Options.MaxConcurrent]. The results of a request have at most 1 MiB. Tokens
 // that the platform rejects are detected when a tool is called.
 // (Specification: Authentication.)
-func Handler(cfg client.Config, opts Options) (http.Handler, error) {
+func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
 		return nil, errors.New("mcp: the client's configuration holds a token, but each caller brings its own")
 	}
@@ -48,7 +48,7 @@ func Handler(cfg client.Config, opts Options) (http.Handler, error) {
 	streamable := sdk.NewStreamableHTTPHandler(same, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		JSONResponse:                 true,
-		Logger:                       opts.Logger,
+		Logger:                       problems(opts.Logger),
 		DisableLocalhostProtection:   true, // checkHost is stricter, and knows the allowed hosts
 		PropagateRequestCancellation: true,
 	})

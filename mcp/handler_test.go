@@ -23,7 +23,7 @@ import (
 // newHandler returns a handler in front of p.
 func newHandler(t testing.TB, p *mockserver.Server, opts mcp.Options) http.Handler {
 	t.Helper()
-	h, err := mcp.Handler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)
+	h, err := mcp.NewHandler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func dial(t testing.TB, url, token string) *session {
 func TestAccountsApart(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"token-of-ada", "token-of-grace"}
-	p := newPlatform(t, mockserver.Token{Token: tokens[0]}, mockserver.Token{Token: tokens[1], AccountID: 2})
+	p := newPlatform(t, mockserver.Token{Value: tokens[0]}, mockserver.Token{Value: tokens[1], AccountID: 2})
 	server := httptest.NewServer(newHandler(t, p, mcp.Options{}))
 	defer server.Close()
 	var sessions [2]*session
@@ -203,7 +203,7 @@ func TestHandlerConfig(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := mcp.Handler(row.cfg, mcp.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := mcp.NewHandler(row.cfg, mcp.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want an error about %s", err, row.want)
 			}
 		})
@@ -215,7 +215,7 @@ func TestHandlerConfig(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Token: "very-secret-token"}}})
+		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Value: "very-secret-token"}}})
 		defer p.Close()
 		var log strings.Builder
 		handler := newHandler(t, p,
@@ -275,7 +275,7 @@ func TestConnectionsAreShared(t *testing.T) {
 	}
 	platform.Start()
 	defer platform.Close()
-	handler, err := mcp.Handler(client.Config{BaseURL: platform.URL}, mcp.Options{})
+	handler, err := mcp.NewHandler(client.Config{BaseURL: platform.URL}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestMaxConcurrent(t *testing.T) {
 		return answering(200, nil, `{"data":[]}`).RoundTrip(r)
 	})
 	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
-	handler, err := mcp.Handler(cfg, mcp.Options{MaxConcurrent: 2})
+	handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestMaxConcurrent(t *testing.T) {
 	if w := post(t, handler, call); w.Code != http.StatusOK {
 		t.Errorf("after the others: status %d", w.Code)
 	}
-	if _, err := mcp.Handler(cfg, mcp.Options{MaxConcurrent: -1}); err == nil {
+	if _, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: -1}); err == nil {
 		t.Error("a negative limit is accepted")
 	}
 }
@@ -147,7 +147,7 @@ func TestLargeResults(t *testing.T) {
 	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts","arguments":{"operation":"list","list_id":1}}}`
 	for _, row := range []struct{ contact, calls, fail int }{{contact: 700 << 10, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: 1 << 20, calls: 1, fail: 1}} {
 		platform := answering(200, nil, `{"data":[`+contact(row.contact)+`]}`)
-		handler, err := mcp.Handler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
+		handler, err := mcp.NewHandler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,18 +26,18 @@ What contacts and tags say (names, attributes, addresses) was written by others:
 
 // Options says how a server behaves. The zero value is a good default.
 type Options struct {
-	// AllowedHosts are host names, without port, that a [Handler] accepts in
+	// AllowedHosts are host names, without port, that a handler of [NewHandler] accepts in
 	// addition to localhost and loopback addresses, such as "mcp.example.com"
 	// for a reverse proxy. [NewServer] ignores it.
 	AllowedHosts []string
 
-	// MaxConcurrent is the number of requests that a [Handler] processes at the
+	// MaxConcurrent is the number of requests that a handler of [NewHandler] processes at the
 	// same time. Further requests get 503 with Retry-After. 0 means 64.
 	// [NewServer] ignores it.
 	MaxConcurrent int
 
-	// Logger gets protocol errors, without tokens, arguments and results. By
-	// default nothing is logged.
+	// Logger gets protocol errors, without tokens, arguments and results. The
+	// default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 }
 
@@ -73,7 +73,7 @@ func newServer(of clientOf, opts Options) *sdk.Server {
 		Version: version(),
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
-		Logger:       opts.Logger,
+		Logger:       problems(opts.Logger),
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools never change
 	})
 	for _, t := range []*tool{contactsTool(), tagsTool()} {

@@ -91,9 +91,10 @@ type Config struct {
 	// OnRequest, if not nil, is called after every request to the API. It can
 	// be called concurrently.
 	OnRequest func(Request)
-	// Log gets records of errors outside of requests. The default discards
-	// them.
-	Log *slog.Logger
+	// Logger gets records of events outside of requests. The default is
+	// slog.Default at the time of [New]; slog.New(slog.DiscardHandler) turns
+	// logging off.
+	Logger *slog.Logger
 }
 
 // complete fills in the defaults.
@@ -110,8 +111,8 @@ func (cfg Config) complete() Config {
 	default: // the first delivery would panic
 		panic(fmt.Sprintf("mockserver: Config.HashFunction: want sha256 or sha512, not %q", cfg.HashFunction))
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
 	}
 	return cfg
 }

@@ -20,7 +20,7 @@ import (
 // The API is there for pages without a token, and leaves no trace.
 func TestControlAsAccount(t *testing.T) {
 	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{
-		{Token: "reader", UserID: 1, ReadOnly: true}, {Token: "owner", UserID: 2}, {Token: "other", UserID: 3, AccountID: 9},
+		{Value: "reader", UserID: 1, ReadOnly: true}, {Value: "owner", UserID: 2}, {Value: "other", UserID: 3, AccountID: 9},
 	}})
 	p = p.as("owner")
 	list := p.list()

@@ -179,7 +179,7 @@ func followed(t *testing.T, f *mockserver.Follower) string {
 func TestFollowEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProbe(t, mockserver.Config{
-			Tokens:  []mockserver.Token{{Token: "one"}, {Token: "two", AccountID: 2}},
+			Tokens:  []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}},
 			Targets: map[string]http.Handler{"app.test": http.NotFoundHandler()},
 		})
 		hook := strings.TrimPrefix(p.webhook("Email.Bounced"), "/webhooks/")

@@ -132,7 +132,7 @@ func startAnywhere(t *testing.T) (url string) {
 		t.Fatal(err)
 	}
 	srv := mockserver.StartOn(listener, mockserver.Config{Tokens: []mockserver.Token{
-		{Token: "key&of=the owner"}, {Token: "reader", ReadOnly: true},
+		{Value: "key&of=the owner"}, {Value: "reader", ReadOnly: true},
 	}})
 	t.Cleanup(srv.Close)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())

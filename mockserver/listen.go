@@ -70,7 +70,7 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 	go func() {
 		defer close(s.serve.done)
 		if err := s.serve.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.cfg.Log.Error("the server stopped listening", "error", err)
+			s.cfg.Logger.Error("the server stopped listening", "error", err)
 		}
 	}()
 	return s

@@ -47,7 +47,7 @@ func (p probe) overview(query string) (out overview) {
 
 // An account that there is not has no overview, rather than one of zeros.
 func TestOverviewOfNoAccount(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{}, {Token: "second", AccountID: 2}}})
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{}, {Value: "second", AccountID: 2}}})
 	p.overview("?account_id=2")
 	a := p.do("GET", "/_mock/overview?account_id=3", nil)
 	if _, loc := a.detail(); a.status != 404 || loc != "[query account_id]" {
@@ -142,7 +142,7 @@ func TestOverviewCountsWhatHappens(t *testing.T) {
 	p := newProbe(t, mockserver.Config{
 		RecordEvents: true,
 		Targets:      map[string]http.Handler{"app.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
-		Tokens:       []mockserver.Token{{Token: "one"}, {Token: "two", AccountID: 2}},
+		Tokens:       []mockserver.Token{{Value: "one"}, {Value: "two", AccountID: 2}},
 	})
 	p.counted("nothing")
 	p.shop()

@@ -34,7 +34,7 @@ const seedFile = `{
 func TestSeed(t *testing.T) {
 	p := newProbe(t, mockserver.Config{
 		RecordEvents: true,
-		Tokens:       []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
+		Tokens:       []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
 		Targets:      map[string]http.Handler{"app.test": http.NotFoundHandler()},
 	})
 	p.must("POST", "/_mock/seed", seedFile)
@@ -392,7 +392,7 @@ func TestSeedForReaders(t *testing.T) {
 }
 
 func TestRevokeToken(t *testing.T) {
-	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Token: "one"}, {Token: "two"}}})
+	p := newProbe(t, mockserver.Config{Tokens: []mockserver.Token{{Value: "one"}, {Value: "two"}}})
 	if err := p.RevokeToken("one"); err != nil {
 		t.Fatal(err)
 	}

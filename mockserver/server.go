@@ -67,7 +67,7 @@ func build(cfg Config, base func() string) *environment.Environment {
 
 	now := clock.New(clock.Options{Start: cfg.Now, Frozen: cfg.FreezeClock, Changes: changes, Work: work})
 	tokens := auth.New(cfg.Tokens, now.Now)
-	faults := fault.New(cfg.FaultSeed, cfg.Log, changes)
+	faults := fault.New(cfg.FaultSeed, cfg.Logger, changes)
 	deliveries := delivery.New(delivery.Options{
 		Schedule: cfg.RetrySchedule, Concurrency: cfg.DeliveryConcurrency, Timeout: cfg.AttemptTimeout,
 		Targets: cfg.Targets,
@@ -170,7 +170,7 @@ func (s *Server) linkBase() string {
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
 
 // Token returns the first of the access tokens of [Config.Tokens].
-func (s *Server) Token() string { return s.cfg.Tokens[0].Token }
+func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 
 // Transport returns a transport that passes every request to the server in
 // process, whatever its host. It opens no socket and keeps no goroutine between

@@ -36,7 +36,7 @@ func snapshotOf(t *testing.T, srv *mockserver.Server) string {
 func populated(t *testing.T, cfg mockserver.Config) probe {
 	t.Helper()
 	cfg.RecordEvents = true
-	cfg.Tokens = []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}}
+	cfg.Tokens = []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}}
 	p := newProbe(t, cfg)
 	p.must("POST", "/webhooks", `{"url":"http://app.test/hook","events":["Email.Opened","Contact.Added"]}`)
 	tpl := p.must("POST", "/templates",
@@ -85,7 +85,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		mockserver.Config{
 			RecordEvents: true,
 			Targets:      targets,
-			Tokens:       []mockserver.Token{{Token: "one"}, {Token: "two", UserID: 2, AccountID: 2}},
+			Tokens:       []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
 		},
 	)
 	if err := q.Restore(strings.NewReader(saved)); err != nil {

@@ -44,8 +44,8 @@ type Options struct {
 
 	// Logger gets one record for each delivery at debug level. Rejected
 	// deliveries are at warn level, and failures of the function or the store at
-	// error level. It never gets a body, a signature or a secret. If it is nil,
-	// each record goes to slog.Default.
+	// error level. It never gets a body, a signature or a secret. The default is
+	// slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the

@@ -17,9 +17,9 @@ import (
 // opLookup is the only operation that has a queue.
 const opLookup = "getEmail"
 
-// Observe goes into [client.Config.Observe]: a span for each call, with an event
+// ObserveCall goes into [client.Config.Observe]: a span for each call, with an event
 // for each retry, and the metrics of calls.
-func (t *Telemetry) Observe(ctx context.Context, op string) (context.Context, client.Observer) {
+func (t *Telemetry) ObserveCall(ctx context.Context, op string) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", op)
 	// Internal, the default kind: the client spans come from otelhttp.
 	ctx, span := t.tracer.Start(ctx, "emailplatform "+op, trace.WithAttributes(operation))
@@ -27,7 +27,7 @@ func (t *Telemetry) Observe(ctx context.Context, op string) (context.Context, cl
 		Retry: func(o client.Observation) {
 			span.AddEvent("emailplatform.retry", trace.WithAttributes(append(result(o),
 				attribute.Int("emailplatform.attempts", o.Attempts),
-				attribute.Float64("emailplatform.pause", o.Pause.Seconds()))...))
+				attribute.Float64("emailplatform.delay", o.Pause.Seconds()))...))
 		},
 		End: func(o client.Observation) {
 			defer span.End()

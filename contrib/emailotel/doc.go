@@ -5,14 +5,14 @@
 //	telemetry, err := emailotel.New(emailotel.Options{})
 //	…
 //	c, err := client.New(client.Config{
-//		Observe: telemetry.Observe,
+//		Observe: telemetry.ObserveCall,
 //		HTTPClient: &http.Client{Transport: emailotel.Transport(nil, func(rt http.RoundTripper) http.RoundTripper {
 //			return otelhttp.NewTransport(rt)
 //		})},
 //		…
 //	})
-//	h := otelhttp.NewHandler(webhook.NewHandler(verifier, telemetry.Handle(handle), webhook.Options{
-//		Observe: telemetry.Outcome,
+//	h := otelhttp.NewHandler(webhook.NewHandler(verifier, telemetry.Wrap(handle), webhook.Options{
+//		Observe: telemetry.ObserveDelivery,
 //	}), "webhook")
 //
 // # Spans

@@ -29,7 +29,7 @@ func Example() {
 	c, err := client.New(client.Config{
 		BaseURL: srv.URL(),
 		Token:   srv.Token(),
-		Observe: telemetry.Observe,
+		Observe: telemetry.ObserveCall,
 		HTTPClient: &http.Client{Transport: emailotel.Transport(nil, func(rt http.RoundTripper) http.RoundTripper {
 			return otelhttp.NewTransport(rt, otelhttp.WithTracerProvider(provider))
 		})},

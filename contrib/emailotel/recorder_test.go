@@ -50,7 +50,7 @@ func (r *recorder) wire(rt http.RoundTripper) http.RoundTripper {
 func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *client.Client {
 	r.t.Helper()
 	c, err := client.New(client.Config{
-		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.Observe, LookupLimiter: client.NoLookupLimit{},
+		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.ObserveCall, LookupLimiter: client.NoLookupLimit{},
 		HTTPClient: &http.Client{Transport: emailotel.Transport(base, r.wire)},
 	})
 	if err != nil {

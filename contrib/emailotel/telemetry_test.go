@@ -167,7 +167,7 @@ func (r *recorder) receive(handle emailotel.Handler, body string, change ...func
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return r.serve(webhook.NewHandler(v, r.Handle(handle), webhook.Options{Observe: r.Outcome, Logger: slog.New(slog.DiscardHandler)}), body, change...)
+	return r.serve(webhook.NewHandler(v, r.Wrap(handle), webhook.Options{Observe: r.ObserveDelivery, Logger: slog.New(slog.DiscardHandler)}), body, change...)
 }
 
 func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
@@ -264,13 +264,13 @@ func TestDuplicateAndInFlight(t *testing.T) {
 	}
 	var h http.Handler
 	again := true
-	h = webhook.NewHandler(v, r.Handle(func(context.Context, *events.Event) error {
+	h = webhook.NewHandler(v, r.Wrap(func(context.Context, *events.Event) error {
 		if again {
 			again = false
 			r.serve(h, opened)
 		}
 		return nil
-	}), webhook.Options{Observe: r.Outcome, Logger: slog.New(slog.DiscardHandler)})
+	}), webhook.Options{Observe: r.ObserveDelivery, Logger: slog.New(slog.DiscardHandler)})
 	r.serve(h, opened)
 	r.serve(h, opened)
 	var outcomes []string
@@ -288,7 +288,7 @@ func TestPanic(t *testing.T) {
 	r := record(t)
 	func() {
 		defer func() { _ = recover() }()
-		_ = r.Handle(func(context.Context, *events.Event) error { panic("boom") })(t.Context(), &events.Event{Name: "Email.Opened"})
+		_ = r.Wrap(func(context.Context, *events.Event) error { panic("boom") })(t.Context(), &events.Event{Name: "Email.Opened"})
 	}()
 	s := r.span("process Email.Opened")
 	if attributes(s.Attributes)["error.type"] != "panic" || s.Status.Code != codes.Error {
@@ -300,7 +300,7 @@ func TestPanic(t *testing.T) {
 func TestUnknownEvents(t *testing.T) {
 	r := record(t)
 	for i := range 100 {
-		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: events.Name(fmt.Sprint("Email.New", i)), ID: strings.Repeat("x", 65)})
+		_ = r.Wrap(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: events.Name(fmt.Sprint("Email.New", i)), ID: strings.Repeat("x", 65)})
 	}
 	for _, s := range r.spans.GetSpans() {
 		if got := attributes(s.Attributes); s.Name != "process _OTHER" || got["messaging.destination.name"] != "_OTHER" || got["messaging.message.id"] != "" {
@@ -321,19 +321,19 @@ func TestKnownEvents(t *testing.T) {
 		"Contact.Added", "Contact.Unsubscribed", "Contact.Removed", "Email.Opened", "Email.Clicked", "Email.Bounced", "Email.ReportedAsSpam",
 		"Email.Unsubscribed", "Email.GlobalUnsubscribed", "Email.Rejected", "Email.Error", "SuppressedEmail.Added", "Campaign.Sent", "Campaign.Scheduled",
 	} {
-		_ = r.Handle(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: name})
+		_ = r.Wrap(func(context.Context, *events.Event) error { return nil })(t.Context(), &events.Event{Name: name})
 		r.span("process " + string(name))
 	}
 }
 
-// TestHandleLater: a worker's trace is its own, and linked to the receipt.
-func TestHandleLater(t *testing.T) {
+// TestHandleAsync: a worker's trace is its own, and linked to the receipt.
+func TestHandleAsync(t *testing.T) {
 	r := record(t)
 	_, receipt := r.tracer.Tracer("app").Start(t.Context(), "POST")
 	receipt.End()
 	ctx, worker := r.tracer.Tracer("app").Start(t.Context(), "job")
 	defer worker.End()
-	if err := r.HandleLater(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}); err != nil {
+	if err := r.HandleAsync(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}); err != nil {
 		t.Fatal(err)
 	}
 	s := r.span("process Email.Opened")
@@ -348,6 +348,6 @@ func TestGlobalProviders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, o := tel.Observe(t.Context(), "listLists")
+	_, o := tel.ObserveCall(t.Context(), "listLists")
 	o.End(client.Observation{})
 }

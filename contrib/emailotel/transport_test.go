@@ -55,7 +55,7 @@ func TestNothingPersonal(t *testing.T) {
 	// The search finds what is there: without Transport the address is.
 	r = record(t)
 	naked, err := client.New(client.Config{
-		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.Observe, LookupLimiter: client.NoLookupLimit{},
+		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.ObserveCall, LookupLimiter: client.NoLookupLimit{},
 		HTTPClient: &http.Client{Transport: r.wire(http.DefaultTransport)},
 	})
 	if err != nil {

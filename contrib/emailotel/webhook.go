@@ -19,16 +19,16 @@ import (
 // Handler is a function of [webhook.NewHandler].
 type Handler = func(context.Context, *events.Event) error
 
-// Handle wraps the function of [webhook.NewHandler]. It records a consumer span
+// Wrap wraps the function of [webhook.NewHandler]. It records a consumer span
 // for the handling, whose parent is the span of the request, and its duration.
-func (t *Telemetry) Handle(fn Handler) Handler {
+func (t *Telemetry) Wrap(fn Handler) Handler {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleLater is [Telemetry.Handle] for a worker that takes events from a
+// HandleAsync is [Telemetry.Wrap] for a worker that takes events from a
 // queue. It starts a new trace with a link to the receipt. Store the span
 // context of the receipt, trace.SpanContextFromContext(ctx), with the event.
-func (t *Telemetry) HandleLater(receipt trace.SpanContext, fn Handler) Handler {
+func (t *Telemetry) HandleAsync(receipt trace.SpanContext, fn Handler) Handler {
 	return func(ctx context.Context, e *events.Event) error {
 		return t.process(ctx, e, fn, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: receipt}))
 	}
@@ -83,9 +83,9 @@ func eventName(name events.Name) string {
 	return other
 }
 
-// Outcome goes into [webhook.Options.Observe]: the duration of each delivery by
+// ObserveDelivery goes into [webhook.Options.Observe]: the duration of each delivery by
 // outcome, and the outcome on the span of the request, if otelhttp made one.
-func (t *Telemetry) Outcome(ctx context.Context, o webhook.Outcome) {
+func (t *Telemetry) ObserveDelivery(ctx context.Context, o webhook.Outcome) {
 	set := []attribute.KeyValue{
 		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),
 	}

@@ -11,7 +11,7 @@
 //		tx, _ := pgstore.Tx(ctx)
 //		_, err := tx.Exec(ctx, "INSERT INTO …")
 //		return err
-//	}, webhook.Options{Once: pgstore.NewOnce(pool)})
+//	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
 // Package sqlonce does the same for database/sql, with any driver.
 //

@@ -44,7 +44,7 @@ func Example() {
 		}
 		_, err := tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
 		return err
-	}, webhook.Options{Once: pgstore.NewOnce(pool)}))
+	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
 	fmt.Println("ready")
 	// Output: ready
 }

@@ -29,9 +29,12 @@ type Once struct{ db DB }
 
 var _ webhook.Once = (*Once)(nil)
 
+// OnceOptions configures a [Once]. It has no fields yet.
+type OnceOptions struct{}
+
 // NewOnce returns a store in db, most often a *pgxpool.Pool. If db is nil, it
 // panics.
-func NewOnce(db DB) *Once {
+func NewOnce(db DB, _ OnceOptions) *Once {
 	if db == nil {
 		panic("pgstore: NewOnce needs a database")
 	}

@@ -22,7 +22,7 @@ import (
 func TestOnce(t *testing.T) {
 	for way, url := range testdb.URLs(t) {
 		t.Run(way, func(t *testing.T) {
-			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return pgstore.NewOnce(newPool(t, url)) })
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return pgstore.NewOnce(newPool(t, url), pgstore.OnceOptions{}) })
 		})
 	}
 }
@@ -32,7 +32,7 @@ func TestOnceCrash(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			webhooktest.TestCrash(t, func(t *testing.T) (webhook.Once, func()) {
 				wire := &testdb.Wire{}
-				return pgstore.NewOnce(newPool(t, url, through(wire))), wire.Cut
+				return pgstore.NewOnce(newPool(t, url, through(wire)), pgstore.OnceOptions{}), wire.Cut
 			})
 		})
 	}
@@ -63,7 +63,7 @@ var errHandler = errors.New("the handler fails")
 // it has succeeded.
 func TestEffects(t *testing.T) {
 	pool := direct(t)
-	once := pgstore.NewOnce(pool)
+	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
 	for _, tt := range []struct {
 		name string
 		end  func(ctx context.Context, tx pgx.Tx) error
@@ -72,8 +72,8 @@ func TestEffects(t *testing.T) {
 	}{
 		{"success", func(context.Context, pgx.Tx) error { return nil }, 1, nil},
 		{"failure", func(context.Context, pgx.Tx) error { return errHandler }, 0, errHandler},
-		{"commits by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }, 0, pgstore.ErrTxEnd},
-		{"rolls back by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }, 0, pgstore.ErrTxEnd},
+		{"commits by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }, 0, pgstore.ErrTxManaged},
+		{"rolls back by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }, 0, pgstore.ErrTxManaged},
 		{"tries to commit, goes on", func(ctx context.Context, tx pgx.Tx) error { _ = tx.Commit(ctx); return nil }, 1, nil},
 		{"hides an error of SQL", func(ctx context.Context, tx pgx.Tx) error {
 			_, _ = tx.Exec(ctx, "SELECT 1/0")
@@ -137,7 +137,7 @@ func TestManyProcesses(t *testing.T) {
 		keys[i] = rand.Text()
 	}
 	for range deliveries {
-		once := pgstore.NewOnce(direct(t, strict))
+		once := pgstore.NewOnce(direct(t, strict), pgstore.OnceOptions{})
 		wg.Go(func() {
 			for _, key := range keys {
 				deliver(t, once, key, func(ctx context.Context) error {
@@ -172,7 +172,7 @@ func deliver(t testing.TB, once webhook.Once, key string, fn func(context.Contex
 
 // TestDuplicateDoesNotWait: an INSERT would wait for the other transaction.
 func TestDuplicateDoesNotWait(t *testing.T) {
-	a, b, key := pgstore.NewOnce(direct(t)), pgstore.NewOnce(direct(t)), rand.Text()
+	a, b, key := pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), rand.Text()
 	_, err := a.Do(t.Context(), key, func(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -189,7 +189,7 @@ func TestDuplicateDoesNotWait(t *testing.T) {
 // TestDeadProcess: a connection that ends frees the key at once.
 func TestDeadProcess(t *testing.T) {
 	wire := &testdb.Wire{}
-	a, b, key := pgstore.NewOnce(direct(t, through(wire))), pgstore.NewOnce(direct(t)), rand.Text()
+	a, b, key := pgstore.NewOnce(direct(t, through(wire)), pgstore.OnceOptions{}), pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), rand.Text()
 	_, err := a.Do(t.Context(), key, func(context.Context) error {
 		wire.Cut()
 		deliver(t, b, key, func(context.Context) error { return nil })
@@ -205,7 +205,7 @@ func TestDeadProcess(t *testing.T) {
 func TestPoolIsExhausted(t *testing.T) {
 	const conns = 2
 	pool := direct(t, func(cfg *pgxpool.Config) { cfg.MaxConns = conns })
-	once := pgstore.NewOnce(pool)
+	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
 	var wg sync.WaitGroup
 	var ready sync.WaitGroup
 	ready.Add(conns)
@@ -234,7 +234,7 @@ func TestForget(t *testing.T) {
 	for way, url := range testdb.URLs(t) {
 		t.Run(way, func(t *testing.T) {
 			pool := newPool(t, url)
-			once, young := pgstore.NewOnce(pool), rand.Text()
+			once, young := pgstore.NewOnce(pool, pgstore.OnceOptions{}), rand.Text()
 			if _, err := once.Do(t.Context(), young, func(context.Context) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +260,7 @@ func TestForget(t *testing.T) {
 }
 
 func TestForgetTooYoung(t *testing.T) {
-	once := pgstore.NewOnce(direct(t))
+	once := pgstore.NewOnce(direct(t), pgstore.OnceOptions{})
 	for _, age := range []time.Duration{-time.Hour, 0, 8*time.Hour - 1} {
 		if _, err := once.Forget(t.Context(), age); err == nil || !strings.Contains(err.Error(), "olderThan") {
 			t.Errorf("%v: %v", age, err)
@@ -301,5 +301,5 @@ func TestNoDatabase(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	pgstore.NewOnce(nil)
+	pgstore.NewOnce(nil, pgstore.OnceOptions{})
 }

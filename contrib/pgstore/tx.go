@@ -8,9 +8,9 @@ import (
 	"example.com/emailplatform/contrib/pgstore/internal/handled"
 )
 
-// ErrTxEnd is what Commit and Rollback of [Tx] return: the transaction is
+// ErrTxManaged is what Commit and Rollback of [Tx] return: the transaction is
 // committed when the handler returns nil, and rolled back when it does not.
-var ErrTxEnd = handled.ErrEnded
+var ErrTxManaged = handled.ErrEnded
 
 type txKey struct{}
 
@@ -18,7 +18,7 @@ type txKey struct{}
 // writes are committed together with the event's key. For any other context it
 // returns false.
 //
-// Commit and Rollback only return [ErrTxEnd]. Begin creates a savepoint, which
+// Commit and Rollback only return [ErrTxManaged]. Begin creates a savepoint, which
 // can be rolled back. A statement that fails outside a savepoint fails the
 // transaction and so the event, even if the handler ignores the error. The
 // transaction is not safe for concurrent use, and must not be used after the
@@ -35,5 +35,5 @@ func withTx(ctx context.Context, tx pgx.Tx) context.Context {
 // openTx cannot be ended by a handler.
 type openTx struct{ pgx.Tx }
 
-func (openTx) Commit(context.Context) error   { return ErrTxEnd }
-func (openTx) Rollback(context.Context) error { return ErrTxEnd }
+func (openTx) Commit(context.Context) error   { return ErrTxManaged }
+func (openTx) Rollback(context.Context) error { return ErrTxManaged }

@@ -57,7 +57,8 @@ type LimiterOptions struct {
 	Fallback client.LookupLimiter
 
 	// Logger gets a warning for each failed call to Redis, never with a token.
-	// The default is slog.Default at the time of the call.
+	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging
+	// off.
 	Logger *slog.Logger
 }
 
@@ -236,7 +237,7 @@ func (l *limiter) tell(ctx context.Context, op, key, id string, gap time.Duratio
 }
 
 func (l *limiter) warn(ctx context.Context, op string, err error) {
-	logger(l.opts.Logger).WarnContext(ctx, "redisstore: lookup limiter", "op", op, "error", err)
+	logger(l.opts.Logger).WarnContext(ctx, "redisstore: lookup limiter unavailable", "op", op, "error", err)
 }
 
 func logger(l *slog.Logger) *slog.Logger {

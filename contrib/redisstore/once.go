@@ -43,8 +43,8 @@ type OnceOptions struct {
 	MaxAge time.Duration
 
 	// Logger gets an error for each event that two processes may have handled,
-	// and a warning for each failed call to Redis. The default is slog.Default
-	// at the time of the call.
+	// and a warning for each failed call to Redis. The default is slog.Default;
+	// slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger
 }
 
@@ -139,7 +139,7 @@ func (o *Once) remember(ctx context.Context, key, token string) (remembered bool
 		return false, err
 	}
 	if state == "lost" {
-		logger(o.opts.Logger).ErrorContext(ctx, "redisstore: event handled, perhaps twice", "key", key, "error", ErrLeaseLost)
+		logger(o.opts.Logger).ErrorContext(ctx, "redisstore: lease lost, event may be handled twice", "key", key, "error", ErrLeaseLost)
 	}
 	return true, nil
 }

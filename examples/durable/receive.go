@@ -66,7 +66,7 @@ func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handl
 	if err != nil {
 		return nil, err
 	}
-	return webhook.NewHandler(v, enqueue(jobs), webhook.Options{Once: pgstore.NewOnce(pool)}), nil
+	return webhook.NewHandler(v, enqueue(jobs), webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}), nil
 }
 
 func enqueue(jobs *river.Client[pgx.Tx]) func(context.Context, *events.Event) error {

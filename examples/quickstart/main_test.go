@@ -60,7 +60,7 @@ func TestEmbeddedPlatform(t *testing.T) {
 }
 
 func TestServerElsewhere(t *testing.T) {
-	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: secretToken}}})
+	srv := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: secretToken}}})
 	defer srv.Close()
 	file := writeFile(t, "email,first_name\nada@example.com,Ada\n")
 	out, err := runHere(t, env(srv.URL(), secretToken), "-contacts", file)

@@ -156,8 +156,8 @@ type Sample struct {
 // Token is an access token with its user and account. Requests with it act for
 // the user and see the account's resources only.
 type Token struct {
-	// Token is the secret text that requests carry; "dev-token" if empty.
-	Token string
+	// Value is the secret text that requests carry; "dev-token" if empty.
+	Value string
 	// UserID and UserEmail name the user in events. The defaults are 1 and
 	// "user@example.com".
 	UserID    int64

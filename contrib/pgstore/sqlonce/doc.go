@@ -10,7 +10,7 @@
 //		tx, _ := sqlonce.Tx(ctx)
 //		_, err := tx.ExecContext(ctx, "INSERT INTO …")
 //		return err
-//	}, webhook.Options{Once: sqlonce.New(db)})
+//	}, webhook.Options{Once: sqlonce.NewOnce(db, sqlonce.OnceOptions{})})
 //
 // What package pgstore says of handlers, failures, PgBouncer and clean-up is true
 // here too, and both share their table: a service may go from one to the other.

@@ -21,10 +21,13 @@ type Once struct{ db *sql.DB }
 
 var _ webhook.Once = (*Once)(nil)
 
-// New returns a store in db. If db is nil, it panics.
-func New(db *sql.DB) *Once {
+// OnceOptions configures a [Once]. It has no fields yet.
+type OnceOptions struct{}
+
+// NewOnce returns a store in db. If db is nil, it panics.
+func NewOnce(db *sql.DB, _ OnceOptions) *Once {
 	if db == nil {
-		panic("sqlonce: New needs a database")
+		panic("sqlonce: NewOnce needs a database")
 	}
 	return &Once{db}
 }

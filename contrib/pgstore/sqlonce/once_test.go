@@ -34,7 +34,7 @@ func open(t testing.TB, url string) *sql.DB {
 func TestOnce(t *testing.T) {
 	for way, url := range testdb.URLs(t) {
 		t.Run(way, func(t *testing.T) {
-			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return sqlonce.New(open(t, url)) })
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return sqlonce.NewOnce(open(t, url), sqlonce.OnceOptions{}) })
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestOnceCrash(t *testing.T) {
 				cfg.DialFunc = wire.Dial
 				db := stdlib.OpenDB(*cfg)
 				t.Cleanup(func() { _ = db.Close() })
-				return sqlonce.New(db), wire.Cut
+				return sqlonce.NewOnce(db, sqlonce.OnceOptions{}), wire.Cut
 			})
 		})
 	}
@@ -59,7 +59,7 @@ func TestOnceCrash(t *testing.T) {
 
 func TestEffects(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
-	once := sqlonce.New(db)
+	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 	failed := errors.New("the handler fails")
 	for _, tt := range []struct {
 		name string
@@ -109,7 +109,7 @@ func TestTxOfAnotherContext(t *testing.T) {
 // TestKeyIsFreeAtOnce: database/sql rolls back in the background when a context
 // ends; Do does not return before.
 func TestKeyIsFreeAtOnce(t *testing.T) {
-	once := sqlonce.New(open(t, testdb.URLs(t)["direct"]))
+	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
 	for range 50 {
 		key := rand.Text()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -128,7 +128,7 @@ func TestKeyIsFreeAtOnce(t *testing.T) {
 func TestPoolIsExhausted(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
 	db.SetMaxOpenConns(1)
-	once := sqlonce.New(db)
+	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 	_, err := once.Do(t.Context(), rand.Text(), func(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer cancel()
@@ -150,7 +150,7 @@ func TestForget(t *testing.T) {
 	for way, url := range testdb.URLs(t) {
 		t.Run(way, func(t *testing.T) {
 			db := open(t, url)
-			once := sqlonce.New(db)
+			once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
 			const old = 6000
 			if _, err := db.ExecContext(t.Context(), `INSERT INTO emailplatform_handled
 				SELECT sha256(gen_random_uuid()::text::bytea), now() - interval '30 days' FROM generate_series(1, 6000)`); err != nil {
@@ -177,5 +177,5 @@ func TestNoDatabase(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	sqlonce.New(nil)
+	sqlonce.NewOnce(nil, sqlonce.OnceOptions{})
 }

@@ -210,7 +210,7 @@ func (talkative) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestClientValues(t *testing.T) {
 	w := newWatch(t)
 	srv := mockserver.Start(
-		mockserver.Config{Tokens: []mockserver.Token{{Token: canaryToken}}, Log: w.logger("the platform")})
+		mockserver.Config{Tokens: []mockserver.Token{{Value: canaryToken}}, Logger: w.logger("the platform")})
 	defer srv.Close()
 	cfg := client.Config{BaseURL: srv.URL(), Token: canaryToken}
 	c := newClient(w, cfg)

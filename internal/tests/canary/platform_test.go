@@ -97,8 +97,8 @@ func TestPlatformDumps(t *testing.T) {
 
 func newPlatform(t *testing.T, w *watch) *mockserver.Server {
 	srv := mockserver.Start(mockserver.Config{
-		Tokens:       []mockserver.Token{{Token: canaryToken}},
-		Log:          w.logger("the platform"),
+		Tokens:       []mockserver.Token{{Value: canaryToken}},
+		Logger:       w.logger("the platform"),
 		RecordEvents: true,
 		Targets:      map[string]http.Handler{"hook.test": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
 	})

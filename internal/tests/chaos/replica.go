@@ -48,7 +48,7 @@ func open(ctx context.Context, what, redisAddr, postgresURL string, lease time.D
 		return store{careless{redis.NewClient(&redis.Options{Addr: redisAddr})}, nothing}, nil
 	case "pg":
 		pool, err := pgxpool.New(ctx, postgresURL+"&pool_max_conns=24")
-		return store{pgstore.NewOnce(pool), func(ctx context.Context, id string) error {
+		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
 			tx, ok := pgstore.Tx(ctx)
 			if !ok {
 				return errors.New("no transaction")
@@ -63,7 +63,7 @@ func open(ctx context.Context, what, redisAddr, postgresURL string, lease time.D
 		}
 		db.SetMaxOpenConns(24)
 		db.SetMaxIdleConns(24)
-		return store{sqlonce.New(db), func(ctx context.Context, id string) error {
+		return store{sqlonce.NewOnce(db, sqlonce.OnceOptions{}), func(ctx context.Context, id string) error {
 			tx, ok := sqlonce.Tx(ctx)
 			if !ok {
 				return errors.New("no transaction")

@@ -28,11 +28,11 @@ const (
 
 func people() []mockserver.Token {
 	return []mockserver.Token{
-		{Token: owner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
-		{Token: sameOwner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
-		{Token: colleague, UserID: 32, UserEmail: "dev@shop.example", AccountID: 1204},
-		{Token: reader, UserID: 33, UserEmail: "audit@shop.example", AccountID: 1204, ReadOnly: true},
-		{Token: stranger, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
+		{Value: owner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
+		{Value: sameOwner, UserID: 31, UserEmail: "ops@shop.example", AccountID: 1204},
+		{Value: colleague, UserID: 32, UserEmail: "dev@shop.example", AccountID: 1204},
+		{Value: reader, UserID: 33, UserEmail: "audit@shop.example", AccountID: 1204, ReadOnly: true},
+		{Value: stranger, UserID: 41, UserEmail: "ops@rival.example", AccountID: 2000},
 	}
 }
 

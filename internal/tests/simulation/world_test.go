@@ -134,9 +134,9 @@ func newWorld(ctx context.Context, plan Plan) *world {
 
 // tokens are those that the platform knows.
 func (w *world) tokens() []mockserver.Token {
-	tokens := []mockserver.Token{{Token: witness}}
+	tokens := []mockserver.Token{{Value: witness}}
 	for _, c := range w.callers {
-		tokens = append(tokens, mockserver.Token{Token: c.token()})
+		tokens = append(tokens, mockserver.Token{Value: c.token()})
 	}
 	return tokens
 }

@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		_, _ = fmt.Fprintf(errs, "The platform is built in, with list %d to try; the access token is %s.\n", platform.listID, s.token)
 	}
 	if s.http != "" {
-		handler, err := mcp.Handler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
+		handler, err := mcp.NewHandler(cfg, mcp.Options{AllowedHosts: s.allowedHosts, MaxConcurrent: s.concurrent, Logger: log})
 		if err != nil {
 			return err
 		}

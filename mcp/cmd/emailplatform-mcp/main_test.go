@@ -107,7 +107,7 @@ func TestDemoOverStdio(t *testing.T) {
 // says.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	p := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Token: "from-the-environment"}}})
+	p := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: "from-the-environment"}}})
 	defer p.Close()
 	c := start(t.Context(), t, map[string]string{
 		"EMAILPLATFORM_BASE_URL": p.URL(),

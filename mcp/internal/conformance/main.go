@@ -25,7 +25,7 @@ func main() {
 func run() error {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
-	handler, err := mcp.Handler(client.Config{
+	handler, err := mcp.NewHandler(client.Config{
 		BaseURL:    platform.URL(),
 		HTTPClient: &http.Client{Transport: platform.Transport()},
 	}, mcp.Options{})

@@ -147,7 +147,7 @@ func (o *options) addToken(text string, readOnly bool) error {
 	if parts[0] == "" || len(parts) > 3 {
 		return errors.New("must be token[:user-email[:account-id]]")
 	}
-	token := mockserver.Token{Token: parts[0], UserID: int64(len(o.config.Tokens)) + 1, ReadOnly: readOnly}
+	token := mockserver.Token{Value: parts[0], UserID: int64(len(o.config.Tokens)) + 1, ReadOnly: readOnly}
 	if len(parts) > 1 {
 		token.UserEmail = parts[1]
 	}

@@ -46,7 +46,7 @@ func describe(o options) string {
 	c := o.config
 	tokens := []string{}
 	for _, token := range c.Tokens {
-		text := fmt.Sprintf("%s/%s/%d/%d", token.Token, token.UserEmail, token.UserID, token.AccountID)
+		text := fmt.Sprintf("%s/%s/%d/%d", token.Value, token.UserEmail, token.UserID, token.AccountID)
 		if token.ReadOnly {
 			text += " reads"
 		}

@@ -46,21 +46,21 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	log, records := newLog(o.log == "json", out)
 	o.config.RecordEvents = true
 	o.config.Console = console.Handler()
-	o.config.Log = records
+	o.config.Logger = records
 	if !o.quiet {
 		o.config.OnRequest = log.request
 	}
 	if err := removeReadyFile(o.readyFile); err != nil {
 		return err
 	}
-	isDefault := func(t mockserver.Token) bool { return t.Token == mockserver.DefaultToken }
+	isDefault := func(t mockserver.Token) bool { return t.Value == mockserver.DefaultToken }
 	listener, err := listenHeld(ctx, o.addr, slices.ContainsFunc(o.config.Tokens, isDefault))
 	if err != nil {
 		return err
 	}
 	srv := mockserver.StartOn(listener, o.config)
 	defer srv.Close()
-	state, err := openState(o.state, o.config.Log)
+	state, err := openState(o.state, o.config.Logger)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestUnknownAccount(t *testing.T) {
 	p.says(".rows", "From the first")
 	p.until(`!location.hash.includes('account')`)
 
-	two := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+	two := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
 	two.sdk = two.as("two")
 	two.send("ada@example.org", "From the second", order)
 	p = open(t, two.srv.URL(), "#/requests?account=77&q=x", desk)

@@ -104,7 +104,7 @@ func TestListsBeyondAPage(t *testing.T) {
 
 // The records of the chosen account are shown, and those of no account. The address names the account.
 func TestAccounts(t *testing.T) {
-	w := newWorld(t, mockserver.Token{Token: "one"}, mockserver.Token{Token: "two", AccountID: 2})
+	w := newWorld(t, mockserver.Token{Value: "one"}, mockserver.Token{Value: "two", AccountID: 2})
 	one, two := w.sdk, w.as("two")
 	submit := func(sdk *client.Client, subject string) {
 		w.sdk = sdk

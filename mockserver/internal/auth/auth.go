@@ -21,7 +21,7 @@ func Complete(given []record.Token, usual string) []record.Token {
 	}
 	out := make([]record.Token, len(given))
 	for i, t := range given {
-		t.Token = cmp.Or(t.Token, usual)
+		t.Value = cmp.Or(t.Value, usual)
 		t.UserID, t.AccountID = cmp.Or(t.UserID, 1), cmp.Or(t.AccountID, 1)
 		t.UserEmail = cmp.Or(t.UserEmail, "user@example.com")
 		out[i] = t
@@ -130,7 +130,7 @@ func (s *Set) findLocked(secret string) int {
 		return -1
 	}
 	return slices.IndexFunc(s.known, func(k known) bool {
-		return subtle.ConstantTimeCompare([]byte(k.Token.Token), []byte(secret)) == 1
+		return subtle.ConstantTimeCompare([]byte(k.Value), []byte(secret)) == 1
 	})
 }
 
@@ -173,7 +173,7 @@ func (s *Set) HasAccount(account int64) bool {
 // Add adds a token that is complete, or says what is wrong with it.
 func (s *Set) Add(t record.Token) error {
 	switch {
-	case strings.ContainsFunc(t.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case strings.ContainsFunc(t.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("token: want visible ASCII characters, as a header field has them")
 	case t.UserID < 1:
 		return errors.New("user_id: want 1 or more")
@@ -184,7 +184,7 @@ func (s *Set) Add(t record.Token) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.findLocked(t.Token) >= 0 {
+	if s.findLocked(t.Value) >= 0 {
 		return errors.New("token: there is such a token already")
 	}
 	s.known = append(s.known, s.begin(t, true))

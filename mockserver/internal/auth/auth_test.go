@@ -11,10 +11,10 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	given := []record.Token{{}, {Token: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
+	given := []record.Token{{}, {Value: "reader", UserID: 2, UserEmail: "r@example.com", AccountID: 3, ReadOnly: true}}
 	s := New(Complete(given, "usual"), time.Now)
 	for secret, want := range map[string]record.Token{
-		"usual":  {Token: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
+		"usual":  {Value: "usual", UserID: 1, UserEmail: "user@example.com", AccountID: 1},
 		"reader": given[1],
 	} {
 		if got, err := s.Find(secret); err != nil || got != want {
@@ -29,14 +29,14 @@ func TestFind(t *testing.T) {
 	if given[0] != (record.Token{}) {
 		t.Error("the tokens that were given have changed")
 	}
-	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Token != "usual" {
+	if got := Complete(nil, "usual"); len(got) != 1 || got[0].Value != "usual" {
 		t.Errorf("none given is %+v", got)
 	}
 }
 
 // A configuration may have a token whose time is over.
 func TestExpiredFromTheBeginning(t *testing.T) {
-	s := New([]record.Token{{Token: "old", ExpiresIn: -1}}, time.Now)
+	s := New([]record.Token{{Value: "old", ExpiresIn: -1}}, time.Now)
 	if _, err := s.Find("old"); !errors.Is(err, ErrExpired) {
 		t.Errorf("got %v, want %v", err, ErrExpired)
 	}
@@ -45,7 +45,7 @@ func TestExpiredFromTheBeginning(t *testing.T) {
 // A token is good until the time is over, and not a moment longer; a reset begins it anew.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New([]record.Token{{Token: "for ever"}, {Token: "an hour", ExpiresIn: time.Hour}}, time.Now)
+		s := New([]record.Token{{Value: "for ever"}, {Value: "an hour", ExpiresIn: time.Hour}}, time.Now)
 		good := func() bool {
 			_, err := s.Find("an hour")
 			if err != nil && !errors.Is(err, ErrExpired) {
@@ -78,7 +78,7 @@ func TestExpiry(t *testing.T) {
 
 func TestAddAndRevoke(t *testing.T) {
 	s := New(Complete(nil, "usual"), time.Now)
-	added := record.Token{Token: "added", UserID: 7, AccountID: 2}
+	added := record.Token{Value: "added", UserID: 7, AccountID: 2}
 	if err := s.Add(added); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestAddAndRevoke(t *testing.T) {
 		}
 	}
 	s.Reset()
-	if all := s.All(); len(all) != 1 || all[0].Token != "usual" {
+	if all := s.All(); len(all) != 1 || all[0].Value != "usual" {
 		t.Errorf("after a reset there are %d tokens, want the one of the configuration", len(all))
 	}
 }
@@ -107,14 +107,14 @@ func TestAddMistakes(t *testing.T) {
 		name, want string
 		token      record.Token
 	}{
-		{name: "known", token: record.Token{Token: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
-		{name: "with a space", token: record.Token{Token: "a b", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "with a line", token: record.Token{Token: "a\n", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "not ASCII", token: record.Token{Token: "ä", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "a user below 1", token: record.Token{Token: "a", UserID: -1}, want: "user_id: want 1 or more"},
-		{name: "an account below 1", token: record.Token{Token: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
-		{name: "a time below 0", token: record.Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
-		{name: "too long", token: record.Token{Token: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
+		{name: "known", token: record.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
+		{name: "with a space", token: record.Token{Value: "a b", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "with a line", token: record.Token{Value: "a\n", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "not ASCII", token: record.Token{Value: "ä", UserID: 1}, want: "token: want visible ASCII"},
+		{name: "a user below 1", token: record.Token{Value: "a", UserID: -1}, want: "user_id: want 1 or more"},
+		{name: "an account below 1", token: record.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
+		{name: "a time below 0", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
+		{name: "too long", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
 	}
 	for _, tt := range tests {
 		s := New(Complete(nil, "usual"), time.Now)

@@ -80,7 +80,7 @@ func (c *Control) info(r *request) (serverInfo, error) {
 		EventsKept:      delivery.MaxEvents,
 		MagicDomain:     platform.MagicDomain,
 	}
-	isDefault := func(t record.Token) bool { return t.Token == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
+	isDefault := func(t record.Token) bool { return t.Value == c.options.DefaultToken && !t.ReadOnly && t.ExpiresIn == 0 }
 	if !out.TokenRequired && slices.ContainsFunc(c.Access.All(), isDefault) {
 		out.DefaultToken = c.options.DefaultToken
 	}

@@ -114,7 +114,7 @@ func (w *Environment) sowTokens(in seed) error {
 		err := errors.New("token: required")
 		if t.Token != "" {
 			err = w.Access.Add(auth.Complete([]record.Token{{
-				Token:     t.Token,
+				Value:     t.Token,
 				UserID:    t.UserID,
 				UserEmail: t.UserEmail,
 				AccountID: in.AccountID,

@@ -98,7 +98,7 @@ func (p *Plan) Add(faults []record.Fault) ([]record.FaultRule, error) {
 		next := &rule{FaultRule: record.FaultRule{ID: "fault-" + strconv.Itoa(p.lastID), Fault: f, Enabled: true}}
 		p.beginLocked(next)
 		if f.Probability > 0 {
-			p.log.Info("a fault by chance", "rule", next.ID, "seed", p.seed)
+			p.log.Info("random fault injected", "rule", next.ID, "seed", p.seed)
 		}
 		p.rules = append(p.rules, next)
 		added = append(added, next.FaultRule)
