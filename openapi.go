@@ -1,5 +1,5 @@
-// Package emailplatform contains openapi.yaml, from which the other packages of the
-// module are generated. Applications import
+// Package emailplatform contains openapi.yaml, the source of generated code in
+// the other packages of the module. Applications import
 //
 //   - [example.com/emailplatform/client] to call the platform,
 //   - [example.com/emailplatform/webhook] and [example.com/emailplatform/events] to

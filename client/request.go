@@ -60,8 +60,8 @@ func pathSegment(v any) (string, error) {
 	return "", errors.New("want an id")
 }
 
-// addQueryIfSet adds a parameter unless v is nil or the zero value, for which
-// the platform uses the default.
+// addQueryIfSet adds a parameter unless v is nil or the zero value, which means
+// the platform's default.
 func (r *request) addQueryIfSet(name string, v any) {
 	var s string
 	switch v := v.(type) {

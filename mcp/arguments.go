@@ -213,7 +213,7 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	return wrong
 }
 
-// mistake returns an error text for an invalid argument, or "".
+// mistake returns the text for an invalid argument, or "".
 func mistake(s *jsonschema.Schema, v any) string {
 	switch s.Type {
 	case "integer":

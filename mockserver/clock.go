@@ -54,7 +54,7 @@ func (s *Server) SetNow(t time.Time) error {
 // client that waits for Retry-After and retries is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
-// ResumeClock lets a frozen clock run again.
+// ResumeClock resumes a frozen clock.
 func (s *Server) ResumeClock() { s.env.Clock.Freeze(false) }
 
 // ClockState is the state of the clock.

@@ -84,8 +84,8 @@ func (s *Server) FaultSeed() uint64 {
 	return seed
 }
 
-// SeedFaults sets the seed and begins the counts of all rules anew; 0 chooses
-// one. It returns the seed.
+// SeedFaults sets the seed and resets the counts of all rules; 0 chooses a
+// seed. It returns the seed.
 func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }
 
 // Operations returns the operationIds of the API's document, sorted.

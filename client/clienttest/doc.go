@@ -1,31 +1,31 @@
-// Package clienttest proves that a limiter of lookups keeps the contract of
+// Package clienttest contains tests for limiters that implement
 // [client.LookupLimiter].
 //
-// An application that has a limiter of its own, say one that several processes
-// share, runs the suite in a test:
+// Run the tests for your own limiter, for example one that several processes
+// share:
 //
 //	func TestLimiter(t *testing.T) {
 //		clienttest.TestSharedLookupLimiter(t, func(t *testing.T) client.LookupLimiter { return newLimiter(t) })
 //	}
 //
-// # What is proven
+// # What is tested
 //
-// The first turn comes at once, each next one at least a second after the one
-// before has ended, or longer if that one asks for it. Nobody has a turn beside
-// another. Turns are given in the order in which they were asked for. A context
-// that ends in the queue ends the wait at once, with its own error, and costs
-// the others nothing; one that ends during the turn ends nothing. Other keys do
-// not wait.
+// The first slot starts immediately. Each next slot starts at least one second
+// after the end of the previous slot, or later if its holder requires that.
+// Only one caller holds the slot, and callers get it in the order of their
+// calls. If a context ends in the queue, the wait ends immediately with the
+// context's error and does not delay other callers. If it ends while the slot
+// is held, nothing changes. Different keys do not wait for each other.
 //
-// # What is not
+// # What is not tested
 //
-// What becomes of the turn of a process that died, and what a limiter does when
-// it cannot reach what it shares with the others: these depend on it.
+// The slot of a crashed process, and the behavior if the shared storage is
+// unavailable.
 //
 // # Time
 //
-// Turns are a second apart, so that the suite takes about six seconds of time and
-// hardly any of the processor. Within a bubble of testing/synctest it takes none.
-// What comes too late by less than a second passes: machines that run tests are
-// busy. What comes too early by anything fails.
+// Slots are one second apart, so the suite takes about six seconds and little
+// processor time. In a bubble of testing/synctest it takes no time. A slot that
+// is less than one second late passes, because test machines may be busy. A
+// slot that is early fails.
 package clienttest

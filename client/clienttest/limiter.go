@@ -14,11 +14,11 @@ import (
 // patience is how long a rule may take before the limiter is said to hang.
 const patience = time.Minute
 
-// TestLookupLimiter runs the suite: all rules at once, as they mostly wait, each
-// with a limiter of its own from newLimiter, reported as a subtest. The limiters
-// may share what is behind them: no two rules use the same key, and neither do
-// two runs. A rule that takes longer than a minute fails; one that finds a turn
-// late is tried up to three times, as a busy machine is late too.
+// TestLookupLimiter runs all rules as parallel subtests, each with its own
+// limiter from newLimiter. The limiters can share storage: each rule and each
+// run uses another key. A rule that takes longer than a minute fails. A rule
+// that gets a slot late is repeated up to three times, because a busy machine
+// is late too.
 func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	results := make([]chan error, len(rules))
@@ -36,8 +36,8 @@ func TestLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.Lookup
 	}
 }
 
-// TestSharedLookupLimiter is [TestLookupLimiter] for limiters of which each is
-// that of another process: each rule takes its turns from three of them by turns.
+// TestSharedLookupLimiter is [TestLookupLimiter] for limiters that several
+// processes share. Each rule takes its slots from three limiters in turn.
 func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.LookupLimiter) {
 	t.Helper()
 	TestLookupLimiter(t, func(t *testing.T) client.LookupLimiter {
@@ -45,7 +45,7 @@ func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.
 	})
 }
 
-// processes asks one limiter after the other.
+// processes uses one limiter after the other.
 type processes struct {
 	limiters []client.LookupLimiter
 	next     atomic.Uint64

@@ -33,7 +33,7 @@ var rules = []rule{
 	{"other keys do not wait", otherKeys},
 }
 
-// newKey returns a key that no earlier run has left behind.
+// newKey returns an unused key.
 func newKey() string { return "clienttest-" + rand.Text() }
 
 // turn takes the next turn and says when it came.
@@ -188,7 +188,7 @@ func firstComeFirstServed(ctx context.Context, l client.LookupLimiter) error {
 			mu.Unlock()
 			release(0)
 		})
-		time.Sleep(2 * arrival) // nobody can tell who has come, but so much apart the order is known
+		time.Sleep(2 * arrival) // arrivals cannot be observed, but with this distance their order is known
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -235,7 +235,8 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// givingUpCostsNothing has many leave the queue before and behind one who stays.
+// givingUpCostsNothing makes callers leave the queue before and after one that
+// stays.
 func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// startDemo returns the platform in memory with a list of which one contact
-// bounced hard, one bounced soft, and one did not bounce.
+// startDemo returns a mock server with a list of three contacts: one bounced
+// hard, one bounced soft, and one did not bounce.
 func startDemo(ctx context.Context) (*mockserver.Server, int64, error) {
 	platform := mockserver.Start(mockserver.Config{})
 	listID, err := fill(ctx, platform)

@@ -1,13 +1,13 @@
-// Command bounce-cleanup takes the contacts of a list whose last email bounced
-// hard off the list, or tags them.
+// Command bounce-cleanup removes the contacts of a list whose last email
+// bounced hard, or tags them.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/bounce-cleanup -list 81 -action tag -tag bounced-hard
 //
-// A hard bounce says that the mailbox does not exist; writing there again harms
-// the sender's reputation. Soft bounces (a full mailbox, a busy server) are left
-// alone. -dry-run only prints. Running it again does no harm. Without the two
-// variables and -list it cleans a small list of the platform in memory.
+// A hard bounce means that the mailbox does not exist; sending to it again
+// harms the sender's reputation. Soft bounces (a full mailbox, a busy server)
+// are ignored. -dry-run only prints. Repeating the command is safe. Without the
+// two variables it runs with the mock server.
 package main
 
 import (

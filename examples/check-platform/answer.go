@@ -17,12 +17,12 @@ import (
 type answer struct {
 	status int // 0 if none came
 	header http.Header
-	body   any // nil if it is no JSON
+	body   any // nil if it is not JSON
 	text   string
 	err    error
 }
 
-// ask makes a call and returns its answer.
+// ask makes a call and returns the response.
 func ask(ctx context.Context, call func(context.Context) error) (a answer) {
 	a.err = call(client.WithResponseHook(ctx, func(r client.Response) {
 		a.status, a.header, a.text, a.body = r.StatusCode, r.Header, string(r.Body), nil
@@ -48,8 +48,8 @@ func (a answer) items() (items []any, pagination map[string]any) {
 	return items, pagination
 }
 
-// differ returns the verdict for findings: none is that it holds. What the client
-// makes of the answer is said too.
+// differ returns the verdict for findings; without findings the decision holds.
+// The verdict includes the client's interpretation of the response.
 func (a answer) differ(findings ...string) verdict {
 	findings = slices.DeleteFunc(findings, func(f string) bool { return f == "" })
 	switch {
@@ -104,7 +104,7 @@ func spelling(resource map[string]any, id string) string {
 	return strings.Join(found, ", ")
 }
 
-// other says which name stands in the place of one.
+// other reports the name that replaces another name.
 func other(resource map[string]any, name string) string {
 	for _, candidate := range []string{"id", "email_id", "tag"} {
 		if _, ok := resource[candidate]; ok {

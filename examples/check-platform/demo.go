@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// startDemo returns the platform in memory, with one of everything, and the id of
-// an email to look up.
+// startDemo returns a mock server with one record of each kind, and the id of
+// an email.
 func startDemo(ctx context.Context) (platform *mockserver.Server, email string, err error) {
 	platform = mockserver.Start(mockserver.Config{})
 	if email, err = fill(ctx, platform); err != nil {

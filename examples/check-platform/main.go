@@ -1,16 +1,15 @@
-// Command check-platform asks a platform that nobody here wrote what it does, and
-// says where that differs from docs/decisions.md. It is what one runs first with
-// a real account:
+// Command check-platform compares a real platform with docs/decisions.md. Run
+// it first with a real account:
 //
 //	go run ./examples/check-platform -base-url https://… -token …
 //
-// That only reads. With -write it also makes a list, a contact and a template of
-// its own, sends nothing, and removes the contact and the template again; a list
-// cannot be removed. -email takes the id of a submitted email to look up.
+// By default it only reads. With -write it also creates a list, a contact and a
+// template, sends nothing, and removes the contact and the template again; a
+// list cannot be removed. -email is the id of a submitted email to look up.
 //
-// Each row of the table is a decision, what it says, and what the platform made of
-// it. A difference is not a failure: the client reads answers in either spelling,
-// and the row says so where it did. Without flags the platform in memory is asked.
+// Each row of the table is a decision and its result on the platform. A
+// difference is not a failure: the client reads both response formats, and the
+// row reports it. Without flags the command checks the mock server.
 package main
 
 import (
@@ -53,7 +52,7 @@ func main() {
 	}
 }
 
-// run asks the platform of o, or the one in memory, and writes the table.
+// run checks the platform of o, or the mock server, and writes the table.
 func run(ctx context.Context, out io.Writer, o options) error {
 	if o.baseURL == "" {
 		demo, email, err := startDemo(ctx)
@@ -74,7 +73,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	return p.report(ctx, out)
 }
 
-// platform is what is asked, and what is known of it so far.
+// platform is the platform to check, and the data collected so far.
 type platform struct {
 	c      *client.Client
 	nobody *client.Client // with a token that the platform does not know
@@ -95,8 +94,8 @@ type own struct{ list, contact, template int64 }
 func newPlatform(o options, h *http.Client) (*platform, error) {
 	cfg := client.Config{
 		BaseURL: o.baseURL, Token: o.token, UserAgent: "check-platform", HTTPClient: h,
-		Retry:         client.RetryConfig{MaxAttempts: 1}, // to see each answer
-		LookupLimiter: client.NoLookupLimit{},             // the platform's own limit is what is asked for
+		Retry:         client.RetryConfig{MaxAttempts: 1}, // to get each response
+		LookupLimiter: client.NoLookupLimit{},             // the platform's own limit is being checked
 	}
 	c, err := client.New(cfg)
 	if err != nil {
@@ -107,7 +106,7 @@ func newPlatform(o options, h *http.Client) (*platform, error) {
 	return &platform{c: c, nobody: nobody, write: o.write, email: o.email}, err
 }
 
-// report asks for everything and writes the table.
+// report runs all checks and writes the table.
 func (p *platform) report(ctx context.Context, out io.Writer) error {
 	if first := ask(ctx, func(ctx context.Context) error {
 		_, err := p.c.Lists.List(ctx, client.ListListsParams{PerPage: 1})
@@ -133,7 +132,7 @@ func (p *platform) report(ctx context.Context, out io.Writer) error {
 	return ctx.Err()
 }
 
-// outcome is what became of a check.
+// outcome is the result of a check.
 type outcome string
 
 const (
@@ -176,6 +175,6 @@ func (c check) verdict(ctx context.Context, p *platform) verdict {
 	return c.try(ctx, p)
 }
 
-// checks returns all rows. Those that make something come first, so that the
-// others find it, and those that remove it are the last.
+// checks returns all rows. Rows that create records come first, because others
+// use them; rows that remove them come last.
 func checks() []check { return slices.Concat(creations(), readings(), conventions(), removals()) }

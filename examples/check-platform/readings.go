@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// readings are the rows that only read: lists first, of which the others take
-// their ids.
+// readings returns the rows that only read. Lists come first, because other
+// rows use their ids.
 func readings() []check {
 	return slices.Concat(pages(), itemSpellings(), resources(), contacts(), lookups())
 }
@@ -193,7 +193,7 @@ func resources() []check {
 	}
 }
 
-// has says that a member is not there, or in the place of which other.
+// has reports that a field is missing, or replaced by another one.
 func has(name, instead string) func(answer) string {
 	return func(a answer) string {
 		switch {
@@ -206,7 +206,7 @@ func has(name, instead string) func(answer) string {
 	}
 }
 
-// contacts asks for those of the list.
+// contacts checks the contacts of the list.
 func contacts() []check {
 	page := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, answer) {
 		var found client.ContactPage

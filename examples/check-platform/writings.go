@@ -10,10 +10,12 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// address is the contact's: nobody has it, and nothing is sent to it.
+// address is the address of the contact; it is unused, and nothing is sent to
+// it.
 const address = "check-platform@example.com"
 
-// creations are the rows that make what is removed at the end, but for the list.
+// creations returns the rows that create records. All except the list are
+// removed at the end.
 func creations() []check {
 	return []check{
 		{"2", "creating a list is 201 with the list", true, ownList},
@@ -79,8 +81,8 @@ func ownList(ctx context.Context, p *platform) verdict {
 	return a.differ(a.code(201), spelling(a.object(), "list_id"))
 }
 
-// mayStay takes down what was made, perhaps, by a creation whose answer is not known:
-// without its id it cannot be removed.
+// mayStay reports a record that may exist after a create operation with an
+// unknown outcome: without its id it cannot be removed.
 func (p *platform) mayStay(a answer, id int64, what string) {
 	if id == 0 && errors.Is(a.err, client.ErrOutcomeUnknown) {
 		p.stays = append(p.stays, "perhaps "+what+": what became of its creation is not known")
@@ -155,7 +157,7 @@ func removals() []check {
 	}
 }
 
-// once makes a call that is answered by a status alone, if it is possible.
+// once makes a call whose response is only a status, if it is possible.
 func once(ctx context.Context, possible bool, call func(context.Context) error) verdict {
 	if !possible {
 		return verdict{notTried, "what it needs was not made"}

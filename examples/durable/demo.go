@@ -26,14 +26,14 @@ const (
 	unlucky   = "eve@example.org" // whose event the handler cannot bear, at first
 )
 
-// trySoon tries again at once, so that a demonstration need not take three weeks.
+// trySoon retries immediately, for a short demonstration.
 func trySoon(cfg *river.Config) { cfg.RetryPolicy = soon{} }
 
 type soon struct{}
 
 func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
 
-// stumbling is a handler with a bug, until that is mended.
+// stumbling is a handler with a bug that can be fixed.
 func stumbling(over string, mended *atomic.Bool) handler {
 	return func(ctx context.Context, j job) error {
 		if j.event.Recipient() == over && (mended == nil || !mended.Load()) {
@@ -43,9 +43,9 @@ func stumbling(over string, mended *atomic.Bool) handler {
 	}
 }
 
-// demonstrate runs everything against the platform in memory: twenty addresses
-// are suppressed, two processes work on the events, one of which is a dead letter
-// until a bug is mended.
+// demonstrate runs everything with the mock server: twenty addresses are
+// suppressed, two processes handle the events, and one event becomes a dead
+// letter until a bug is fixed.
 func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -196,7 +196,7 @@ func count(ctx context.Context, pool *pgxpool.Pool, what string) (n int, err err
 	return n, err
 }
 
-// until asks ten times a second, for a minute at most.
+// until checks ten times per second, for at most a minute.
 func until(ctx context.Context, enough func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -1,14 +1,14 @@
-// Command durable receives webhooks and works on them later, with nothing but a
-// PostgreSQL: a delivery is acknowledged when it is a committed job of River, in
-// milliseconds. Workers, here or in other processes, do the jobs, try again what
-// fails, and keep what fails for good.
+// Command durable receives webhooks and handles them later, using only
+// PostgreSQL. It acknowledges a delivery within milliseconds, when it is
+// committed as a job of River. Workers in this or other processes run the jobs,
+// retry failed jobs, and keep jobs that failed permanently.
 //
-//	POSTGRES_URL=postgres://… go run -C examples/durable .          # a demonstration that ends by itself
+//	POSTGRES_URL=postgres://… go run -C examples/durable .          # a demonstration that ends
 //	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/durable . receive -addr 127.0.0.1:8080
-//	POSTGRES_URL=… go run -C examples/durable . work                # as many as are wanted
+//	POSTGRES_URL=… go run -C examples/durable . work                # any number of workers
 //
-// Its tables are made in the first schema of the search path. Without a
-// PostgreSQL at hand, the demonstration runs on one that comes and goes:
+// Its tables are created in the first schema of the search path. To run the
+// demonstration with a temporary PostgreSQL:
 //
 //	go run -C internal/tests/chaos ./cmd/withservers go run -C ../../../examples/durable .
 package main
@@ -93,7 +93,7 @@ func runWorker(ctx context.Context, pool *pgxpool.Pool, args []string) error {
 	return work(ctx, pool, stumbling(*stumble, nil), trySoon)
 }
 
-// serve lets what is under way end before it returns.
+// serve completes the requests in progress before it returns.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second}
 	ended := make(chan error, 1)

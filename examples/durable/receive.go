@@ -16,8 +16,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Delivery is the job of an event: the body as it was signed, so that a later
-// version of this program can decode more of it.
+// Delivery is the job of an event. It stores the signed body, because a later
+// version of this program may decode more of it.
 type Delivery struct {
 	Key  string `json:"key"`
 	Body []byte `json:"body"`

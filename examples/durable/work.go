@@ -43,13 +43,13 @@ type worker struct {
 	handle handler
 }
 
-// Work implements river.Worker. An error has the job tried again: after 1 s, 16 s,
-// 81 s and so on, 25 times within three weeks. Then it is discarded, and kept for
-// a week: the dead letters.
+// Work implements river.Worker. After an error the job is retried after 1 s, 16
+// s, 81 s and so on, 25 times within three weeks. Then it is discarded and kept
+// for a week as a dead letter.
 func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 	event, err := events.Parse(j.Args.Body)
 	if err != nil {
-		return river.JobCancel(err) // it will not become an event by being tried again
+		return river.JobCancel(err) // a retry would not make it an event
 	}
 	return pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
 		if err := w.handle(ctx, job{tx, j.Args.Key, w.name, event}); err != nil {
@@ -63,9 +63,9 @@ func (w *worker) Work(ctx context.Context, j *river.Job[Delivery]) error {
 const (
 	// jobTimeout is more than any job takes.
 	jobTimeout = 10 * time.Second
-	// rescueAfter is how long the jobs of a worker that was killed lie: by
-	// default an hour. It must be more than jobTimeout, else jobs that are still
-	// being worked on are given to somebody else as well.
+	// rescueAfter is the time until the jobs of a crashed worker are released;
+	// the default is an hour. It must be more than jobTimeout, or a running job
+	// may be given to another worker.
 	rescueAfter = 20 * time.Second
 )
 
@@ -86,7 +86,7 @@ func newWorkers(pool *pgxpool.Pool, handle handler, change ...func(*river.Config
 	return river.NewClient(riverpgxv5.New(pool), cfg)
 }
 
-// work does jobs until the context ends, and those under way to their end.
+// work runs jobs until the context ends, and completes the jobs in progress.
 func work(ctx context.Context, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) error {
 	jobs, err := newWorkers(pool, handle, change...)
 	if err != nil {

@@ -36,8 +36,8 @@ func (c *checkpoint) load(path string) error {
 	return nil
 }
 
-// store replaces the file in one step, so that a crash leaves the old or the
-// new one.
+// store replaces the file atomically: after a crash it has the old or the new
+// content.
 func (c *checkpoint) store(path string) error {
 	b, err := json.Marshal(c)
 	if err != nil {

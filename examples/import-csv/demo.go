@@ -13,8 +13,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// demonstrate imports a file into the platform in memory, is stopped half-way,
-// and goes on.
+// demonstrate imports a file into the mock server, stops half-way, and resumes.
 func demonstrate(ctx context.Context) error {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()

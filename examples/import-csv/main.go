@@ -1,14 +1,14 @@
-// Command import-csv puts the rows of a CSV file on a list, and goes on where
-// it stopped when it is started again.
+// Command import-csv imports the rows of a CSV file into a list, and resumes
+// where it stopped when it is started again.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/import-csv -list 81 contacts.csv
 //
-// The header row names the column "email"; "tags" may hold tags, and every
-// other column is a custom attribute. Bad rows are reported with their line and
-// left out. Ctrl-C stops the import; what the platform has confirmed by then
-// stands in contacts.csv.progress. Without any of this it runs on the
-// platform in memory, with a file of 25,000 rows, and stops itself once.
+// The header row contains the column "email" and optionally "tags". Every other
+// column is a custom attribute. Invalid rows are reported with their line and
+// skipped. Ctrl-C stops the import; the checkpoint is in contacts.csv.progress.
+// Without arguments the command uses the mock server and a file of 25,000 rows,
+// and stops once.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// startDemo returns the platform in memory, for a first try.
+// startDemo returns a mock server for a first try.
 func startDemo() *mockserver.Server { return mockserver.Start(mockserver.Config{}) }
 
 // demoList makes a list with a few contacts and returns its id.

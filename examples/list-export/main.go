@@ -3,8 +3,8 @@
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
 //	go run ./examples/list-export -list 81 -filter status:active -attributes first_name,city > contacts.csv
 //
-// Any number of contacts takes the same memory. Without the two variables and
-// -list it exports a small list of the platform in memory.
+// Memory use does not depend on the number of contacts. Without the two
+// variables and -list it exports a small list of the mock server.
 package main
 
 import (
@@ -88,7 +88,7 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 
 func row(contact client.Contact, attributes []string) []string {
 	subscribed := ""
-	if contact.SubscribedOn != 0 { // the platform tells
+	if contact.SubscribedOn != 0 { // the platform returned it
 		subscribed = time.Unix(contact.SubscribedOn, 0).UTC().Format(time.RFC3339)
 	}
 	fields := []string{contact.Email, string(contact.Status), subscribed, strings.Join(contact.Tags, ";")}

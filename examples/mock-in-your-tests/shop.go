@@ -1,6 +1,5 @@
-// Package shop is a small application that sends email, and the tests that it
-// would have: they run it against the platform in memory. The code to look at
-// is in shop_test.go.
+// Package shop is a small application that sends email. Its tests, in
+// shop_test.go, use the mock server.
 package shop
 
 import (
@@ -47,7 +46,7 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		s.check = append(s.check, order) // never sent twice: somebody has to look
+		s.check = append(s.check, order) // not sent again: a person must check
 	}
 	return err
 }
@@ -70,8 +69,9 @@ func (s *Shop) Webhook(v *webhook.Verifier) http.Handler {
 	return webhook.NewHandler(v, s.handle, webhook.Options{})
 }
 
-// handle looks bounces up: those of the Email API do not say why. Lookups are a
-// second apart, so the webhook's deliveries have to be as well.
+// handle looks up bounces, because bounce events of the Email API do not
+// contain the reason. The platform allows one lookup per second, so deliveries
+// must be limited too.
 func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 	bounce, ok := ev.Data.(*events.EmailAPIBounce)
 	if !ok {

@@ -17,8 +17,8 @@ const (
 	clientSecret = "demo-only"
 )
 
-// endpoint issues tokens for a platform in memory, as an authorization server
-// does by the client credentials grant. (RFC 6749, section 4.4.)
+// endpoint issues tokens for the mock server, like an authorization server with
+// the client credentials grant. (RFC 6749, section 4.4.)
 type endpoint struct {
 	platform *mockserver.Server
 	life     time.Duration // of a token

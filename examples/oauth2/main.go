@@ -1,6 +1,6 @@
-// Command oauth2 calls the platform with tokens of golang.org/x/oauth2: they
-// are replaced before they end, and when one is revoked early. It runs on the
-// platform in memory, beside a token endpoint of its own, and ends by itself.
+// Command oauth2 calls the platform with tokens of golang.org/x/oauth2. The
+// client replaces them before they expire, and after a revocation. It runs with
+// the mock server and a token endpoint, and ends.
 package main
 
 import (

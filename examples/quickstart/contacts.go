@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// openContacts returns the contacts of a file, or those of the sample, and the
-// name to show for them.
+// openContacts returns the contacts of the file or of the sample, and a name to
+// show.
 func openContacts(file string) (io.ReadCloser, string, error) {
 	if file == "" {
 		return io.NopCloser(bytes.NewReader(sampleContacts())), sampleName, nil
@@ -22,8 +22,8 @@ func openContacts(file string) (io.ReadCloser, string, error) {
 	return f, filepath.Base(file), err
 }
 
-// importContacts puts all rows on the list. A row with a bad address is
-// reported with its line and left out; a row that is no CSV ends the import.
+// importContacts imports all rows. A row with an invalid address is reported
+// with its line and skipped; a row that is not CSV ends the import.
 func (t *tour) importContacts(ctx context.Context, file string) error {
 	f, name, err := openContacts(file)
 	if err != nil {

@@ -1,18 +1,17 @@
-// Command quickstart does the main job of an email application from end to
-// end: it imports contacts, sends emails, and handles what comes back.
+// Command quickstart does the main job of an email application: it imports
+// contacts, sends emails, and handles events.
 //
 //	go run ./examples/quickstart
 //
-// Without settings it runs on the platform in memory, with the 2,500 contacts
-// of a sample, and has some recipients bounce, complain and unsubscribe.
-// -contacts FILE takes your own: a CSV file whose header row names the column
-// "email"; "tags" may hold tags, and every other column is a custom attribute.
+// Without settings it uses the mock server and 2,500 sample contacts, and
+// simulates bounces, complaints and unsubscribes. -contacts FILE selects
+// another CSV file. Its header row contains the column "email" and optionally
+// "tags"; every other column is a custom attribute.
 //
-// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN set it runs on that
-// server, leaving out what only simulated recipients can do. It really sends
-// then: to six contacts of the file. The server must be able to reach the
-// receiver that this program starts; if it cannot by the printed address, give
-// the address that it can reach it by with -receiver-url.
+// With EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN it uses that server, and
+// skips simulated actions. It then sends real email, to six contacts of the
+// file. The server must be able to reach the receiver that this program starts;
+// if the printed address is not reachable, set -receiver-url.
 package main
 
 import (
@@ -64,7 +63,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, nil
 }
 
-// run is the whole program but for the process around it.
+// run is the whole program, except the process around it.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	opts, err := parse(args, out)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is what the quickstart runs against: a server that the environment
-// names, or the platform in memory, whose recipients can be told what to do.
+// platform is the server of the quickstart: one from the environment, or the
+// mock server, which can simulate recipient actions.
 type platform struct {
 	baseURL string
 	token   string

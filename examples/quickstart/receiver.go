@@ -11,9 +11,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// receiver takes the platform's deliveries and keeps the events. It listens
-// before the webhook exists, and learns the webhook's secret afterwards: until
-// then it answers 503, and the platform tries again.
+// receiver receives deliveries and keeps the events. It listens before the
+// webhook exists, and gets the webhook's secret afterwards. Until then it
+// responds with 503, and the platform retries.
 type receiver struct {
 	server  *httptest.Server
 	url     string        // where the platform reaches it
@@ -38,7 +38,7 @@ func startReceiver(url string) *receiver {
 
 func (r *receiver) close() { r.server.Close() }
 
-// trust has the receiver accept what is signed with the secret.
+// trust sets the secret that verifies deliveries.
 func (r *receiver) trust(secret string) error {
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	sampleSize = 2500 // rows beside the header
+	sampleSize = 2500 // rows without the header
 	sampleName = "contacts.csv"
 )
 

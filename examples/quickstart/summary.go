@@ -9,9 +9,9 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// describe says in a line what an event tells. Only some shapes carry the
-// recipient: a bounce of the Email API has nothing but the email's id when it
-// went to no list contact, and never says why.
+// describe returns a one-line description of an event. Only some payloads
+// contain the recipient: a bounce of the Email API without a list contact has
+// only the email's id, and never the reason.
 func describe(ev *events.Event) string {
 	who := ev.Recipient()
 	if who == "" {
@@ -33,9 +33,9 @@ func describe(ev *events.Event) string {
 	}
 }
 
-// lookUp finds out what the events do not tell: why emails bounced, and who
-// complained. The platform allows one lookup a second; the client keeps to it
-// by itself.
+// lookUp gets what the events do not contain: why emails bounced, and who
+// complained. The platform allows one lookup per second; the client limits its
+// rate.
 func (t *tour) lookUp(ctx context.Context) error {
 	var ids []string
 	for _, ev := range t.receiver.received() {

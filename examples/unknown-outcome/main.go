@@ -1,10 +1,10 @@
-// Command unknown-outcome sends emails to a platform whose answers get lost, and
-// finds out afterwards what was sent. It runs on the platform in memory.
+// Command unknown-outcome sends emails to a platform that loses responses, and
+// finds out afterwards which emails were sent. It runs with the mock server.
 //
-// Emails.Send fails with ErrOutcomeUnknown when the platform may have taken the
-// email, or not. The platform has no idempotency keys and no search of emails, so
-// there is no call that finds out, and sending again may send twice. What there
-// is: the events of the email carry its id. See outbox.go for the pattern.
+// Emails.Send fails with ErrOutcomeUnknown if the email may have been sent. The
+// platform has no idempotency keys and no search for emails, so no call can
+// check it, and sending again could create a duplicate. But the events of the
+// email contain its id. See outbox.go for the pattern.
 package main
 
 import (
@@ -63,7 +63,8 @@ func open(ctx context.Context) (*shop, error) {
 	return &shop{o, platform}, nil
 }
 
-// loseAnswer has the platform take the next email and lose its answer.
+// loseAnswer makes the mock server process the next email and lose the
+// response.
 func (s *shop) loseAnswer() error {
 	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 	return err

@@ -40,8 +40,8 @@ type outbox struct {
 
 func newOutbox(c *client.Client) *outbox { return &outbox{platform: c, entries: map[string]*entry{}} }
 
-// subject holds the order, the key by which an email is known again: a lookup
-// returns the subject, but no custom attributes.
+// subject contains the order, which identifies an email: a lookup returns the
+// subject, but no custom attributes.
 func subject(order string) string { return "Your order " + order }
 
 // confirm sends the email about an order, unless that was tried before.
@@ -64,14 +64,14 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 		o.found(order, email.ID)
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return fmt.Errorf("order %s: not sent again before it is known: %w", order, err)
-	default: // certainly nothing was done: it may be tried again
+	default: // certainly not sent: it can be retried
 		o.forget(order)
 	}
 	return err
 }
 
-// begin notes that an email is about to be sent, before it is: a program that is
-// killed meanwhile does not know either.
+// begin records an email before it is sent, because the outcome is unknown
+// after a crash too.
 func (o *outbox) begin(order, address string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,8 +82,9 @@ func (o *outbox) begin(order, address string) bool {
 	return true
 }
 
-// handle learns from an event about an email which nobody knows that it was sent.
-// Events of the Email API carry the email's id; a lookup says whose it is.
+// handle finds out from an event of an unknown email that the email was sent.
+// Events of the Email API contain the email's id, and a lookup returns the
+// order.
 func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
 	id := ev.EmailID()
 	if id == "" || !o.wonders(id) {
@@ -130,22 +131,22 @@ func (o *outbox) orderOf(email client.Email) string {
 func (o *outbox) found(order, emailID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if e := o.entries[order]; e != nil { // nobody has forgotten it meanwhile
+	if e := o.entries[order]; e != nil { // not removed in the meantime
 		e.state, e.emailID = sent, emailID
 	}
 }
 
-// forget lets an order be confirmed again. A person calls it who has found out
-// that no email was sent, or that a second one does no harm.
+// forget allows an order to be confirmed again. Call it if no email was sent,
+// or if a duplicate is acceptable.
 func (o *outbox) forget(order string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.entries, order)
 }
 
-// toAsk returns the orders that no event has told of for so long: recipients who
-// open nothing and click on nothing cause no event, so waiting longer may never
-// help, and no event does not mean that nothing was sent.
+// toAsk returns the orders without an event for this time. Recipients who open
+// nothing and click nothing cause no event, so waiting longer may never help,
+// and no event does not mean that nothing was sent.
 func (o *outbox) toAsk(after time.Duration) (orders []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// demonstrate runs the server against the platform in memory until three events
-// were delivered.
+// demonstrate runs the server with the mock server until three events were
+// delivered.
 func demonstrate(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -1,11 +1,12 @@
-// Command webhook-receiver is an HTTP server that takes the platform's events.
+// Command webhook-receiver is an HTTP server that receives the platform's
+// events.
 //
 //	WEBHOOK_SECRETS=secret go run ./examples/webhook-receiver -addr 127.0.0.1:8080
 //
-// WEBHOOK_SECRETS holds the secret of the webhook, or several, separated by
-// commas: the old and the new one while a secret is exchanged, or those of all
-// webhooks that deliver to this address. Without it, a demonstration runs: the
-// platform in memory delivers three events and the server shuts down.
+// WEBHOOK_SECRETS contains one or more secrets, separated by commas: the old
+// and the new secret during a rotation, or the secrets of all webhooks that
+// deliver to this address. Without it a demonstration runs: the mock server
+// delivers three events, and the server shuts down.
 package main
 
 import (

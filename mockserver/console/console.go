@@ -17,9 +17,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy allows the console its own files only. Trusted Types without any
-// policy makes the browser refuse every assignment of markup, so text that comes
-// from a mail, a webhook's answer or an error cannot become an element.
+// policy allows the console only its own files. Trusted Types without any
+// policy makes the browser reject every assignment of markup, so text from a
+// mail, a webhook's response or an error cannot become an element.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"

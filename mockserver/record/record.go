@@ -93,7 +93,7 @@ type FiredEvent struct {
 	Time       time.Time   `json:"time" doc:"when it fired"`
 	Event      events.Name `json:"event" doc:"its name"`
 	EventID    string      `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
-	AccountID  int64       `json:"account_id" doc:"the account in which it fired"`
+	AccountID  int64       `json:"account_id" doc:"the account of the event"`
 	MessageID  string      `json:"message_id,omitzero" doc:"the message that it is about"`
 	Recipient  string      `json:"recipient,omitzero" doc:"the address that it is about"`
 	Subject    string      `json:"subject,omitzero" doc:"the subject of the message"`

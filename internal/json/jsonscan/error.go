@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Error is the first mistake in a text.
+// Error is the first error in a text.
 type Error struct {
 	Offset int    // in bytes from the start of the text
 	Path   string // of the value, such as data.tags[1]; empty for the whole text
@@ -22,8 +22,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("json: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
-// Err returns the first mistake so far, or nil. One that makes the text not JSON
-// comes before all others.
+// Err returns the first error so far, or nil. An error that makes the text
+// invalid JSON takes precedence.
 func (c *Cursor) Err() *Error {
 	if c.err == nil {
 		return nil
@@ -33,7 +33,7 @@ func (c *Cursor) Err() *Error {
 	return &err
 }
 
-// End returns the first mistake, or nil; that more text follows is one.
+// End returns the first error, or nil. More text after the value is an error.
 func (c *Cursor) End() *Error {
 	if c.Peek(); c.i < len(c.text) {
 		c.fail(c.i, "the end of the text")
@@ -87,8 +87,8 @@ const (
 	maxName = 40  // bytes of a name that are shown
 )
 
-// path returns the way to the value at offset. It reads text again, so that
-// nothing need be kept while all is well.
+// path returns the path of the value at offset. It parses text again, so the
+// cursor does not need to record paths.
 func path(text string, offset int) string {
 	way, _ := New(text).locate(offset, nil)
 	return string(way)

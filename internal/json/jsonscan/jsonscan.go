@@ -1,28 +1,27 @@
 // Package jsonscan reads JSON (RFC 8259) in one pass and without reflection.
 //
-// A [Cursor] stands before a value. Each of its methods reads a value of one
-// kind and leaves the cursor behind it; null reads as the zero value of every
-// kind. Errors need no checks on the way: [Cursor.Err] reports the first one,
-// of two sorts.
+// A [Cursor] is at the beginning of a value. Each of its methods reads a value
+// of one type and moves the cursor after it; null reads as the zero value of
+// every type. Errors need no checks in between: [Cursor.Err] returns the first
+// one. There are two kinds of errors.
 //
-//   - A value of another kind than asked for, or a number out of range, reads as
-//     the zero value, and reading goes on behind it: see [Cursor.Mismatch].
+//   - A value of another type, or a number out of range, reads as the zero value,
+//     and reading continues after it: see [Cursor.Mismatch].
 //   - Text that is not JSON ends all reading: everything after it is zero.
 //
 // # What it accepts
 //
-// A text is JSON if [encoding/json.Valid] says so. As in encoding/json, the last
-// of several members of one name counts, and bytes that are not UTF-8 become
-// U+FFFD. Unlike there, the case of names matters, and a repeated object replaces
-// the earlier one instead of being merged into it.
+// A text is JSON if [encoding/json.Valid] accepts it. As in encoding/json, the
+// last of several fields with the same name counts, and invalid UTF-8 becomes
+// U+FFFD. Unlike encoding/json, field names are case-sensitive, and a repeated
+// object replaces the earlier one instead of being merged into it.
 //
 // # Memory
 //
-// The strings that are read are parts of the text and keep it in memory. With
-// [Cursor.Clone] they are copies: for values that outlive the text they came in.
-// An empty element takes two bytes of text, and a type may take hundreds: [Slice]
-// fails when elements take more than eight times the memory of the whole text, and
-// 256 KiB.
+// Strings are parts of the text and keep it in memory. With [Cursor.Clone] they
+// are copies, for values that outlive the text. An empty element takes two
+// bytes of text, but its type may take hundreds: [Slice] fails if elements take
+// more than 256 KiB and eight times the size of the text.
 package jsonscan
 
 import (
@@ -111,7 +110,7 @@ func (c *Cursor) Int() int64 {
 	return n
 }
 
-// NullInt is Int, and tells null and what is no such number from 0.
+// NullInt is Int, and distinguishes null and invalid numbers from 0.
 func (c *Cursor) NullInt() (n int64, ok bool) {
 	if n, length := c.shortInt(); length > 0 {
 		c.i += length

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Members is Object, but a value of another kind is skipped, and no mistake.
+// Members is Object, but skips a value of another type without an error.
 func (c *Cursor) Members() iter.Seq[string] {
 	if c.Peek() != '{' {
 		c.Skip()
@@ -15,10 +15,10 @@ func (c *Cursor) Members() iter.Seq[string] {
 	return c.Object()
 }
 
-// Envelope is Object, but for the object that is the whole text: if it has a
-// member of the given name that is an object, then the names in that object are
-// yielded in its place. They come last, and without those whose value is null,
-// so that they win over members beside it.
+// Envelope is Object, except for the object that is the whole text: if it has a
+// field of the given name that is an object, the fields of that object are
+// yielded instead. They come last, without null values, and take precedence
+// over fields of the outer object.
 func (c *Cursor) Envelope(member string) iter.Seq[string] {
 	return func(yield func(string) bool) { c.envelope(member, yield) }
 }
@@ -92,9 +92,8 @@ func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	return &v
 }
 
-// Optional reads a value by read that may as well be absent: if the value, or
-// one in it, is of another kind than wanted, that is no mistake, and the result
-// is the zero value.
+// Optional reads an optional value with read: if the value or a part of it has
+// the wrong type, Optional returns the zero value without an error.
 func Optional[T any](c *Cursor, read func(*Cursor) T) T {
 	before := c.err
 	if before != nil && before.Syntax {

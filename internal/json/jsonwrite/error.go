@@ -31,9 +31,9 @@ func (w *Writer) Err() error {
 	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
 }
 
-// locate returns the way to the value before which the text breaks off, or nil
-// if that is not in what comes next. It reads what was written, so that nothing
-// need be kept while all is well.
+// locate returns the path of the value before which the text breaks off, or nil
+// if the next value does not contain it. It parses the written text, so the
+// writer does not need to record paths.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':

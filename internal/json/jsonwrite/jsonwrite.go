@@ -1,13 +1,13 @@
 // Package jsonwrite writes JSON (RFC 8259) without reflection.
 //
-// A [Writer] appends one value after the other. Errors need no checks on the
-// way: [Writer.Err] reports the first value that cannot be sent as it is, a text
-// that is not UTF-8 or a list that is missing, by its place.
+// A [Writer] appends one value after the other. Errors need no checks in
+// between: [Writer.Err] returns the path of the first value that cannot be
+// encoded: a text that is not UTF-8, or a missing list.
 //
 // # What it writes
 //
-// To the byte what [encoding/json.Encoder] writes without the escaping of HTML,
-// of which templates are full, and without a newline behind it.
+// The same bytes as [encoding/json.Encoder] without HTML escaping and without a
+// trailing newline. Templates contain much HTML.
 package jsonwrite
 
 import (
@@ -27,7 +27,7 @@ type Writer struct {
 	at      int    // where it begins
 }
 
-// Reset has w begin anew, in the memory that it has.
+// Reset empties w and keeps its memory.
 func (w *Writer) Reset() { *w = Writer{Bytes: w.Bytes[:0]} }
 
 // Open begins an object or array.
@@ -53,7 +53,7 @@ func (w *Writer) Bool(b bool) { w.Bytes = strconv.AppendBool(w.Bytes, b) }
 // Null writes null.
 func (w *Writer) Null() { w.Bytes = append(w.Bytes, "null"...) }
 
-// Missing writes null in the place of what has to be there, and is a mistake.
+// Missing writes null instead of a required value, and records an error.
 func (w *Writer) Missing() {
 	w.refuse("is missing")
 	w.Null()

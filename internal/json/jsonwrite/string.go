@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// String writes a text. One that is not UTF-8 is a mistake.
+// String writes a text. A text that is not UTF-8 is an error.
 func (w *Writer) String(s string) {
 	if !plain(s) {
 		w.escaped(s)

@@ -83,7 +83,7 @@ func rules(t tree) (out []string) {
 		out = append(out, code(pattern))
 	}
 	if value := t.text("default"); value != "" {
-		out = append(out, value+" if left out")
+		out = append(out, value+" by default")
 	}
 	return out
 }

@@ -63,7 +63,7 @@ func rowsOf(shapes []section) (rows []shapesRow) {
 			}
 			rows[at].Kinds[i] = m.Kind
 			if m.Optional {
-				rows[at].Kinds[i] += ", may be left out"
+				rows[at].Kinds[i] += ", optional"
 			}
 		}
 	}

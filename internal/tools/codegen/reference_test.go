@@ -21,9 +21,9 @@ components:
 	for _, tt := range []struct{ name, schema, want string }{
 		{"a type", `{type: string}`, "string"},
 		{"a type, or null", `{type: [string, 'null']}`, "string or null"},
-		{"true and false", `{type: boolean, default: false}`, "true or false, false if left out"},
+		{"true and false", `{type: boolean, default: false}`, "true or false, false by default"},
 		{"a format", `{type: string, format: date-time}`, "time as ISO 8601"},
-		{"a range", `{type: integer, minimum: 1, maximum: 100, default: 50}`, "integer, 1 to 100, 50 if left out"},
+		{"a range", `{type: integer, minimum: 1, maximum: 100, default: 50}`, "integer, 1 to 100, 50 by default"},
 		{"a least number", `{type: integer, minimum: 1}`, "integer, at least 1"},
 		{"a greatest number", `{type: integer, maximum: 9}`, "integer, at most 9"},
 		{"a text that is not empty", `{type: string, minLength: 1}`, "string, not empty"},
@@ -60,7 +60,7 @@ func TestRowsOfShapes(t *testing.T) {
 	for _, r := range got {
 		lines = append(lines, r.Name+": "+strings.Join(r.Kinds, " | ")+": "+r.Description)
 	}
-	want := []string{"a: string | integer, may be left out: One. Another.", "b: integer | no: B.", "c: no | null: "}
+	want := []string{"a: string | integer, optional: One. Another.", "b: integer | no: B.", "c: no | null: "}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got %q, want %q", lines, want)
 	}

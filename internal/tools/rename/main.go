@@ -83,7 +83,7 @@ func rewrite(name, oldPath, newPath string) (bool, error) {
 		return false, err
 	}
 	old := regexp.MustCompile(regexp.QuoteMeta(oldPath) + `\b`)
-	// A NUL byte tells a picture or an archive from text.
+	// A NUL byte distinguishes a picture or an archive from text.
 	if !old.Match(text) || bytes.IndexByte(text, 0) >= 0 {
 		return false, nil
 	}

@@ -574,7 +574,7 @@ type Pagination struct {
 
 // Problem The errors of a request.
 type Problem struct {
-	// Detail The mistakes.
+	// Detail The errors.
 	Detail []ProblemDetail `json:"detail"`
 }
 

@@ -26,7 +26,7 @@ func (c *Control) clockRoutes() section {
 			"past a `Retry-After`.",
 		routes: []route{
 			handle("GET clock", noBody(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
-				"The time of the platform, how far it is ahead of real time, and what happens next by itself (`null` if nothing "+
+				"The time of the platform, how far it is ahead of real time, and the next scheduled work (`null` if nothing "+
 					"does)."),
 			handle("PUT clock", jsonBody(c.setClock),
 				"`frozen` stops the clock or resumes it. `now` sets it, also to an earlier time: what is due then happens at "+

@@ -23,7 +23,7 @@ func (c *Control) eventRoutes() section {
 				"Events that fired, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
 					"`Config.RecordEvents`.").
 				filters(
-					ofAccount("the account in which they fired"),
+					ofAccount("the account of the events"),
 					eventName("the name of the event"),
 					text("message_id", "the message that they are about"),
 				).
@@ -35,7 +35,7 @@ func (c *Control) eventRoutes() section {
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
 			handle("GET samples", noBody(listSamples), "A sample of every event in every variant, to edit and send."),
 			handle("POST verify", jsonBody(verify),
-				"Verifies a signature: `reason` is empty for a valid one. Otherwise it is the mistake that results in this "+
+				"Verifies a signature: `reason` is empty for a valid one. Otherwise it is the error that results in this "+
 					"signature, if it is a common one.").
 				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
@@ -77,7 +77,7 @@ type eventBody struct {
 	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook, or instead of it:"`
 	URL          string               `json:"url,omitzero" doc:"the target, http or https"`
 	Secret       string               `json:"secret,omitzero" doc:"the key that signs, for a URL"`
-	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is that of the server"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is the hash function of the server"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {

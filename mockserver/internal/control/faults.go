@@ -21,7 +21,7 @@ func (c *Control) faultRoutes() section {
 			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
 			handle("GET faults", noBody(c.faults),
-				"The rules in the order in which they are tried, and what rules can apply to."),
+				"The rules in order, and what rules can apply to."),
 			handle("POST faults", jsonBody(c.inject),
 				"Adds a rule and returns it with its id.").
 				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
@@ -43,7 +43,7 @@ func (c *Control) faultRoutes() section {
 
 type faultPlan struct {
 	Seed       uint64               `json:"seed" doc:"the seed of the probabilities"`
-	Data       []fault.RuleWire     `json:"data" doc:"the rules, in the order in which they are tried"`
+	Data       []fault.RuleWire     `json:"data" doc:"the rules in order"`
 	Actions    []record.FaultAction `json:"actions" doc:"the actions of rules"`
 	Operations []contract.Known     `json:"operations" doc:"the operations that rules can apply to"`
 }

@@ -19,7 +19,7 @@ func (c *Control) mailRoutes() []route {
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
 			"A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
-			"What is probably wrong with a message: links that lead nowhere, no text part, marketing without "+
+			"Probable problems of a message: links that lead nowhere, no text part, marketing without "+
 				"List-Unsubscribe, HTML of more than 102 kB, images without a text."),
 	}
 }

@@ -104,7 +104,7 @@ func (c *Control) deleteMessage(id string) (nothing, error) {
 
 type bounceBody struct {
 	Category   events.BounceCategory `json:"category,omitzero" doc:"how it bounces; the default is hard"`
-	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving server; the default is that of the category"`
+	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving server; the default depends on the category"`
 }
 
 func (c *Control) bounce(id string, in bounceBody) error {

@@ -38,9 +38,9 @@ type overview struct {
 	Events     int64              `json:"events" doc:"how many events fired; after a restore, those that were kept"`
 	Attempts   int64              `json:"attempts" doc:"how many attempts were made to deliver"`
 	Failed     int64              `json:"failed" doc:"how many attempts failed"`
-	Minutes    []minuteCounts     `json:"minutes" doc:"the minutes in which something happened, the oldest first"`
+	Minutes    []minuteCounts     `json:"minutes" doc:"minutes with activity, the oldest first"`
 	Waiting    []waiting          `json:"waiting" doc:"what waits, the soonest first, and last what waits for no time; at most 100"`
-	Next       *clock.Due         `json:"next" doc:"what happens next by itself"`
+	Next       *clock.Due         `json:"next" doc:"the next scheduled work"`
 }
 
 type deliveryCounts struct {

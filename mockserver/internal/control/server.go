@@ -28,7 +28,7 @@ func (c *Control) serverRoutes() section {
 					"baseline. Seeds add tokens.").try(example{body: `{"token":"dev-token"}`}),
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 				"The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: lists, "+
-					"contacts, suppressed addresses, webhooks, templates … Requests and responses are those of the same path of the "+
+					"contacts, suppressed addresses, webhooks, templates … Requests and responses match the same path of the "+
 					"API, after `/api`.").
 				params(idOf("user_id", "the user; by default the first one that may write")).try(example{path: "accounts/1/api/lists"}),
 		},

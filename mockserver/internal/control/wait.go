@@ -23,7 +23,7 @@ const maxWait = 60_000
 func (c *Control) waitRoute() route {
 	return handle("POST wait", optional(jsonBody(c.wait)),
 		"Waits for what an application does in the background: until there are `count` messages, deliveries, requests or "+
-			"events that match the filters, which are those of the lists. It returns them, the latest first, with `total`, "+
+			"events that match the filters of the lists. It returns them, the latest first, with `total`, "+
 			"which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` when every "+
 			"delivery has succeeded or failed. 504 after the timeout; 409 at once if a drain would wait for a frozen clock. "+
 			"The body overrides the parameters. To wait for more than a minute, send the request again.").

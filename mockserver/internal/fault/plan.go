@@ -129,7 +129,7 @@ func (p *Plan) Reseed(seed uint64) uint64 {
 	return p.seed
 }
 
-// List returns the rules in the order in which they apply, and the seed.
+// List returns the rules in order, and the seed.
 func (p *Plan) List() (seed uint64, rules []record.FaultRule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -77,7 +77,7 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	return misencoded(secret, body, inner)
 }
 
-// mistake is a wrong input from which a signature may have been computed.
+// mistake is a wrong input of a signature.
 type mistake struct {
 	key      string
 	function webhook.HashFunction
