@@ -173,7 +173,7 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 		if n, ok := asInteger(arguments[name], property.Type == "integer"); ok {
 			arguments[name] = n
 		}
-		if s := mistake(property, arguments[name]); s != "" {
+		if s := invalidArgument(property, arguments[name]); s != "" {
 			wrong = append(wrong, name+": "+s)
 		}
 	}
@@ -213,8 +213,8 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	return wrong
 }
 
-// mistake returns the text for an invalid argument, or "".
-func mistake(s *jsonschema.Schema, v any) string {
+// invalidArgument returns the text for an invalid argument, or "".
+func invalidArgument(s *jsonschema.Schema, v any) string {
 	switch s.Type {
 	case "integer":
 		n, ok := v.(int64)

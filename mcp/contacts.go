@@ -160,13 +160,13 @@ type listContactsInput struct {
 	pageInput
 }
 
-func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (answer, error) {
+func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (toolResult, error) {
 	in.pageInput = in.withDefaults()
 	page, err := c.Contacts.List(ctx, in.ListID, client.ListContactsParams{
 		Page: in.Page, PerPage: in.PerPage, WithCount: true, Sort: in.Sort, Filter: in.Filter,
 	})
 	if err != nil {
-		return answer{}, err
+		return toolResult{}, err
 	}
 	items, about := bound(in.pageInput, page.Data, page.Pagination)
 	out := contactPage{Contacts: make([]contact, len(items)), pageOutput: about}
@@ -176,7 +176,7 @@ func listContacts(ctx context.Context, c *client.Client, in listContactsInput) (
 		out.Contacts[i] = newContact(items[i])
 		fmt.Fprintf(&s, "\n- %s", out.Contacts[i].line())
 	}
-	return answer{out, s.String()}, nil
+	return toolResult{out, s.String()}, nil
 }
 
 type createContactInput struct {
@@ -185,17 +185,17 @@ type createContactInput struct {
 	CustomAttributes map[string]string `json:"custom_attributes"`
 }
 
-func createContact(ctx context.Context, c *client.Client, in createContactInput) (answer, error) {
+func createContact(ctx context.Context, c *client.Client, in createContactInput) (toolResult, error) {
 	create := client.ContactCreate{Email: in.Email}
 	for _, name := range slices.Sorted(maps.Keys(in.CustomAttributes)) {
 		create.CustomAttributes = append(create.CustomAttributes, client.CustomAttribute{Name: name, Value: in.CustomAttributes[name]})
 	}
 	created, err := c.Contacts.Create(ctx, in.ListID, create)
 	if err != nil {
-		return answer{}, err
+		return toolResult{}, err
 	}
 	out := newContact(created)
-	return answer{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
+	return toolResult{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
 }
 
 // oneLine returns s with its white space as single spaces.

@@ -130,7 +130,7 @@ func (v *verdict) Write(b []byte) (int, error) {
 	return v.ResponseWriter.Write(b)
 }
 
-// Flush sends what there is. [http.ResponseController] goes on from Unwrap.
+// Flush sends the buffered data. [http.ResponseController] continues with Unwrap.
 func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flush() }
 
 // Unwrap returns the writer underneath.

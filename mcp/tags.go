@@ -50,11 +50,11 @@ type tagPage struct {
 	pageOutput
 }
 
-func listTags(ctx context.Context, c *client.Client, in pageInput) (answer, error) {
+func listTags(ctx context.Context, c *client.Client, in pageInput) (toolResult, error) {
 	in = in.withDefaults()
 	page, err := c.Tags.List(ctx, client.ListTagsParams{Page: in.Page, PerPage: in.PerPage, WithCount: true})
 	if err != nil {
-		return answer{}, err
+		return toolResult{}, err
 	}
 	items, about := bound(in, page.Data, page.Pagination)
 	out := tagPage{Tags: make([]string, len(items)), pageOutput: about}
@@ -64,5 +64,5 @@ func listTags(ctx context.Context, c *client.Client, in pageInput) (answer, erro
 		out.Tags[i] = tag.Name
 		fmt.Fprintf(&s, "\n- %q", tag.Name)
 	}
-	return answer{out, s.String()}, nil
+	return toolResult{out, s.String()}, nil
 }

@@ -421,7 +421,7 @@ func TestClockRoutes(t *testing.T) {
 		{"GET", "", "", 200, `"frozen":true`},
 		{"POST", "/advance", `{"to":"next"}`, 200, `"now":"2026-01-03T03:04:05Z"`},
 		{"GET", "", "", 200, `"next":null`},
-		{"POST", "/advance", `{"to":"next"}`, 409, `nothing is going to happen by itself`},
+		{"POST", "/advance", `{"to":"next"}`, 409, `no work is scheduled`},
 		{"PUT", "", `{"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},
 		{"PUT", "", `{"frozen":false}`, 200, `"frozen":false`},
 		{"PUT", "", `{"frozen":true,"now":"2024-02-29T00:00:00Z"}`, 200, `"now":"2024-02-29T00:00:00Z"`},

@@ -111,7 +111,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o := h.deliver(w, r)
 	o.Duration = time.Since(start)
 	h.report(r, o)
-	answer(w, o)
+	respond(w, o)
 }
 
 func (h *handler) deliver(w http.ResponseWriter, r *http.Request) (o Outcome) {
@@ -171,8 +171,8 @@ func status(ran bool, err error) int {
 	return http.StatusInternalServerError
 }
 
-// answer sends the response, without details of internal errors.
-func answer(w http.ResponseWriter, o Outcome) {
+// respond sends the response, without details of internal errors.
+func respond(w http.ResponseWriter, o Outcome) {
 	text := http.StatusText(o.Status)
 	if refused := (*refusal)(nil); errors.As(o.Err, &refused) {
 		text = refused.reason.Error()

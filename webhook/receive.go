@@ -182,7 +182,7 @@ func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {
 			if err != nil {
 				o := Outcome{Status: status(false, err), Err: err, Duration: time.Since(start)}
 				rc.report(r, o)
-				answer(w, o)
+				respond(w, o)
 				return
 			}
 			r = r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d))

@@ -108,13 +108,13 @@ func TestLookup(t *testing.T) {
 }
 
 func TestErrorTypes(t *testing.T) {
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
-	for want, ctx := range map[string]context.Context{"canceled": cancelled, "timeout": late} {
+	for want, ctx := range map[string]context.Context{"canceled": canceled, "timeout": late} {
 		r := record(t)
 		_, _ = r.client(srv, nil).Lists.List(ctx, client.ListListsParams{})
 		if got := attributes(r.span("emailplatform listLists").Attributes)["error.type"]; got != want {

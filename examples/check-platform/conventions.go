@@ -28,11 +28,11 @@ func conventions() []check {
 				return verdict{differs, `no array "detail" in ` + shorten(a.text)}
 			}
 			detail, _ := details[0].(map[string]any)
-			return answer{}.differ(unless(detail["loc"] != nil, "no loc"), unless(detail["msg"] != nil, "no msg"), unless(detail["type"] != nil, "no type"))
+			return result{}.differ(unless(detail["loc"] != nil, "no loc"), unless(detail["msg"] != nil, "no msg"), unless(detail["type"] != nil, "no type"))
 		}},
-		{"6", "an answer names itself by X-Request-Id", false, func(ctx context.Context, p *platform) verdict {
+		{"6", "an result names itself by X-Request-Id", false, func(ctx context.Context, p *platform) verdict {
 			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.c) })
-			return answer{}.differ(unless(a.header.Get("X-Request-Id") != "", "it does not"))
+			return result{}.differ(unless(a.header.Get("X-Request-Id") != "", "it does not"))
 		}},
 		{"7", "an unknown token is 401 with WWW-Authenticate: Bearer", false, func(ctx context.Context, p *platform) verdict {
 			a := ask(ctx, func(ctx context.Context) error { return unknown(ctx, p.nobody) })
@@ -40,7 +40,7 @@ func conventions() []check {
 				return v
 			}
 			challenge := a.header.Get("WWW-Authenticate")
-			return answer{}.differ(unless(challenge != "", "401 without it"))
+			return result{}.differ(unless(challenge != "", "401 without it"))
 		}},
 	}
 }

@@ -19,8 +19,8 @@ func readings() []check {
 }
 
 func pages() []check {
-	lists := func(params client.ListListsParams) func(context.Context, *platform) answer {
-		return func(ctx context.Context, p *platform) answer {
+	lists := func(params client.ListListsParams) func(context.Context, *platform) result {
+		return func(ctx context.Context, p *platform) result {
 			return ask(ctx, func(ctx context.Context) error {
 				_, err := p.c.Lists.List(ctx, params)
 				return err
@@ -143,7 +143,7 @@ func itemSpellings() []check {
 }
 
 // resource makes a row of reading one resource.
-func resource(decision, kind, id string, known func(*platform) bool, get func(context.Context, *platform) error, more ...func(answer) string) check {
+func resource(decision, kind, id string, known func(*platform) bool, get func(context.Context, *platform) error, more ...func(result) string) check {
 	return check{decision, fmt.Sprintf("a %s is a bare object with %s", kind, id), false, func(ctx context.Context, p *platform) verdict {
 		if !known(p) {
 			return verdict{notTried, "there is none"}
@@ -194,8 +194,8 @@ func resources() []check {
 }
 
 // has reports that a field is missing, or replaced by another one.
-func has(name, instead string) func(answer) string {
-	return func(a answer) string {
+func has(name, instead string) func(result) string {
+	return func(a result) string {
 		switch {
 		case a.object()[name] != nil:
 			return ""
@@ -208,7 +208,7 @@ func has(name, instead string) func(answer) string {
 
 // contacts checks the contacts of the list.
 func contacts() []check {
-	page := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, answer) {
+	page := func(ctx context.Context, p *platform, params client.ListContactsParams) (client.ContactPage, result) {
 		var found client.ContactPage
 		a := ask(ctx, func(ctx context.Context) (err error) {
 			found, err = p.c.Contacts.List(ctx, p.list, params)

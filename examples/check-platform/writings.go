@@ -83,7 +83,7 @@ func ownList(ctx context.Context, p *platform) verdict {
 
 // mayStay reports a record that may exist after a create operation with an
 // unknown outcome: without its id it cannot be removed.
-func (p *platform) mayStay(a answer, id int64, what string) {
+func (p *platform) mayStay(a result, id int64, what string) {
 	if id == 0 && errors.Is(a.err, client.ErrOutcomeUnknown) {
 		p.stays = append(p.stays, "perhaps "+what+": what became of its creation is not known")
 	}

@@ -241,7 +241,7 @@ func TestNoEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := mustCount(t, pool, "river_job WHERE state = 'cancelled' AND attempt = 1"); n != 1 {
-		t.Errorf("%d jobs are cancelled after one attempt, want 1", n)
+		t.Errorf("%d jobs are canceled after one attempt, want 1", n)
 	}
 }
 

@@ -77,7 +77,7 @@ const (
 // delivery if the rule has Event or WebhookID.
 const FaultDelay FaultAction = "delay"
 
-// FaultRule is a rule of the fault plan, with its id and its counts.
+// FaultRule is a fault rule with its id and counts.
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault

@@ -24,7 +24,7 @@ const (
 // SDK, it responds to an invalid line with a JSON-RPC error instead of ending.
 // When in ends, it completes the pending requests first.
 func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
-	a := &answers{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
+	a := &pending{out: out, open: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}
 	return &sdk.IOTransport{
 		Reader:        &lines{ctx: ctx, in: bufio.NewReaderSize(in, 64<<10), close: in.Close, answers: a},
 		Writer:        a,
@@ -37,7 +37,7 @@ type lines struct {
 	ctx     context.Context // of the whole program
 	in      *bufio.Reader
 	close   func() error
-	answers *answers
+	answers *pending
 	rest    []byte // of a line
 }
 
@@ -99,8 +99,8 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// answers writes messages and tracks pending requests.
-type answers struct {
+// pending writes messages and tracks pending requests.
+type pending struct {
 	mu   sync.Mutex
 	out  io.Writer
 	open map[jsonrpc.ID]bool
@@ -114,7 +114,7 @@ const (
 )
 
 // take notes a message that came in, or says what is wrong with it.
-func (a *answers) take(line []byte) (code int, mistake string) {
+func (a *pending) take(line []byte) (code int, mistake string) {
 	switch {
 	case len(line) > maxLine:
 		return invalidRequest, fmt.Sprintf("a line must have at most %d bytes", maxLine)
@@ -137,7 +137,7 @@ func (a *answers) take(line []byte) (code int, mistake string) {
 	switch {
 	case request.ID.IsValid():
 		a.open[request.ID] = true
-	case request.Method == "notifications/cancelled":
+	case request.Method == "notifications/canceled":
 		var params struct {
 			RequestID any `json:"requestId"`
 		}
@@ -149,7 +149,7 @@ func (a *answers) take(line []byte) (code int, mistake string) {
 	return 0, ""
 }
 
-func (a *answers) closed(id jsonrpc.ID) {
+func (a *pending) closed(id jsonrpc.ID) {
 	delete(a.open, id)
 	select {
 	case a.none <- struct{}{}:
@@ -158,7 +158,7 @@ func (a *answers) closed(id jsonrpc.ID) {
 }
 
 // refuse responds to a line whose request id is unknown.
-func (a *answers) refuse(code int, mistake string) {
+func (a *pending) refuse(code int, mistake string) {
 	text, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": mistake},
 	})
@@ -168,7 +168,7 @@ func (a *answers) refuse(code int, mistake string) {
 }
 
 // Write writes a message of the SDK.
-func (a *answers) Write(message []byte) (int, error) {
+func (a *pending) Write(message []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n, err := a.out.Write(message)
@@ -181,10 +181,10 @@ func (a *answers) Write(message []byte) (int, error) {
 }
 
 // Close leaves standard output open, which is not this program's to close.
-func (*answers) Close() error { return nil }
+func (*pending) Close() error { return nil }
 
 // wait returns when no request is pending, or when ctx ends.
-func (a *answers) wait(ctx context.Context) {
+func (a *pending) wait(ctx context.Context) {
 	for {
 		a.mu.Lock()
 		left := len(a.open)

@@ -30,7 +30,7 @@ type Clock struct {
 
 	mu     sync.Mutex
 	ahead  time.Duration // of package time, while the clock runs
-	stands time.Time     // the time at which it stands still; zero while it runs
+	stands time.Time     // the time of a frozen clock; zero while it runs
 	frozen bool
 	held   *Hold
 	alarms alarms
@@ -40,7 +40,7 @@ type Clock struct {
 // Options configures a clock.
 type Options struct {
 	Start  time.Time // the time at the beginning; package time's if zero
-	Frozen bool      // stands still at the beginning
+	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
 	Work    *activity.Work // counts what rings
@@ -111,14 +111,14 @@ func Check(t time.Time) error {
 // Dated reports whether the clock begins at a time of its own, not package time's.
 func (c *Clock) Dated() bool { return !c.options.Start.IsZero() }
 
-// Frozen reports whether the clock is to stand still.
+// Frozen reports whether the clock is frozen explicitly.
 func (c *Clock) Frozen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.frozen
 }
 
-// Freeze makes the clock stand still, or run on from where it stands.
+// Freeze freezes or resumes the clock.
 func (c *Clock) Freeze(frozen bool) {
 	c.change(func() { c.frozen = frozen })
 }
@@ -299,8 +299,8 @@ func (c *Clock) Restore(s *State) {
 type View struct {
 	Now     time.Time `json:"now" doc:"the time of the platform"`
 	AheadMS int64     `json:"ahead_ms" doc:"how far it is ahead of real time"` // package time
-	Frozen  bool      `json:"frozen" doc:"whether it stands still"`
-	Next    *Due      `json:"next" doc:"what happens next by itself"` // nil is nothing
+	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
+	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil is nothing
 }
 
 // Due is the next scheduled work.

@@ -25,7 +25,7 @@ func (c *Control) clockRoutes() section {
 			"the limit of lookups follow it. Durations, timeouts and delayed responses are real. A frozen clock never gets " +
 			"past a `Retry-After`.",
 		routes: []route{
-			handle("GET clock", noBody(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
+			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
 				"The time of the platform, how far it is ahead of real time, and the next scheduled work (`null` if nothing "+
 					"does)."),
 			handle("PUT clock", jsonBody(c.setClock),
@@ -41,7 +41,7 @@ func (c *Control) clockRoutes() section {
 
 type clockBody struct {
 	Now    *string `json:"now,omitempty" doc:"the time to set, RFC 3339"`
-	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock stands still"`
+	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock is frozen"`
 }
 
 // setClock freezes the clock before it sets it, so the clock has exactly that

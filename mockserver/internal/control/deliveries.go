@@ -13,7 +13,7 @@ func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",
 		routes: []route{
-			handle("GET deliveries", noBody(c.deliveries),
+			handle("GET deliveries", noInput(c.deliveries),
 				"Deliveries to webhooks, past and pending, with every attempt.").
 				filters(
 					ofAccount("the account of the webhook"),

@@ -19,7 +19,7 @@ func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",
 		routes: []route{
-			handle("GET events", noBody(c.events),
+			handle("GET events", noInput(c.events),
 				"Events that fired, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
 					"`Config.RecordEvents`.").
 				filters(
@@ -33,7 +33,7 @@ func (c *Control) eventRoutes() section {
 				"Sends an event of your own, signed, and returns the delivery: to a webhook, or to a `url`, signed with a "+
 					"`secret` and attempted once.").
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
-			handle("GET samples", noBody(listSamples), "A sample of every event in every variant, to edit and send."),
+			handle("GET samples", noInput(listSamples), "A sample of every event in every variant, to edit and send."),
 			handle("POST verify", jsonBody(verify),
 				"Verifies a signature: `reason` is empty for a valid one. Otherwise it is the error that results in this "+
 					"signature, if it is a common one.").

@@ -20,7 +20,7 @@ func (c *Control) faultRoutes() section {
 			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
 			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
-			handle("GET faults", noBody(c.faults),
+			handle("GET faults", noInput(c.faults),
 				"The rules in order, and what rules can apply to."),
 			handle("POST faults", jsonBody(c.inject),
 				"Adds a rule and returns it with its id.").
@@ -29,7 +29,7 @@ func (c *Control) faultRoutes() section {
 				"Switches a rule on or off. While it is off, it neither counts nor matches.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
-			handle("DELETE faults", noBody(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
+			handle("DELETE faults", noInput(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
 				"Removes all rules."),
 			handle("PUT faults/seed", jsonBody(c.seedFaults),
 				"Restarts all counts and probabilities with a seed; 0 chooses one. Returns the seed.").

@@ -18,7 +18,7 @@ func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
 		routes: []route{
-			handle("GET openapi.json", noBody(c.openAPI), "The OpenAPI 3.1 document of these control routes."),
+			handle("GET openapi.json", noInput(c.openAPI), "The OpenAPI 3.1 document of these control routes."),
 			handle("GET platform.yaml", rawResponse("application/yaml", servePlatform),
 				"The OpenAPI 3.1 document of the API: every endpoint and every event of the platform."),
 		},

@@ -15,7 +15,7 @@ func (c *Control) messageRoutes() section {
 		title: "Messages",
 		intro: "Routes that simulate an action of the recipient return the message as it is after that.",
 		routes: slices.Concat([]route{
-			handle("GET outbox", noBody(c.outbox),
+			handle("GET outbox", noInput(c.outbox),
 				"The messages that were sent. Rejected submissions are not among them.").
 				filters(
 					ofAccount("the account that sent them"),

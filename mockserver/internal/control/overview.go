@@ -20,7 +20,7 @@ const maxWaiting = 100
 func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
-		routes: []route{handle("GET overview", noBody(c.overview),
+		routes: []route{handle("GET overview", noInput(c.overview),
 			"Counts of all records, what happened in each of the last minutes by the clock of the platform, and what waits "+
 				"and why. A million messages do not make it slower.").
 			params(ofAccount("the account; all by default"),

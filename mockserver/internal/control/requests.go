@@ -16,7 +16,7 @@ func (c *Control) requestRoutes() section {
 		title: "Requests",
 		intro: "The latest 10,000 requests to the API, at most 32 MiB of them.",
 		routes: []route{
-			handle("GET requests", noBody(c.requests),
+			handle("GET requests", noInput(c.requests),
 				"Requests to the API, with the status of their responses.").
 				filters(
 					ofAccount("the account of the access token"),

@@ -16,7 +16,7 @@ func (c *Control) contactRoutes() section {
 		title: "Contacts",
 		intro: "The API finds a contact by its whole address. Everything else about lists and contacts is the API's, at " +
 			"`/_mock/accounts/{account_id}/api`.",
-		routes: []route{handle("GET lists/{id}/contacts", noBody(c.contacts),
+		routes: []route{handle("GET lists/{id}/contacts", noInput(c.contacts),
 			"The contacts of a list. The search matches parts of their addresses.").
 			filters(choice("status", "their status",
 				"active", "pending", "unsubscribed", "deleted", "spam", "bounced", "suppressed")).
@@ -52,15 +52,15 @@ func (c *Control) resourceRoutes() section {
 		title: "Lists, campaigns and templates",
 		intro: "Everything else about them is the API's, at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{
-			handle("GET lists", noBody(c.lists),
+			handle("GET lists", noInput(c.lists),
 				"Lists, with the number of their contacts by status.").
 				filters(ofAccount("the account of the list")).
 				try(example{query: "search=news"}),
-			handle("GET campaigns", noBody(sendings(c.Platform.Campaigns)),
+			handle("GET campaigns", noInput(sendings(c.Platform.Campaigns)),
 				"Campaigns, with the results of their messages.").
 				filters(ofAccount("the account of the campaign"),
 					choice("status", "its status", "incomplete", "scheduled", "delivering", "delivered")),
-			handle("GET workflows", noBody(sendings(c.Platform.Workflows)),
+			handle("GET workflows", noInput(sendings(c.Platform.Workflows)),
 				"Workflows, with the results of their messages.").
 				filters(ofAccount("the account of the workflow"),
 					choice("status", "its status", "active", "inactive")),

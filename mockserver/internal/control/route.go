@@ -72,14 +72,14 @@ type handler struct {
 	serve    func(http.ResponseWriter, *request) error
 }
 
-// noBody is a route without a body that responds with JSON.
-func noBody[Out any](f func(*request) (Out, error)) handler {
+// noInput is a route without a body that responds with JSON.
+func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
 
-// byID is [noBody] for a record whose id is in the path.
+// byID is [noInput] for a record whose id is in the path.
 func byID[Out any](f func(id string) (Out, error)) handler {
-	return noBody(func(r *request) (Out, error) { return f(r.PathValue("id")) })
+	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }
 
 // jsonBody is a route with a JSON object as its body that responds with JSON.

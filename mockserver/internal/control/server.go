@@ -20,8 +20,8 @@ func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
 		routes: []route{
-			handle("GET health", noBody(health), "Whether the server responds. It requires no token."),
-			handle("GET info", noBody(c.info), "The accounts, the configuration of the server, and the names that it uses."),
+			handle("GET health", noInput(health), "Whether the server responds. It requires no token."),
+			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the names that it uses."),
 			c.waitRoute(),
 			handle("POST tokens/revoke", jsonBody(c.revokeToken),
 				"Revokes an access token: requests with it get 401. A reset restores the tokens of the configuration and the "+

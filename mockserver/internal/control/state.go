@@ -28,17 +28,17 @@ func (c *Control) stateRoutes() section {
 				"Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its first object. "+
 					"An invalid one, such as one with an unknown field or a wrong checksum, changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
 					"log of requests stay.").try(example{body: "@snapshot.json"}),
-			handle("DELETE state", noBody(oneOrAll(c.ClearAccount, c.Clear)),
+			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
 				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
 					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and the "+
 					"sequence of ids.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
-			handle("POST reset", noBody(oneOrAll(c.ResetAccount, c.Reset)),
+			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
 				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/baseline` kept, or nothing: "+
 					"with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the "+
 					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in parallel: "+
 					"the logs of the account are empty then, and what all accounts share stays. 409 if another account now has an id "+
 					"of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
-			handle("PUT baseline", noBody(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
+			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(upload(c.seed, "mockserver: seed: ")),
 				"Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). It "+

@@ -12,7 +12,7 @@ import (
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, _ := strconv.ParseInt(webhookID, 10, 64) // 0 is that of no webhook
+	id, _ := strconv.ParseInt(webhookID, 10, 64) // 0 belongs to no webhook
 	q := d.queues[id]
 	if q == nil || q.once {
 		return "", fmt.Errorf("mockserver: no webhook %q", webhookID)

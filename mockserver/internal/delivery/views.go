@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the events of the journal that are wanted, the oldest
-// first.
+// Events returns copies of the logged events that wanted selects, the
+// oldest first.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()

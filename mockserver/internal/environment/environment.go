@@ -1,5 +1,5 @@
-// Package environment holds the parts of the mock together, and does what concerns all
-// of them: waiting, the plan of faults, snapshots, seeds.
+// Package environment connects the parts of the mock server. It implements the
+// operations on all of them: waiting, fault rules, snapshots, seeds.
 package environment
 
 import (

@@ -106,7 +106,7 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 	return w.advance(ctx, func(time.Time) (time.Time, error) {
 		at, ok := w.Clock.Next()
 		if !ok {
-			return at, errors.New("nothing is going to happen by itself")
+			return at, errors.New("no work is scheduled")
 		}
 		return at, nil
 	})

@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// clipped is the size of HTML in bytes above which large mailbox providers
+// clipped is the size of HTML in bytes. Above it, large mailbox providers
 // truncate a message and show a link to the rest.
 const clipped = 102_000
 

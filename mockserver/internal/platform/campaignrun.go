@@ -104,7 +104,7 @@ func (t *tx) resume(a *account) {
 	t.account = a
 	for c := range a.Campaigns.all() {
 		if c.Status == campaignDelivering {
-			c.Status = campaignScheduled // and it goes on where it was
+			c.Status = campaignScheduled // it resumes
 		}
 		if c.Status == campaignScheduled {
 			t.arm(c)

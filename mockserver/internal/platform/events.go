@@ -41,8 +41,8 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 	t.events = append(t.events, e)
 }
 
-// nobody is the user of events without a known user.
-func nobody() events.User { return events.User{} }
+// unknownUser is the user of events without a known user.
+func unknownUser() events.User { return events.User{} }
 
 // acting is the user who asked for this, if it was one.
 func (t *tx) acting() events.User {
@@ -98,7 +98,7 @@ func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 }
 
 func (t *tx) contactAdded(l *list, c *contact) {
-	t.fire(events.NameContactAdded, nobody(), &events.ContactAdded{
+	t.fire(events.NameContactAdded, unknownUser(), &events.ContactAdded{
 		ContactID:    stringID(c.ID),
 		ListID:       stringID(l.ListID),
 		EmailAddress: c.Email,
@@ -107,7 +107,7 @@ func (t *tx) contactAdded(l *list, c *contact) {
 }
 
 func (t *tx) contactUnsubscribed(l *list, c *contact) {
-	t.fire(events.NameContactUnsubscribed, nobody(), &events.ContactUnsubscribed{
+	t.fire(events.NameContactUnsubscribed, unknownUser(), &events.ContactUnsubscribed{
 		ContactID:      stringID(c.ID),
 		ListID:         stringID(l.ListID),
 		EmailAddress:   c.Email,
@@ -138,7 +138,7 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 }
 
 func (t *tx) emailSuppressed(email string) {
-	t.fire(events.NameSuppressedEmailAdded, nobody(), &events.EmailSuppressed{
+	t.fire(events.NameSuppressedEmailAdded, unknownUser(), &events.EmailSuppressed{
 		SuppressedEmail: events.SuppressedAddress{Email: email},
 	})
 }
@@ -163,7 +163,7 @@ func (t *tx) emailErrored(m *message) {
 }
 
 func (t *tx) campaignScheduled(c *campaign, l *list) {
-	t.fire(events.NameCampaignScheduled, nobody(), &events.CampaignScheduled{
+	t.fire(events.NameCampaignScheduled, unknownUser(), &events.CampaignScheduled{
 		CampaignID:   stringID(c.CampaignID),
 		ListID:       stringID(l.ListID),
 		Name:         c.Name,
@@ -172,7 +172,7 @@ func (t *tx) campaignScheduled(c *campaign, l *list) {
 }
 
 func (t *tx) campaignSent(c *campaign, l *list) {
-	t.fire(events.NameCampaignSent, nobody(), &events.CampaignSent{
+	t.fire(events.NameCampaignSent, unknownUser(), &events.CampaignSent{
 		CampaignID: stringID(c.CampaignID),
 		ListID:     stringID(l.ListID),
 		Name:       c.Name,
@@ -181,7 +181,7 @@ func (t *tx) campaignSent(c *campaign, l *list) {
 }
 
 func (t *tx) emailOpened(m *message) {
-	t.fire(events.NameEmailOpened, nobody(), &events.EmailOpened{
+	t.fire(events.NameEmailOpened, unknownUser(), &events.EmailOpened{
 		EmailID:      events.StringID(m.ID),
 		ContactID:    m.shownContact(),
 		CampaignID:   stringID(m.CampaignID),
@@ -192,7 +192,7 @@ func (t *tx) emailOpened(m *message) {
 }
 
 func (t *tx) emailClicked(m *message, url string) {
-	t.fire(events.NameEmailClicked, nobody(), &events.EmailClicked{
+	t.fire(events.NameEmailClicked, unknownUser(), &events.EmailClicked{
 		EmailID:      events.StringID(m.ID),
 		ContactID:    m.shownContact(),
 		CampaignID:   stringID(m.CampaignID),
@@ -277,7 +277,7 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 		contact, list := listContact(l, c)
 		data = &events.EmailAPIBounce{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}, Contact: contact, List: list}
 	}
-	t.fire(events.NameEmailBounced, nobody(), data)
+	t.fire(events.NameEmailBounced, unknownUser(), data)
 }
 
 // transactionalBounce carries the older flat copy of its values too.
@@ -324,11 +324,11 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	default:
 		data = &events.EmailAPIComplaint{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}}
 	}
-	t.fire(events.NameEmailReportedAsSpam, nobody(), data)
+	t.fire(events.NameEmailReportedAsSpam, unknownUser(), data)
 }
 
 func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
-	t.fire(events.NameEmailUnsubscribed, nobody(), &events.EmailUnsubscribed{
+	t.fire(events.NameEmailUnsubscribed, unknownUser(), &events.EmailUnsubscribed{
 		EventTime: t.unix(),
 		Email:     events.EmailRef{ID: m.ID},
 		Contact:   eventContact(c),
@@ -338,7 +338,7 @@ func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
 }
 
 func (t *tx) emailGloballyUnsubscribed(m *message) {
-	t.fire(events.NameEmailGlobalUnsubscribed, nobody(), &events.EmailGloballyUnsubscribed{
+	t.fire(events.NameEmailGlobalUnsubscribed, unknownUser(), &events.EmailGloballyUnsubscribed{
 		EventTime: t.unix(),
 		Email:     events.EmailRef{ID: m.ID},
 		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},

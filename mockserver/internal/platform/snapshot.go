@@ -26,7 +26,7 @@ type state struct {
 	Accounts []accountState       `json:"accounts"`
 	Contacts []contactState       `json:"contacts"` // of each list by id
 	Contents []api.MessageContent `json:"contents"`
-	Messages []messageState       `json:"messages"` // in the order in which they were made
+	Messages []messageState       `json:"messages"` // in order of creation
 	delivery.State
 }
 

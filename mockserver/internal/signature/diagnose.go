@@ -31,7 +31,7 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	}
 	raw, _ := hex.DecodeString(signature)
 	unhexed := base64.StdEncoding.EncodeToString(raw)
-	for _, m := range mistakes(secret, body) {
+	for _, m := range candidates(secret, body) {
 		switch {
 		case m.sign() == signature:
 			return m.reason
@@ -43,7 +43,7 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	if signature == hex.EncodeToString(sum[:]) || signature == base64.StdEncoding.EncodeToString(sum[:]) {
 		return "It is a plain hash of the body, without the secret: compute an HMAC."
 	}
-	return "None of the common mistakes: check that the secret is that of this webhook, and that these are the bytes that were delivered."
+	return "None of the common candidates: check that the secret is that of this webhook, and that these are the bytes that were delivered."
 }
 
 // misencoded finds the right value in another encoding, or with something around it.
@@ -77,8 +77,8 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	return misencoded(secret, body, inner)
 }
 
-// mistake is a wrong input of a signature.
-type mistake struct {
+// candidate is a wrong input of a signature.
+type candidate struct {
 	key      string
 	function webhook.HashFunction
 	body     []byte
@@ -86,7 +86,7 @@ type mistake struct {
 }
 
 // sign computes the HMAC without package webhook, which rejects some of the keys.
-func (m mistake) sign() string {
+func (m candidate) sign() string {
 	function := sha256.New
 	if m.function == webhook.SHA512 {
 		function = sha512.New
@@ -97,13 +97,13 @@ func (m mistake) sign() string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func mistakes(secret webhook.Secret, body []byte) []mistake {
+func candidates(secret webhook.Secret, body []byte) []candidate {
 	key, function, other := secret.Reveal(), secret.HashFunction(), webhook.SHA512
 	if function == webhook.SHA512 {
 		other = webhook.SHA256
 	}
 	trimmed := bytes.TrimRight(body, "\r\n")
-	out := []mistake{
+	out := []candidate{
 		{key, other, body, "Made with " + string(other) + ": the webhook's hash_function says otherwise."},
 		{key + "\n", function, body, "The secret has a line feed at its end."},
 		{key, function, nil, "Computed over nothing: the body had already been read."},
@@ -113,14 +113,14 @@ func mistakes(secret webhook.Secret, body []byte) []mistake {
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if decoded, err := encoding.DecodeString(key); err == nil {
-			out = append(out, mistake{string(decoded), function, body, "The secret was decoded from base64: use its characters as they are."})
+			out = append(out, candidate{string(decoded), function, body, "The secret was decoded from base64: use its characters as they are."})
 		}
 	}
 	if decoded, err := hex.DecodeString(key); err == nil {
-		out = append(out, mistake{string(decoded), function, body, "The secret was decoded from hexadecimal: use its characters as they are."})
+		out = append(out, candidate{string(decoded), function, body, "The secret was decoded from hexadecimal: use its characters as they are."})
 	}
 	for _, again := range reencoded(body) {
-		out = append(out, mistake{key, function, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
+		out = append(out, candidate{key, function, again, "Computed over JSON that was decoded and encoded again: use the bytes that were delivered."})
 	}
 	return out
 }

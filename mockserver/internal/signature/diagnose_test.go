@@ -59,7 +59,7 @@ func TestDiagnose(t *testing.T) {
 		{name: "prefix", signature: "sha256=" + right, want: "prefix"},
 		{name: "prefix and hexadecimal", signature: "sha256=" + hex.EncodeToString(raw), want: "hexadecimal"},
 		{name: "other hash", signature: sign(parsed(secret.Reveal(), webhook.SHA512), body), want: "sha512"},
-		{name: "secret with line feed", signature: mistake{key: secret.Reveal() + "\n", body: body}.sign(), want: "line feed at its end"},
+		{name: "secret with line feed", signature: candidate{key: secret.Reveal() + "\n", body: body}.sign(), want: "line feed at its end"},
 		{name: "secret decoded from base64", signature: sign(parsed("west", ""), body), want: "decoded from base64"},
 		{name: "empty body", signature: sign(secret, nil), want: "over nothing"},
 		{name: "body with line feed", signature: sign(secret, append(slices.Clip(body), '\n')), want: "a line feed"},

@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// answer is what came of a call: the last answer as it came, and what the client
-// says of it.
-type answer struct {
+// result contains the last response to a call, and the interpretation of the
+// client.
+type result struct {
 	status int // 0 if none came
 	header http.Header
 	body   any // nil if it is not JSON
@@ -23,7 +23,7 @@ type answer struct {
 }
 
 // ask makes a call and returns the response.
-func ask(ctx context.Context, call func(context.Context) error) (a answer) {
+func ask(ctx context.Context, call func(context.Context) error) (a result) {
 	a.err = call(client.WithResponseHook(ctx, func(r client.Response) {
 		a.status, a.header, a.text, a.body = r.StatusCode, r.Header, string(r.Body), nil
 		d := json.NewDecoder(strings.NewReader(a.text))
@@ -36,13 +36,13 @@ func ask(ctx context.Context, call func(context.Context) error) (a answer) {
 }
 
 // object returns the body if it is an object.
-func (a answer) object() map[string]any {
+func (a result) object() map[string]any {
 	o, _ := a.body.(map[string]any)
 	return o
 }
 
 // items returns the items of a page, and what it says of itself.
-func (a answer) items() (items []any, pagination map[string]any) {
+func (a result) items() (items []any, pagination map[string]any) {
 	items, _ = a.object()["data"].([]any)
 	pagination, _ = a.object()["pagination"].(map[string]any)
 	return items, pagination
@@ -50,7 +50,7 @@ func (a answer) items() (items []any, pagination map[string]any) {
 
 // differ returns the verdict for findings; without findings the decision holds.
 // The verdict includes the client's interpretation of the response.
-func (a answer) differ(findings ...string) verdict {
+func (a result) differ(findings ...string) verdict {
 	findings = slices.DeleteFunc(findings, func(f string) bool { return f == "" })
 	switch {
 	case a.err != nil:
@@ -64,7 +64,7 @@ func (a answer) differ(findings ...string) verdict {
 }
 
 // code says that the status is another than wanted.
-func (a answer) code(want int) string {
+func (a result) code(want int) string {
 	if a.status == want {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (a answer) code(want int) string {
 }
 
 // refused returns the verdict for an error that was to come.
-func (a answer) refused(want int, detail string) verdict {
+func (a result) refused(want int, detail string) verdict {
 	var e *client.Error
 	switch {
 	case a.err == nil:
