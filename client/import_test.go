@@ -397,7 +397,7 @@ func TestImportResumes(t *testing.T) {
 	t.Parallel()
 	const n, batch = 250, 10
 	for _, concurrency := range []int{1, 4} {
-		for _, when := range []string{"cancelled before", "cancelled during", "connection lost", "cancelled after"} {
+		for _, when := range []string{"canceled before", "canceled during", "connection lost", "canceled after"} {
 			t.Run(fmt.Sprintf("%s, %d at a time", when, concurrency), func(t *testing.T) {
 				for at := 1; at <= n/batch; at++ {
 					killAndResume(t, n, batch, concurrency, at, when)
@@ -414,7 +414,7 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	srv := &importServer{list: map[string]int{}}
 	var resumed atomic.Bool
 	switch when {
-	case "cancelled before":
+	case "canceled before":
 		srv.before = func(n int) int {
 			if n == at && !resumed.Load() {
 				cancel()
@@ -422,12 +422,12 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 			}
 			return 0
 		}
-	case "cancelled during", "connection lost":
+	case "canceled during", "connection lost":
 		srv.after = func(n int) bool {
 			if n != at || resumed.Load() {
 				return false
 			}
-			if when == "cancelled during" {
+			if when == "canceled during" {
 				cancel()
 			}
 			return true
@@ -439,12 +439,12 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	finished := 0
 	opts.Checkpoint = func(n int64) error { checkpoint = n; return nil }
 	opts.Progress = func(ImportProgress) {
-		if finished++; finished == at && when == "cancelled after" {
+		if finished++; finished == at && when == "canceled after" {
 			cancel()
 		}
 	}
 	first, err := c.Contacts.Import(ctx, 1, numbered(n, 7), opts)
-	if err == nil && (when != "cancelled after" || !first.Complete) {
+	if err == nil && (when != "canceled after" || !first.Complete) {
 		t.Fatalf("batch %d: the import did not fail", at)
 	}
 	if checkpoint != first.Confirmed {

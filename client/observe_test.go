@@ -115,7 +115,7 @@ func TestObserveLookups(t *testing.T) {
 
 // TestObserveEveryEnd wants an end of each call, whatever it came to.
 func TestObserveEveryEnd(t *testing.T) {
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	abandon := WithResponseHook(t.Context(), func(Response) { panic("stop") })
 	for name, tc := range map[string]struct {
@@ -126,7 +126,7 @@ func TestObserveEveryEnd(t *testing.T) {
 		is       error
 	}{
 		"refused before it is sent": {t.Context(), -1, 0, 0, ErrValidation},
-		"cancelled":                 {cancelled, 1, 0, 0, context.Canceled},
+		"canceled":                  {canceled, 1, 0, 0, context.Canceled},
 		"not accepted":              {t.Context(), 1, 2, 1, ErrUnauthorized},
 		"a callback panics":         {abandon, 1, 1, 0, errAbandoned},
 	} {

@@ -648,12 +648,12 @@ func TestNeverPastTheDeadline(t *testing.T) {
 		if !errors.As(err, &e) || e.StatusCode != 503 || e.Attempts != 2 || e.RetryAfter != 10*time.Second || time.Since(start) > 10200*time.Millisecond {
 			t.Errorf("%v after %v, want the second 503 at once", err, time.Since(start))
 		}
-		cancelled, stop := context.WithCancel(t.Context())
+		canceled, stop := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, stop)
 		start = time.Now()
-		_, err = c.Templates.Get(cancelled, 1)
+		_, err = c.Templates.Get(canceled, 1)
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrServer) || time.Since(start) != 3*time.Second {
-			t.Errorf("%v after %v, want both errors when the context is cancelled", err, time.Since(start))
+			t.Errorf("%v after %v, want both errors when the context is canceled", err, time.Since(start))
 		}
 	})
 }

@@ -60,7 +60,7 @@ func TestWaitForCampaignEnds(t *testing.T) {
 func TestSettledCampaigns(t *testing.T) {
 	for status, want := range map[CampaignStatus]bool{
 		"": false, CampaignStatusIncomplete: false, CampaignStatusScheduled: false, CampaignStatusDelivering: false,
-		CampaignStatusDelivered: true, "cancelled": true,
+		CampaignStatusDelivered: true, "canceled": true,
 	} {
 		if got := (Campaign{Status: status}).Settled(); got != want {
 			t.Errorf("%q: got %v", status, got)

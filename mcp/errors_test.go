@@ -206,12 +206,12 @@ func TestPlatformRefuses(t *testing.T) {
 		{
 			name:  "a sort that is none",
 			token: "full", in: args{"operation": "list", "sort": "age:up"},
-			want: []string{repair + "sort: ", "the field one of id, email, status, subscribed_on"},
+			want: []string{repair + "sort: ", "The field is id, email, status or subscribed_on"},
 		},
 		{
 			name:  "a filter that is none",
 			token: "full", in: args{"operation": "list", "filter": "age"},
-			want: []string{repair + "filter: ", "the field one of status, email, tag, interest"},
+			want: []string{repair + "filter: ", "The field is status, email, tag or interest"},
 		},
 		{
 			name:  "the address again",

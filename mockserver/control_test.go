@@ -364,7 +364,7 @@ func TestControlFaults(t *testing.T) {
 	}
 	typo := c.do("POST", "/_mock/faults", `{"action":"status","operation":"submitEmial"}`)
 	if !strings.Contains(typo.text, "did you mean submitEmail? There are acceptListPolicy, ") {
-		t.Errorf("a misspelt operation: %s, want what there is", typo.text)
+		t.Errorf("a misspelled operation: %s, want what there is", typo.text)
 	}
 	mistakes := c.do("POST", "/_mock/faults", `{"action":"status","nth":-1,"status":1}`)
 	if strings.Count(mistakes.text, "value_error") != 2 || !strings.Contains(mistakes.text, `["body","nth"]`) {

@@ -50,7 +50,7 @@ func TestControlAsAccount(t *testing.T) {
 		{name: "an unknown path", method: "GET", path: "/_mock/accounts/1/api/nothing", status: 404},
 		{name: "a wrong method", method: "DELETE", path: "/_mock/accounts/1/api/lists", status: 405},
 		{name: "a mistake", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{}`, status: 422},
-		{name: "an unknown member", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{"name":"x","colour":1}`, status: 422},
+		{name: "an unknown member", method: "POST", path: "/_mock/accounts/1/api/lists", body: `{"name":"x","color":1}`, status: 422},
 		{name: "an unknown parameter", method: "GET", path: "/_mock/accounts/1/api/lists?perpage=1", status: 422},
 	}
 	for _, tt := range tests {

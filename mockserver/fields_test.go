@@ -26,7 +26,7 @@ func TestUnknownMembersAreNoted(t *testing.T) {
 	}{
 		{name: "none", method: "POST", path: "/lists", body: `{"name":"x"}`, status: 201},
 		{
-			name: "a misspelt id", method: "POST", path: "/v2/emails", status: 201,
+			name: "a misspelled id", method: "POST", path: "/v2/emails", status: 201,
 			body: `{"email":"a@example.org","lits_id":1,` + sender + `}}`, members: []string{"lits_id"},
 		},
 		{
@@ -36,8 +36,8 @@ func TestUnknownMembersAreNoted(t *testing.T) {
 		},
 		{
 			name: "none in a map", method: "POST", path: "/v2/emails", status: 201,
-			body:    `{"email":"a@example.org","custom_attributes":{"anything":"x"},` + sender + `,"colour":"red"}}`,
-			members: []string{"content.colour"},
+			body:    `{"email":"a@example.org","custom_attributes":{"anything":"x"},` + sender + `,"color":"red"}}`,
+			members: []string{"content.color"},
 		},
 		{name: "a parameter", method: "GET", path: "/lists?page=1&perpage=2&a=b", status: 200, parameters: []string{"a", "perpage"}},
 		{
@@ -172,7 +172,7 @@ func TestMisspeltMembers(t *testing.T) {
 			body: `{"contacts":[],"Contacts":[{"email":"a@example.org"}]}`, loc: "[body Contacts]",
 			right: "contacts",
 		},
-		{name: "none of the API's", method: "POST", path: "/lists", body: `{"name":"News","colour":"red"}`},
+		{name: "none of the API's", method: "POST", path: "/lists", body: `{"name":"News","color":"red"}`},
 		{
 			name:   "of a map, where all are allowed",
 			method: "POST", path: "/v2/emails",

@@ -174,7 +174,7 @@ func wantSeedMistake(t *testing.T, file, want string, status int) {
 // A seed with a member that nobody knows is refused, and told what there is.
 func TestSeedUnknownMembers(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
-		{name: "a misspelt member", file: `{"lits":[]}`, want: "did you mean lists?"},
+		{name: "a misspelled member", file: `{"lits":[]}`, want: "did you mean lists?"},
 		{
 			name: "an unknown member of a contact",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"b@example.com","tgas":[]}]}]}`,

@@ -150,8 +150,8 @@ func TestRevokeTokenRoute(t *testing.T) {
 	}
 }
 
-// neighbours returns a server with two accounts, in both of which a test has made a mess since the start.
-func neighbours(t *testing.T) probe {
+// neighbors returns a server with two accounts, in both of which a test has made a mess since the start.
+func neighbors(t *testing.T) probe {
 	t.Helper()
 	p := seeded(t, stable, mockserver.Config{Targets: receiver(), RecordEvents: true})
 	p.list()
@@ -173,7 +173,7 @@ func TestResetOfAnAccount(t *testing.T) {
 	}
 	for name, reset := range resets {
 		t.Run(name, func(t *testing.T) {
-			p := neighbours(t)
+			p := neighbors(t)
 			before := p.must("GET", "/lists", nil).text
 			for range 2 { // again changes nothing
 				if err := reset(p); err != nil {
@@ -242,7 +242,7 @@ func (p probe) onlyAccount1(t *testing.T) {
 }
 
 func TestClearOfAnAccount(t *testing.T) {
-	p := neighbours(t)
+	p := neighbors(t)
 	p.must("DELETE", "/_mock/state?account_id=2", nil)
 	for token, want := range map[string]int{"writer": 401, "later": 200} {
 		if a := p.as(token).do("GET", "/lists", nil); a.status != want {
@@ -261,7 +261,7 @@ func TestClearOfAnAccount(t *testing.T) {
 }
 
 func TestResetOfNoAccount(t *testing.T) {
-	p := neighbours(t)
+	p := neighbors(t)
 	for _, route := range []string{"POST /_mock/reset", "DELETE /_mock/state"} {
 		method, path, _ := strings.Cut(route, " ")
 		for id, want := range map[string]int{"77": 404, "0": 422, "x": 422, "": 422} {
@@ -280,7 +280,7 @@ func TestResetOfNoAccount(t *testing.T) {
 
 // After everything was forgotten, ids begin anew: an account of the start may find that another one has its ids.
 func TestResetOfAnAccountWhoseIDsAreTaken(t *testing.T) {
-	p := neighbours(t)
+	p := neighbors(t)
 	p.Clear()
 	if err := p.Seed(strings.NewReader(`{"lists":[{"name":"x","list_id":40}]}`)); err != nil {
 		t.Fatal(err)

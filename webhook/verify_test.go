@@ -246,7 +246,7 @@ func TestSecretKeepsItsKey(t *testing.T) {
 	for _, h := range []slog.Handler{slog.NewTextHandler(&logged, nil), slog.NewJSONHandler(&logged, nil)} {
 		slog.New(h).Info("secret", "one", s, "pointer", &s, "inside", struct{ S Secret }{s}, "verifier", v)
 	}
-	marshalled, err := json.Marshal(map[string]any{"secret": s, "list": []*Secret{&s}})
+	marshaled, err := json.Marshal(map[string]any{"secret": s, "list": []*Secret{&s}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestSecretKeepsItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := []string{logged.String(), string(marshalled), string(asXML), s.String()}
+	shown := []string{logged.String(), string(marshaled), string(asXML), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p"} {
 		shown = append(shown, fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, &hidden))
 		shown = append(shown, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, []Secret{s}),

@@ -109,7 +109,7 @@ func contentTypeOf(name string) string {
 		return "text/css; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
-	case "": // the licence
+	case "": // the license
 		return "text/plain; charset=utf-8"
 	}
 	return ""

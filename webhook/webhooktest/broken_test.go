@@ -43,7 +43,7 @@ var brokenStores = []struct {
 		do:    remembersTooEarly,
 		reported: []string{
 			"failure frees the key", "panic frees the key and goes on", "duplicate in flight is refused",
-			"cancelled failure frees the key",
+			"canceled failure frees the key",
 		},
 	},
 	{
@@ -54,12 +54,12 @@ var brokenStores = []struct {
 	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and goes on"}},
 	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and goes on"}},
 	{
-		fault: "keeps the key of a cancelled failure",
-		do:    keepsKeyOfCancelled, reported: []string{"cancelled failure frees the key"},
+		fault: "keeps the key of a canceled failure",
+		do:    keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"},
 	},
 	{
-		fault: "forgets a cancelled success in silence",
-		do:    forgetsCancelledSuccess, reported: []string{"cancelled success is kept or undone"},
+		fault: "forgets a canceled success in silence",
+		do:    forgetsCancelledSuccess, reported: []string{"canceled success is kept or undone"},
 	},
 	{fault: "swallows an error", do: swallowsError, reported: []string{"failure frees the key"}},
 	{

@@ -23,8 +23,8 @@ var rules = []rule{
 	{"keys are any bytes", keysAreAnyBytes},
 	{"keys are of any length", keysAreOfAnyLength},
 	{"done context runs nothing", doneContextRunsNothing},
-	{"cancelled failure frees the key", cancelledFailureFreesTheKey},
-	{"cancelled success is kept or undone", cancelledSuccessIsKeptOrUndone},
+	{"canceled failure frees the key", cancelledFailureFreesTheKey},
+	{"canceled success is kept or undone", cancelledSuccessIsKeptOrUndone},
 	{"function gets the context", functionGetsTheContext},
 	{"many at once succeed once", manyAtOnceSucceedOnce},
 }
@@ -159,15 +159,15 @@ func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
 }
 
 // cancelledFailureFreesTheKey catches the store that frees its keys with the
-// context that has just been cancelled.
+// context that has just been canceled.
 func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	key := newKey()
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return errors.Join(
-		expect(cancelled, once, key, func(context.Context) error {
+		expect(canceled, once, key, func(context.Context) error {
 			cancel()
-			return cancelled.Err()
+			return canceled.Err()
 		}, true, context.Canceled),
 		expect(ctx, once, key, succeed, true, nil),
 	)
@@ -177,9 +177,9 @@ func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 // may be lost, but the result must be true.
 func cancelledSuccessIsKeptOrUndone(ctx context.Context, once webhook.Once) error {
 	key := newKey()
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ran, err := once.Do(cancelled, key, func(context.Context) error {
+	ran, err := once.Do(canceled, key, func(context.Context) error {
 		cancel()
 		return nil
 	})
@@ -203,7 +203,7 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 		case <-got.Done():
 			return got.Err()
 		case <-ctx.Done():
-			return errors.New("the function's context is not cancelled with the caller's")
+			return errors.New("the function's context is not canceled with the caller's")
 		}
 	}, true, context.Canceled)
 }

@@ -37,7 +37,7 @@ func holds(t *testing.T, v any, write func(w *jsonwrite.Writer)) {
 func TestCharacters(t *testing.T) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if r > 0x3000 && r < 0xfff0 || r > 0x10100 && r < 0x10ff00 || !utf8.ValidRune(r) {
-			continue // where all are like their neighbours
+			continue // where all are like their neighbors
 		}
 		text := "1234567" + string(r) + "12345678"
 		for i := range 8 {

@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// The planted secrets. Each is easily recognised and looks like a real one; the token has what JSON and URLs escape.
+// The planted secrets. Each is easily recognized and looks like a real one; the token has what JSON and URLs escape.
 const (
 	canaryToken    = "canary-token/5hR8yq0<ZlV3+nT7w=="
 	canaryKey      = "canary-key-Yk2m9QpXc4sD1ub"

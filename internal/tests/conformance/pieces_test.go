@@ -163,12 +163,12 @@ func reportProofs(w io.Writer, all bool) bool {
 		fmt.Fprintln(w, err)
 		return false
 	}
-	behaviour, unproven := 0, 0
+	behavior, unproven := 0, 0
 	for _, p := range pieces {
 		if !p.isBehaviour() {
 			continue
 		}
-		behaviour++
+		behavior++
 		tests := proof.tests[p.id]
 		if len(tests) == 0 {
 			unproven++
@@ -179,7 +179,7 @@ func reportProofs(w io.Writer, all bool) bool {
 	}
 	if all || unproven > 0 {
 		fmt.Fprintf(w, "conformance: %d of %d pieces of the documents are proven, by %d tests\n",
-			behaviour-unproven, behaviour, countTests())
+			behavior-unproven, behavior, countTests())
 	}
 	return unproven == 0
 }

@@ -137,7 +137,7 @@ func (a *pending) take(line []byte) (code int, mistake string) {
 	switch {
 	case request.ID.IsValid():
 		a.open[request.ID] = true
-	case request.Method == "notifications/canceled":
+	case request.Method == "notifications/cancelled": //nolint:misspell // a name in the protocol
 		var params struct {
 			RequestID any `json:"requestId"`
 		}

@@ -35,7 +35,7 @@ type target struct {
 // under its own private address. ISOLATION=require forbids that.
 func TestNeighbour(t *testing.T) {
 	if os.Getenv(isolated) != "" {
-		deliverToAll(t, neighbour(t), isolatedTargets())
+		deliverToAll(t, neighbor(t), isolatedTargets())
 		return
 	}
 	err := namespaces(t)
@@ -55,7 +55,7 @@ func isolatedTargets() []target {
 	return []target{
 		{"its network is allowed", "http://10.77.0.2:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
 		{"its address is allowed", "http://10.77.0.2:8080/hook", []string{"-allow-target", "10.77.0.2"}, delivered},
-		{"its name is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "neighbour"}, delivered},
+		{"its name is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
 		{"its name leads to a network that is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
 		{"nothing is allowed", "http://10.77.0.2:8080/hook", nil, "not a public address"},
 		{"nothing is allowed, by its name", "http://neighbour:8080/hook", nil, "not a public address"},
@@ -172,10 +172,10 @@ func withNamespaces(t *testing.T, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// neighbour makes the network and a receiver in it, and counts what arrives.
-func neighbour(t *testing.T) *atomic.Int64 {
+// neighbor makes the network and a receiver in it, and counts what arrives.
+func neighbor(t *testing.T) *atomic.Int64 {
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	if err := os.WriteFile(hosts, []byte("10.77.0.2 neighbour\n169.254.169.254 metadata\n"), 0o600); err != nil {
+	if err := os.WriteFile(hosts, []byte("10.77.0.2 neighbor\n169.254.169.254 metadata\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""); err != nil {
@@ -189,7 +189,7 @@ func neighbour(t *testing.T) *atomic.Int64 {
 	}()
 	listener := <-listening
 	if listener == nil {
-		t.Fatal("no neighbour")
+		t.Fatal("no neighbor")
 	}
 	ip(t, "address add 10.77.0.1/24 dev here", "address add 169.254.1.1/16 dev here", "link set here up")
 	return receive(t, listener)

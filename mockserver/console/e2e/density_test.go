@@ -28,7 +28,7 @@ func TestDensity(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.rows(120)
 	p.says(".rows .snippet", "Hello, Order 119 is on its way")
-	p.says(".rows .whom", "Harbor Books → reader119@example.org")
+	p.says(".rows .whom", "Harbour Books → reader119@example.org")
 	if n := eval[int](p, rowsInView); n < 7 || n > 12 {
 		t.Errorf("%d comfortable rows", n)
 	}

@@ -19,7 +19,7 @@ import (
 // resources are templates, a workflow, and campaigns that are not sent yet.
 func (w *world) resources(list int64) {
 	w.Helper()
-	from := client.Sender{Name: "Harbor Books", Email: "hello@harbour.example"}
+	from := client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"}
 	welcome, err := w.sdk.Templates.Create(w.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{
 		HTML: strings.ReplaceAll(order, "Hello Ada", "Hello {{first_name}} of {{city}}"), Text: "Hello {{first_name}},\n\nwelcome.\n",
 	}})
@@ -36,7 +36,7 @@ func (w *world) resources(list int64) {
 		_, err = w.sdk.Contacts.Create(w.Context(), list, reader(email, "Noor"))
 		w.check(err)
 	}
-	for i, name := range []string{"Winter catalog", "A draft"} {
+	for i, name := range []string{"Winter catalogue", "A draft"} {
 		c, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
 			Name: name, ListID: list, Sender: from, Content: client.MessageContent{Subject: name, HTML: order},
 		})
@@ -158,7 +158,7 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 	} {
 		p.says(".waits", want)
 	}
-	p.click(".waits a", "Winter catalog")
+	p.click(".waits a", "Winter catalogue")
 	p.says(".head", "is sent in")
 	p.goTo("#/overview")
 	p.click(".waits a", "1 contact of")
@@ -202,11 +202,11 @@ func TestTemplates(t *testing.T) {
 	if sandbox := eval[string](p, `document.querySelector('iframe').getAttribute('sandbox')`); strings.Contains(sandbox, "script") || strings.Contains(sandbox, "same-origin") {
 		t.Errorf("the frame may %s", sandbox)
 	}
-	p.fill(".samples .pick:nth-of-type(2) input", "Harbor <b>")
+	p.fill(".samples .pick:nth-of-type(2) input", "Harbour <b>")
 	src := fmt.Sprintf("/_mock/templates/%d/html?attributes=", made.TemplateID)
 	p.until(fmt.Sprintf(`document.querySelector('iframe').src.includes(%q) && decodeURIComponent(document.querySelector('iframe').src).includes('Harbour <b>')`, src))
 	p.click("button", "Text")
-	p.says(".plain", "Hello Ada of Harbor <b>")
+	p.says(".plain", "Hello Ada of Harbour <b>")
 	p.click("button", "HTML")
 	p.rest()
 	p.do(chromedp.MouseClickXY(700, 600), chromedp.Sleep(500*time.Millisecond))
@@ -216,7 +216,7 @@ func TestTemplates(t *testing.T) {
 	if title := eval[string](p, `document.title`); !strings.HasSuffix(title, "Templates · mockserver") {
 		t.Errorf("the page's title is %q", title)
 	}
-	if html := eval[string](p, `fetch(document.querySelector('iframe').src).then(r => r.text())`); !strings.Contains(html, "Hello Ada of Harbor &lt;b&gt;") {
+	if html := eval[string](p, `fetch(document.querySelector('iframe').src).then(r => r.text())`); !strings.Contains(html, "Hello Ada of Harbour &lt;b&gt;") {
 		t.Errorf("it is not filled: %s", html[len(html)-80:])
 	}
 }

@@ -81,7 +81,7 @@ func (w *world) send(to, subject, html string) string {
 	w.Helper()
 	email, err := w.sdk.Emails.Send(w.Context(), client.EmailSubmission{
 		Email:  to,
-		Sender: client.Sender{Name: "Harbor Books", Email: "hello@harbour.example"},
+		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
 		Content: client.EmailContent{
 			Subject: subject,
 			HTML:    html,
@@ -136,7 +136,7 @@ h1 { font-size: 25px; margin: 0 0 18px } td { padding: 10px 0; border-bottom: 1p
 </style></head><body><div class="sheet"><h1>Your order is on its way</h1><p>Hello Ada,</p><p>order <b>10 482</b> left our shop this morning and should reach you on Tuesday.</p>
 <table><tr><td>1 × The Left Hand of Darkness</td><td class="end">€ 12.00</td></tr><tr><td>1 × Piranesi</td><td class="end">€ 10.50</td></tr></table>
 <a class="go" href="https://harbour.example/track/10482">Track your parcel</a></div>
-<p class="foot">Harbor Books, 4 Quay Street, Lyon<br><a href="https://harbour.example/unsubscribe">Unsubscribe</a> · <a href="https://harbour.example/help">Help</a></p></body></html>`
+<p class="foot">Harbour Books, 4 Quay Street, Lyon<br><a href="https://harbour.example/unsubscribe">Unsubscribe</a> · <a href="https://harbour.example/help">Help</a></p></body></html>`
 
 // populate lets a shop's day happen.
 func (w *world) populate() {
@@ -190,11 +190,11 @@ func (w *world) campaign(list int64) {
 	sale, err := w.sdk.Campaigns.Create(w.Context(), client.CampaignCreate{
 		ListID: list,
 		Name:   "Autumn",
-		Sender: client.Sender{Name: "Harbor Books", Email: "hello@harbour.example"},
+		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
 		Content: client.MessageContent{
-			Subject: "The autumn catalog is here, {{first_name}}",
+			Subject: "The autumn catalogue is here, {{first_name}}",
 			HTML:    order,
-			Text:    "The autumn catalog is here.",
+			Text:    "The autumn catalogue is here.",
 		},
 	})
 	w.check(err)

@@ -4,8 +4,8 @@
 //
 //	{"crc32c":"0123abcd"}
 //
-// A file without such lines is read unverified: it comes from GET /_mock/state, or
-// somebody edited it and deleted them.
+// A file without such lines is not verified, for example a response of GET
+// /_mock/state or an edited file.
 package checksum
 
 import (

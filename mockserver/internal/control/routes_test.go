@@ -95,8 +95,8 @@ func TestParameters(t *testing.T) {
 			for _, p := range rt.query {
 				t.Run(rt.pattern+"?"+p.name, func(t *testing.T) {
 					if !rt.handler.proxy {
-						misspelt := p.name + "~"
-						rt.refuses(t, url.Values{misspelt: {p.good()}}, misspelt, append(names, "did you mean "+p.name+"?")...)
+						misspelled := p.name + "~"
+						rt.refuses(t, url.Values{misspelled: {p.good()}}, misspelled, append(names, "did you mean "+p.name+"?")...)
 					}
 					value, said := p.wrong()
 					rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)

@@ -44,8 +44,8 @@ func (s *state) decode(d *json.Decoder) error {
 	return unexpected(err)
 }
 
-// fieldsByName returns the settable fields of a struct, including those of embedded
-// structs, by their names in JSON.
+// fieldsByName returns the settable fields of a struct and its embedded structs, by
+// their names in JSON.
 func fieldsByName(v reflect.Value) map[string]reflect.Value {
 	fields := map[string]reflect.Value{}
 	for _, f := range reflect.VisibleFields(v.Type()) {
