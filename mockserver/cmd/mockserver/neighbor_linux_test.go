@@ -27,13 +27,13 @@ type target struct {
 	want      string // in the delivery's record
 }
 
-// TestNeighbour delivers to another machine of a private network, like containers of one docker-compose do. The network
+// TestNeighbor delivers to another machine of a private network, like containers of one docker-compose do. The network
 // consists of namespaces of the test, leads nowhere else, and disappears with the process in them. The neighbor also
 // has the address of a cloud's metadata, and even then nothing arrives there.
 //
-// In CI, a user who may not create namespaces gets TestNeighbour's second form: the neighbor is the machine itself,
+// In CI, a user who may not create namespaces gets TestNeighbor's second form: the neighbor is the machine itself,
 // under its own private address. ISOLATION=require forbids that.
-func TestNeighbour(t *testing.T) {
+func TestNeighbor(t *testing.T) {
 	if os.Getenv(isolated) != "" {
 		deliverToAll(t, neighbor(t), isolatedTargets())
 		return
@@ -55,12 +55,12 @@ func isolatedTargets() []target {
 	return []target{
 		{"its network is allowed", "http://10.77.0.2:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
 		{"its address is allowed", "http://10.77.0.2:8080/hook", []string{"-allow-target", "10.77.0.2"}, delivered},
-		{"its name is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
-		{"its name leads to a network that is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
+		{"its name is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "neighbor"}, delivered},
+		{"its name leads to a network that is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "10.77.0.0/24"}, delivered},
 		{"nothing is allowed", "http://10.77.0.2:8080/hook", nil, "not a public address"},
-		{"nothing is allowed, by its name", "http://neighbour:8080/hook", nil, "not a public address"},
-		{"public addresses are allowed", "http://neighbour:8080/hook", []string{"-allow-targets"}, "not a public address"},
-		{"another is allowed", "http://neighbour:8080/hook", []string{"-allow-target", "10.78.0.0/16", "-allow-target", "other"}, "not a public address"},
+		{"nothing is allowed, by its name", "http://neighbor:8080/hook", nil, "not a public address"},
+		{"public addresses are allowed", "http://neighbor:8080/hook", []string{"-allow-targets"}, "not a public address"},
+		{"another is allowed", "http://neighbor:8080/hook", []string{"-allow-target", "10.78.0.0/16", "-allow-target", "other"}, "not a public address"},
 		{"metadata by its address", "http://169.254.169.254:8080/hook", []string{"-allow-target", "0.0.0.0/0"}, "keep credentials"},
 		{"metadata by a name", "http://metadata:8080/hook", []string{"-allow-target", "metadata", "-allow-targets"}, "keep credentials"},
 		{"metadata by IPv6", "http://[::ffff:169.254.169.254]:8080/hook", []string{"-allow-target", "0.0.0.0/0", "-allow-target", "::/0"}, "keep credentials"},
