@@ -25,7 +25,7 @@ func listenHeld(ctx context.Context, address string, defaultToken bool) (l heldL
 		return l, err
 	}
 	if defaultToken && !to.IP.IsLoopback() {
-		return l, fmt.Errorf("-token is required because other machines can reach %s: everybody knows %s",
+		return l, fmt.Errorf("-token is required because other machines can reach %s, and the default token %s is public",
 			address, mockserver.DefaultToken)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", to.String())
