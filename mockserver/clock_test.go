@@ -175,7 +175,7 @@ func TestAdvanceToNext(t *testing.T) {
 	if got := p.attempts(start); !slices.Equal(got, retrySchedule()) {
 		t.Errorf("attempts at %v, want %v", got, retrySchedule())
 	}
-	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing is going to happen") {
+	if err := p.AdvanceToNext(t.Context()); err == nil || !strings.Contains(err.Error(), "no work is scheduled") {
 		t.Errorf("without anything to come: %v", err)
 	}
 	if clock := p.Clock(); !clock.Next.IsZero() || clock.What != "" {
