@@ -85,7 +85,7 @@ func against(b *testing.B, items int, raw, ours func()) {
 func BenchmarkImport(b *testing.B) {
 	const n = million / 10
 	var body bytes.Buffer
-	batch := client.ContactImport{}
+	batch := client.ImportBatch{}
 	for i := range perBatch {
 		batch.Contacts = append(batch.Contacts, benchContact(i))
 	}
@@ -278,7 +278,7 @@ func BenchmarkSend(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	email := client.EmailSubmission{Email: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", TemplateID: 1}}
+	email := client.EmailSubmission{To: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", TemplateID: 1}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Emails.Send(b.Context(), email); err != nil {
@@ -301,7 +301,7 @@ func BenchmarkLookups(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	email, err := c.Emails.Send(b.Context(), client.EmailSubmission{Email: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", Text: "T"}})
+	email, err := c.Emails.Send(b.Context(), client.EmailSubmission{To: "ann@example.com", Sender: sender(), Content: client.EmailContent{Subject: "S", Text: "T"}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestRequest(t *testing.T) {
 		cfg.UserAgent = "shop/2.1"
 	})
 	tpl, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n", Content: TemplateContent{HTML: "<b>&</b>"}})
-	if err != nil || tpl.TemplateID != 7 || tpl.Name != "n" {
+	if err != nil || tpl.ID != 7 || tpl.Name != "n" {
 		t.Fatalf("Create = %+v, %v", tpl, err)
 	}
 	if got.Method != "POST" || got.URL.Path != "/mail/v9/templates" {
@@ -284,7 +284,7 @@ func TestAnswerOfTheLimit(t *testing.T) {
 // TestLargestLimits has limits to which nothing can be added.
 func TestLargestLimits(t *testing.T) {
 	c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
-	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ListID != 7 {
+	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ID != 7 {
 		t.Errorf("Create = %+v, %v", l, err)
 	}
 	c = newTestClient(t, answer(503, "application/json", ""), func(cfg *Config) {
@@ -338,10 +338,10 @@ func TestTolerantAnswers(t *testing.T) {
 		body   string
 		want   Template
 	}{
-		"200 for a creation": {200, `{"template_id":1}`, Template{TemplateID: 1}},
-		"202":                {202, `{"template_id":1}`, Template{TemplateID: 1}},
-		"the id alone":       {201, `{"template_id":1,"name":null}`, Template{TemplateID: 1}},
-		"unknown members":    {200, `{"x":{"y":[null]},"template_id":1,"z":1e9}`, Template{TemplateID: 1}},
+		"200 for a creation": {200, `{"template_id":1}`, Template{ID: 1}},
+		"202":                {202, `{"template_id":1}`, Template{ID: 1}},
+		"the id alone":       {201, `{"template_id":1,"name":null}`, Template{ID: 1}},
+		"unknown members":    {200, `{"x":{"y":[null]},"template_id":1,"z":1e9}`, Template{ID: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, answer(tc.status, "application/json", tc.body))
@@ -364,10 +364,10 @@ func TestMismatches(t *testing.T) {
 		want List
 		path string // of the member that the error names; empty is no error
 	}{
-		"optional integer":     {`{"list_id":7,"created_on":"2024-05-01","name":"n"}`, List{ListID: 7, Name: "n"}, ""},
-		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ListID: 7, Name: "n"}, ""},
-		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ListID: 7, CreatedOn: 8, Name: "n"}, ""},
-		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ListID: 7, CreatedOn: 8}, "name"},
+		"optional integer":     {`{"list_id":7,"created_on":"2024-05-01","name":"n"}`, List{ID: 7, Name: "n"}, ""},
+		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ID: 7, Name: "n"}, ""},
+		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ID: 7, CreatedOn: 8, Name: "n"}, ""},
+		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ID: 7, CreatedOn: 8}, "name"},
 		"required integer":     {`{"list_id":"x7","name":"n"}`, List{Name: "n"}, "list_id"},
 		"fraction":             {`{"list_id":7.5,"name":"n"}`, List{Name: "n"}, "list_id"},
 		"both":                 {`{"list_id":"","created_on":[],"name":"n"}`, List{Name: "n"}, "list_id"},
@@ -390,7 +390,7 @@ func TestMismatchesInside(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
-	if want := (Webhook{WebhookID: "41", URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
+	if want := (Webhook{ID: "41", URL: "u", Events: []events.Name{}, Secret: NewSecret("s"), Status: WebhookStatusActive}); !reflect.DeepEqual(hook, want) || !errors.Is(err, ErrInvalidResponse) {
 		t.Errorf("Get = %+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "application/json",
@@ -428,7 +428,7 @@ func TestAnyID(t *testing.T) {
 	for id, want := range map[string]AnyID{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
 		c := newTestClient(t, answer(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
 		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
-		if err != nil || len(page.Data) != 1 || page.Data[0].WebhookID != want {
+		if err != nil || len(page.Data) != 1 || page.Data[0].ID != want {
 			t.Errorf("%s: %+v, %v", id, page, err)
 		}
 	}

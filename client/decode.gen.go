@@ -16,7 +16,7 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 	for name := range c.Envelope("data") {
 		switch name {
 		case "campaign_id":
-			v.CampaignID = c.Int()
+			v.ID = c.Int()
 		case "list_id":
 			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "name":
@@ -49,8 +49,8 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		}
 	}
 	v.ListID = cmp.Or(v.ListID, otherAudienceListID)
-	v.CampaignID = cmp.Or(v.CampaignID, otherID)
-	if v.CampaignID == 0 {
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == 0 {
 		c.Missing(start, "campaign_id")
 	}
 	return v
@@ -135,7 +135,7 @@ func readSubmittedEmail(c *jsonscan.Cursor) (v SubmittedEmail) {
 		case "id":
 			v.ID = c.String()
 		case "email":
-			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.To = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "status":
 			v.Status = jsonscan.Optional(c, jsonscan.Text[EmailStatus])
 		default:
@@ -184,7 +184,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "template_id":
 			v.TemplateID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "email":
-			v.Email = jsonscan.Optional(c, (*jsonscan.Cursor).String)
+			v.To = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "bounce":
 			v.Bounce = jsonscan.Optional(c, func(c *jsonscan.Cursor) *EmailBounce { return jsonscan.Pointer(c, readEmailBounce) })
 		case "clicks":
@@ -269,7 +269,7 @@ func readList(c *jsonscan.Cursor) (v List) {
 	for name := range c.Envelope("data") {
 		switch name {
 		case "list_id":
-			v.ListID = c.Int()
+			v.ID = c.Int()
 		case "name":
 			v.Name = c.String()
 		case "created_on":
@@ -282,8 +282,8 @@ func readList(c *jsonscan.Cursor) (v List) {
 			c.Skip()
 		}
 	}
-	v.ListID = cmp.Or(v.ListID, otherID)
-	if v.ListID == 0 {
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == 0 {
 		c.Missing(start, "list_id")
 	}
 	return v
@@ -373,7 +373,7 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 	for name := range c.Envelope("data") {
 		switch name {
 		case "template_id":
-			v.TemplateID = c.Int()
+			v.ID = c.Int()
 		case "name":
 			v.Name = c.String()
 		case "content":
@@ -388,8 +388,8 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 			c.Skip()
 		}
 	}
-	v.TemplateID = cmp.Or(v.TemplateID, otherID)
-	if v.TemplateID == 0 {
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == 0 {
 		c.Missing(start, "template_id")
 	}
 	return v
@@ -424,7 +424,7 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	for name := range c.Envelope("data") {
 		switch name {
 		case "webhook_id":
-			v.WebhookID = readAnyID(c)
+			v.ID = readAnyID(c)
 		case "events":
 			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
 		case "hash_function":
@@ -461,10 +461,10 @@ func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	if v.Events == nil {
 		v.Events = otherEvent
 	}
-	v.WebhookID = cmp.Or(v.WebhookID, otherID)
+	v.ID = cmp.Or(v.ID, otherID)
 	v.HashFunction = cmp.Or(v.HashFunction, otherSignatureHashFunction)
 	v.Secret = cmp.Or(v.Secret, otherSignatureKey)
-	if v.WebhookID == "" {
+	if v.ID == "" {
 		c.Missing(start, "webhook_id")
 	}
 	return v
@@ -499,7 +499,7 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 		case "list_id":
 			v.ListID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "workflow_id":
-			v.WorkflowID = readAnyID(c)
+			v.ID = readAnyID(c)
 		case "name":
 			v.Name = c.String()
 		case "content":
@@ -528,8 +528,8 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 		}
 	}
 	v.ListID = cmp.Or(v.ListID, otherAudienceListID)
-	v.WorkflowID = cmp.Or(v.WorkflowID, otherID)
-	if v.WorkflowID == "" {
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == "" {
 		c.Missing(start, "workflow_id")
 	}
 	return v
@@ -680,7 +680,7 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":
-			v.WebhookID = readAnyID(c)
+			v.ID = readAnyID(c)
 		case "events":
 			v.Events = jsonscan.Slice(c, jsonscan.Text[events.Name])
 		case "rate_limit":
@@ -702,8 +702,8 @@ func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	if v.Events == nil {
 		v.Events = otherEvent
 	}
-	v.WebhookID = cmp.Or(v.WebhookID, otherID)
-	if v.WebhookID == "" {
+	v.ID = cmp.Or(v.ID, otherID)
+	if v.ID == "" {
 		c.Missing(start, "webhook_id")
 	}
 	return v

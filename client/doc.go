@@ -22,7 +22,7 @@
 //			log.Fatal(err)
 //		}
 //		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-//			Email:  "ada@example.org",
+//			To:     "ada@example.org",
 //			Sender: client.Sender{Name: "Example Shop", Email: "shop@example.com"},
 //			Content: client.EmailContent{
 //				Type:    client.EmailTypeTransactional,
@@ -89,7 +89,7 @@
 // lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
-//	if errors.Is(err, client.ErrInvalidResponse) && list.ListID != 0 {
+//	if errors.Is(err, client.ErrInvalidResponse) && list.ID != 0 {
 //		// the platform created the list
 //	}
 //

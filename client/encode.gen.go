@@ -56,7 +56,7 @@ func (v *campaignSchedule) write(w *jsonwrite.Writer) {
 func (v *TransactionalSubmission) write(w *jsonwrite.Writer) {
 	w.Open('{')
 	w.Name(`"email":`)
-	w.String(v.Email)
+	w.String(v.To)
 	if v.AdditionalHeaders != nil {
 		w.Name(`"additional_headers":`)
 		jsonwrite.Slice(w, v.AdditionalHeaders, (*EmailHeader).write)
@@ -98,7 +98,7 @@ func (v *ContactCreate) write(w *jsonwrite.Writer) {
 	w.Close('}')
 }
 
-func (v *ContactImport) write(w *jsonwrite.Writer) {
+func (v *ImportBatch) write(w *jsonwrite.Writer) {
 	w.Open('{')
 	w.Name(`"contacts":`)
 	jsonwrite.Slice(w, v.Contacts, (*ImportContact).write)
@@ -169,7 +169,7 @@ func (v *EmailSubmission) write(w *jsonwrite.Writer) {
 		w.Int(v.ListID)
 	}
 	w.Name(`"email":`)
-	w.String(v.Email)
+	w.String(v.To)
 	w.Name(`"content":`)
 	v.Content.write(w)
 	if v.CustomAttributes != nil {

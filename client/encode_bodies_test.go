@@ -23,7 +23,7 @@ import (
 func bodies() []body {
 	return []body{
 		new(CampaignCreate), new(CampaignUpdate), new(campaignSchedule), new(TransactionalSubmission), new(ListCreate),
-		new(ContactCreate), new(ContactImport), new(ContactTagging), new(ContactUpdate), new(suppressedEmailCreate),
+		new(ContactCreate), new(ImportBatch), new(ContactTagging), new(ContactUpdate), new(suppressedEmailCreate),
 		new(TemplateCreate), new(TemplateUpdate), new(EmailSubmission), new(WebhookCreate), new(WorkflowCreate),
 	}
 }
@@ -107,7 +107,7 @@ func agree(t *testing.T, i int, seed uint64, text string) (refused bool) {
 
 // BenchmarkBody writes a batch of an import.
 func BenchmarkBody(b *testing.B) {
-	batch := &ContactImport{}
+	batch := &ImportBatch{}
 	for i := range maxImportBatch {
 		batch.Contacts = append(batch.Contacts, ImportContact{
 			Email:            "contact" + strconv.Itoa(i) + "@example.com",

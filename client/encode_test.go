@@ -15,14 +15,14 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 	ctx := t.Context()
 	for want, send := range map[string]func() error{
 		"contacts.1.custom_attributes.0.value: is not UTF-8": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{Contacts: []ImportContact{
+			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{Contacts: []ImportContact{
 				{Email: "a@example.org"},
 				{Email: "b@example.org", CustomAttributes: []CustomAttribute{{Name: "name", Value: latin1}}},
 			}})
 			return err
 		},
 		"contacts: is missing": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{})
+			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{})
 			return err
 		},
 		"tags: is missing": func() error {
@@ -41,7 +41,7 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			return err
 		},
 		"custom_attributes.name: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{Email: "a@example.org", CustomAttributes: map[string]string{"name": latin1}})
+			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: map[string]string{"name": latin1}})
 			return err
 		},
 		"email: is not UTF-8": func() error {
@@ -49,11 +49,11 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			return err
 		},
 		"custom_attributes.M\ufffdller: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{Email: "a@example.org", CustomAttributes: map[string]string{latin1: "name"}})
+			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: map[string]string{latin1: "name"}})
 			return err
 		},
 		"contacts.0.tags.1: is not UTF-8": func() error {
-			_, err := c.Contacts.ImportBatch(ctx, 1, ContactImport{Contacts: []ImportContact{{Email: "a@x", Tags: []string{"\ufffd", latin1}}}})
+			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{Contacts: []ImportContact{{Email: "a@x", Tags: []string{"\ufffd", latin1}}}})
 			return err
 		},
 		"email_id: is not UTF-8": func() error {

@@ -38,18 +38,18 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	if err != nil {
 		return Webhook{}, err
 	}
-	hook := Webhook{WebhookID: id}
+	hook := Webhook{ID: id}
 	if id == "" {
 		if hook, err = s.Create(ctx, webhook); err != nil {
 			return hook, err
 		}
 	}
-	shown, err := s.Get(ctx, hook.WebhookID)
+	shown, err := s.Get(ctx, hook.ID)
 	if err != nil {
 		return hook, err
 	}
 	if shown.Secret == (Secret{}) {
-		e := newError(getWebhookRequest(hook.WebhookID), errors.New("secret: is missing"))
+		e := newError(getWebhookRequest(hook.ID), errors.New("secret: is missing"))
 		e.StatusCode, e.invalidResponse = http.StatusOK, true
 		return shown, e
 	}
@@ -64,11 +64,11 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err
 			return "", err
 		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
 		case want.isSetUpAs(hook):
-			id = hook.WebhookID
+			id = hook.ID
 		case slices.ContainsFunc(want.Events, hook.has):
 			e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
 				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
-				hook.WebhookID, ErrConflict))
+				hook.ID, ErrConflict))
 			e.StatusCode = http.StatusOK
 			return "", e
 		}

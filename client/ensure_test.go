@@ -26,7 +26,7 @@ func TestEnsureWebhook(t *testing.T) {
 			t.Helper()
 			hook, err := c.Webhooks.Ensure(ctx, w)
 			if err != nil || hook.Secret.Reveal() == "" || hook.HashFunction != "sha256" {
-				t.Fatalf("got %v with hash function %q, %v", hook.WebhookID, hook.HashFunction, err)
+				t.Fatalf("got %v with hash function %q, %v", hook.ID, hook.HashFunction, err)
 			}
 			return hook
 		}
@@ -35,10 +35,10 @@ func TestEnsureWebhook(t *testing.T) {
 		first := ensure(subscription(events.NameEmailBounced, events.NameEmailClicked))
 		turned := subscription(events.NameEmailClicked, events.NameEmailBounced)
 		turned.URL = "HTTP://Hooks.test/ensured"
-		if again := ensure(turned); again.WebhookID != first.WebhookID || count() != 1 {
-			t.Errorf("the same in other words: got %v, want %v", again.WebhookID, first.WebhookID)
+		if again := ensure(turned); again.ID != first.ID || count() != 1 {
+			t.Errorf("the same in other words: got %v, want %v", again.ID, first.ID)
 		}
-		if other := ensure(subscription(events.NameCampaignSent)); other.WebhookID == first.WebhookID || count() != 2 {
+		if other := ensure(subscription(events.NameCampaignSent)); other.ID == first.ID || count() != 2 {
 			t.Error("one without a common event is in the way")
 		}
 		for name, w := range map[string]client.WebhookCreate{
@@ -49,18 +49,18 @@ func TestEnsureWebhook(t *testing.T) {
 			},
 		} {
 			_, err := c.Webhooks.Ensure(ctx, w)
-			if !errors.Is(err, client.ErrConflict) || !strings.Contains(err.Error(), first.WebhookID) || count() != 2 {
+			if !errors.Is(err, client.ErrConflict) || !strings.Contains(err.Error(), first.ID) || count() != 2 {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		if err := c.Webhooks.Archive(ctx, first.WebhookID); err != nil {
+		if err := c.Webhooks.Archive(ctx, first.ID); err != nil {
 			t.Fatal(err)
 		}
-		if next := ensure(turned); next.WebhookID == first.WebhookID || count() != 3 {
+		if next := ensure(turned); next.ID == first.ID || count() != 3 {
 			t.Error("an archived one came back")
 		}
 		limited := client.WebhookCreate{URL: "http://hooks.test/", Events: turned.Events, RateLimit: 5}
-		if a, b := ensure(limited), ensure(limited); a.WebhookID != b.WebhookID {
+		if a, b := ensure(limited), ensure(limited); a.ID != b.ID {
 			t.Error("a rate limit without a period: created twice")
 		}
 	})
@@ -79,7 +79,7 @@ func TestWebhookRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old, err := c.Webhooks.Get(ctx, created.WebhookID)
+		old, err := c.Webhooks.Get(ctx, created.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestEnsureAfterALostAnswer(t *testing.T) {
 		}
 		hook, err := c.Webhooks.Ensure(ctx, want)
 		if n := size(p, c.Webhooks.All(ctx, client.ListWebhooksParams{})); err != nil || hook.Secret.Reveal() == "" || n != 1 {
-			t.Errorf("got %v, %v and %d webhooks", hook.WebhookID, err, n)
+			t.Errorf("got %v, %v and %d webhooks", hook.ID, err, n)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func ExampleEmails_Send() {
 	defer platform.Close()
 	for _, order := range []string{"A-16", "A-17"} {
 		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-			Email:            "ada@example.org",
+			To:               "ada@example.org",
 			Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
 			Content:          client.EmailContent{Subject: "Order {{order}}", Text: "Thank you.", Type: client.EmailTypeTransactional},
 			CustomAttributes: map[string]string{"order": order},
@@ -68,7 +68,7 @@ func ExampleEmails_GetAll() {
 	ids := make(chan string, 100) // filled by the handler of a webhook
 	for _, address := range []string{"bounce+hb@mock.test", "bounce+sb@mock.test"} {
 		email, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-			Email: address, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+			To: address, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -89,7 +89,7 @@ func ExampleEmails_GetAll() {
 			fmt.Println(email.ID, "comes again later:", err)
 			continue
 		}
-		fmt.Println(email.Email, email.Bounce != nil && email.Bounce.Hard())
+		fmt.Println(email.To, email.Bounce != nil && email.Bounce.Hard())
 	}
 	// Output:
 	// bounce+hb@mock.test true
@@ -121,10 +121,10 @@ func ExampleContacts_Create_doubleOptIn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil { // once for each list
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil { // once for each list
 		log.Fatal(err)
 	}
-	ann, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com", DoubleOptIn: true})
+	ann, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ann@example.com", DoubleOptIn: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func ExampleContacts_Create_doubleOptIn() {
 	if err := platform.Confirm(platform.Outbox()[0].ID); err != nil { // as Ann does
 		log.Fatal(err)
 	}
-	ann, err = c.Contacts.Get(ctx, list.ListID, ann.ID)
+	ann, err = c.Contacts.Get(ctx, list.ID, ann.ID)
 	fmt.Println(ann.Status, err)
 	// Output:
 	// pending
@@ -151,26 +151,26 @@ func ExampleCampaigns_Schedule() {
 		log.Fatal(err)
 	}
 	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
-		Name: "May", ListID: list.ListID, Sender: client.Sender{Email: "shop@example.com"},
+		Name: "May", ListID: list.ID, Sender: client.Sender{Email: "shop@example.com"},
 		Content: client.MessageContent{Subject: "News", Text: "New in May"},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	tomorrow := platform.Now().AddDate(0, 0, 1)
-	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, tomorrow)
+	_, err = c.Campaigns.Schedule(ctx, campaign.ID, tomorrow)
 	fmt.Println(errors.Is(err, client.ErrPolicyNotAccepted))
 
-	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
 		log.Fatal(err)
 	}
 	lost := mockserver.Fault{Operation: "scheduleCampaign", Action: mockserver.FaultReset, AfterProcessing: true, Times: 1}
 	if _, err := platform.Inject(lost); err != nil {
 		log.Fatal(err)
 	}
-	_, err = c.Campaigns.Schedule(ctx, campaign.CampaignID, tomorrow)
+	_, err = c.Campaigns.Schedule(ctx, campaign.ID, tomorrow)
 	fmt.Println(errors.Is(err, client.ErrOutcomeUnknown))
-	campaign, err = c.Campaigns.Get(ctx, campaign.CampaignID)
+	campaign, err = c.Campaigns.Get(ctx, campaign.ID)
 	fmt.Println(campaign.Status, err)
 	// Output:
 	// true

@@ -39,9 +39,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		Email:            "ann@example.com",
+		To:               "ann@example.com",
 		Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
-		Content:          client.EmailContent{Subject: "Your order", TemplateID: template.TemplateID, Type: client.EmailTypeTransactional},
+		Content:          client.EmailContent{Subject: "Your order", TemplateID: template.ID, Type: client.EmailTypeTransactional},
 		CustomAttributes: map[string]string{"first_name": "Ann"},
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(seen.Email, seen.Status)
+	fmt.Println(seen.To, seen.Status)
 	// Output: ann@example.com delivered
 }
 
@@ -64,13 +64,13 @@ func ExampleContacts_All() {
 		log.Fatal(err)
 	}
 	for _, email := range []string{"cy@example.com", "ann@example.com", "bob@example.com"} {
-		if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: email}); err != nil {
+		if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: email}); err != nil {
 			log.Fatal(err)
 		}
 	}
 
 	params := client.ListContactsParams{Filter: "status:active", Sort: "email:asc", PerPage: 2}
-	for contact, err := range c.Contacts.All(ctx, list.ListID, params, client.Prefetch(1)) {
+	for contact, err := range c.Contacts.All(ctx, list.ID, params, client.Prefetch(1)) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func ExampleContacts_Import() {
 			return nil
 		},
 	})
-	report, err := c.Contacts.Import(ctx, list.ListID, contacts, client.ImportOptions{Concurrency: 4})
+	report, err := c.Contacts.Import(ctx, list.ID, contacts, client.ImportOptions{Concurrency: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func ExampleContactsFromAddresses() {
 
 	customers := map[string]string{"ann@example.com": "Ann", "bob@example.com": "Bob"}
 	addresses := client.ContactsFromAddresses(maps.Keys(customers)) // or slices.Values
-	report, err := c.Contacts.Import(ctx, list.ListID, addresses, client.ImportOptions{ImportTo: client.ImportToUnsubscribed})
+	report, err := c.Contacts.Import(ctx, list.ID, addresses, client.ImportOptions{ImportTo: client.ImportToUnsubscribed})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func ExampleTemplateUpdate() {
 	}
 
 	// The name is set, the text is removed, and the HTML stays as it is.
-	template, err = c.Templates.Update(ctx, template.TemplateID, client.TemplateUpdate{
+	template, err = c.Templates.Update(ctx, template.ID, client.TemplateUpdate{
 		Name:    new("Welcome (2026)"),
 		Content: &client.TemplateContentUpdate{Text: client.Null[string]()},
 	})
@@ -242,12 +242,12 @@ func ExampleContacts_Find() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ann@example.com"}); err != nil {
+	if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ann@example.com"}); err != nil {
 		log.Fatal(err)
 	}
 
 	for _, email := range []string{"Ann@example.com", "bob@example.com"} {
-		contact, err := c.Contacts.Find(ctx, list.ListID, email)
+		contact, err := c.Contacts.Find(ctx, list.ID, email)
 		switch {
 		case errors.Is(err, client.ErrNotFound):
 			fmt.Println(email, "is not on the list")
@@ -295,20 +295,20 @@ func ExampleCampaigns_Wait() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
 		log.Fatal(err)
 	}
 	campaign, err := c.Campaigns.Create(ctx, client.CampaignCreate{
-		Name: "May", ListID: list.ListID, Sender: client.Sender{Email: "shop@example.com"},
+		Name: "May", ListID: list.ID, Sender: client.Sender{Email: "shop@example.com"},
 		Content: client.MessageContent{Subject: "News", Text: "New in May"},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := c.Campaigns.Send(ctx, campaign.CampaignID); err != nil {
+	if _, err := c.Campaigns.Send(ctx, campaign.ID); err != nil {
 		log.Fatal(err)
 	}
-	sent, err := c.Campaigns.Wait(ctx, campaign.CampaignID, client.Campaign.Settled)
+	sent, err := c.Campaigns.Wait(ctx, campaign.ID, client.Campaign.Settled)
 	fmt.Println(sent.Name, sent.Status, err)
 	// Output: May delivered <nil>
 }

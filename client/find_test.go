@@ -27,8 +27,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %+v, %v", list, err)
 		}
 		template, err := c.Templates.Find(ctx, "template 119")
-		if err != nil || template.TemplateID != older.TemplateID {
-			t.Errorf("got %+v, %v; want the older of two, %d", template, err, older.TemplateID)
+		if err != nil || template.ID != older.ID {
+			t.Errorf("got %+v, %v; want the older of two, %d", template, err, older.ID)
 		}
 		before := len(p.Requests())
 		contact, err := c.Contacts.Find(ctx, f.list, "ANN@example.com")

@@ -105,12 +105,12 @@ func (s *Contacts) Import(
 ) (*ImportReport, error) {
 	im := &importer{opts: opts, report: newImportReport(opts.Skip)}
 	if err := im.configure(); err != nil {
-		e := newError(importContactsRequest(listID, ContactImport{}), err)
+		e := newError(importContactsRequest(listID, ImportBatch{}), err)
 		e.badRequest = true
 		return im.report, e
 	}
 	im.send = func(contacts []ImportContact) (ImportResult, error) {
-		batch := ContactImport{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}
+		batch := ImportBatch{Contacts: contacts, ImportTo: opts.ImportTo, Resubscribe: opts.Resubscribe}
 		return s.ImportBatch(ctx, listID, batch)
 	}
 	defer im.wg.Wait() // even if the source panics

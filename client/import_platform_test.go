@@ -60,12 +60,12 @@ func importTwice(t *testing.T, p *platform, n, size int) {
 	c := p.client(client.Config{Retry: client.RetryConfig{MaxAttempts: 1}})
 	checkpoint := int64(0)
 	opts := client.ImportOptions{BatchSize: size, Checkpoint: func(n int64) error { checkpoint = n; return nil }}
-	first, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(contacts), opts)
+	first, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), opts)
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		t.Fatalf("the first import: %v", err)
 	}
 	opts.Skip, opts.Checkpoint = checkpoint, nil
-	second, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(contacts), opts)
+	second, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), opts)
 	if err != nil {
 		t.Fatalf("the second import: %v", err)
 	}
@@ -80,7 +80,7 @@ func importTwice(t *testing.T, p *platform, n, size int) {
 	if told := first.Imported + first.Updated + second.Imported + second.Updated; told != int64(n-n/10) {
 		t.Errorf("%d were told to be on the list, want %d", told, n-n/10)
 	}
-	if on := contactsOn(t, p, list.ListID); on != n-n/10 {
+	if on := contactsOn(t, p, list.ID); on != n-n/10 {
 		t.Errorf("%d are on the list, want %d", on, n-n/10)
 	}
 }
@@ -114,7 +114,7 @@ func TestImportIsRetried(t *testing.T) {
 		for i := range contacts {
 			contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
 		}
-		report, err := p.client(client.Config{}).Contacts.Import(t.Context(), list.ListID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 10})
+		report, err := p.client(client.Config{}).Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 10})
 		if err != nil || report.Confirmed != 300 || report.Imported+report.Accepted != 300 || report.Accepted == 0 {
 			t.Errorf("%v, %+v", err, report)
 		}
@@ -136,7 +136,7 @@ func TestImportCancelledOnPlatform(t *testing.T) {
 			defer cancel() // when the platform has answered, and before the client knows
 			return p.Transport().RoundTrip(r)
 		})}})
-		report, err := c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice(make([]client.ImportContact, 10)), client.ImportOptions{BatchSize: 5})
+		report, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(make([]client.ImportContact, 10)), client.ImportOptions{BatchSize: 5})
 		if !errors.Is(err, context.Canceled) || report.Complete || report.Status(9) != client.ImportNotSent {
 			t.Errorf("%v, %+v", err, report)
 		}
@@ -152,17 +152,17 @@ func TestImportRespectsPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
 		t.Fatal(err)
 	}
-	left, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "left@example.com", Tags: []string{"vip"}, Interests: []string{"shoes"}})
+	left, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "left@example.com", Tags: []string{"vip"}, Interests: []string{"shoes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Contacts.Unsubscribe(ctx, list.ListID, left.ID); err != nil {
+	if err := c.Contacts.Unsubscribe(ctx, list.ID, left.ID); err != nil {
 		t.Fatal(err)
 	}
-	pending, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "pending@example.com", DoubleOptIn: true})
+	pending, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "pending@example.com", DoubleOptIn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestImportRespectsPeople(t *testing.T) {
 	statuses := func(want ...client.ContactStatus) {
 		t.Helper()
 		for i, id := range []int64{left.ID, pending.ID} {
-			got, err := c.Contacts.Get(ctx, list.ListID, id)
+			got, err := c.Contacts.Get(ctx, list.ID, id)
 			if err != nil || got.Status != want[i] {
 				t.Errorf("%s is %s, %v; want %s", got.Email, got.Status, err, want[i])
 			}
@@ -179,16 +179,16 @@ func TestImportRespectsPeople(t *testing.T) {
 			}
 		}
 	}
-	report, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{})
+	report, err := c.Contacts.Import(ctx, list.ID, everybody, client.ImportOptions{})
 	if err != nil || report.Imported != 1 || report.Updated != 2 {
 		t.Errorf("%v, %+v", err, report)
 	}
 	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
-	if _, err := c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
+	if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
 		t.Errorf("Create: %v", err)
 	}
 	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
-	if _, err := c.Contacts.Import(ctx, list.ListID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {
+	if _, err := c.Contacts.Import(ctx, list.ID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {
 		t.Error(err)
 	}
 	statuses(client.ContactStatusActive, client.ContactStatusActive)

@@ -149,8 +149,8 @@ func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.
 // confirm records the response to a batch and returns the rejected contacts.
 func (r *ImportReport) confirm(b *batch, result ImportResult) []ImportRejection {
 	var rejections []ImportRejection
-	slices.SortStableFunc(result.Errors, func(a, b ImportError) int { return cmp.Compare(a.Index, b.Index) })
-	for _, e := range slices.CompactFunc(result.Errors, func(a, b ImportError) bool { return a.Index == b.Index }) {
+	slices.SortStableFunc(result.Errors, func(a, b RejectedEntry) int { return cmp.Compare(a.Index, b.Index) })
+	for _, e := range slices.CompactFunc(result.Errors, func(a, b RejectedEntry) bool { return a.Index == b.Index }) {
 		rejections = append(rejections, ImportRejection{
 			Index: b.places[e.Index], Contact: b.contacts[e.Index], Detail: ErrorDetail{Loc: e.Loc, Msg: e.Msg, Type: e.Type},
 		})

@@ -25,7 +25,7 @@ import (
 // unknown which contacts are on the list. A duplicate address in the batch may be
 // counted once.
 // (Specification: Lists and contacts, Limits.)
-func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ContactImport) (ImportResult, error) {
+func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse
 	c.decode = func(body []byte) (err error) {
@@ -100,9 +100,9 @@ func (v *importResponse) readCount(c *jsonscan.Cursor) (n int64) {
 	return c.Int()
 }
 
-// readEntryError reads an ImportError. Its index may be missing if its location
+// readEntryError reads a RejectedEntry. Its index may be missing if its location
 // contains it, and it may have a code instead of a type.
-func readEntryError(c *jsonscan.Cursor) (v ImportError) {
+func readEntryError(c *jsonscan.Cursor) (v RejectedEntry) {
 	placed, code := false, ""
 	for name := range c.Object() {
 		switch name {

@@ -30,14 +30,14 @@ func TestImportAccountsForTooFew(t *testing.T) {
 }
 
 func TestImportBatchAccepted(t *testing.T) {
-	three := ContactImport{Contacts: []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "c@x"}}}
+	three := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}, {Email: "b@x"}, {Email: "c@x"}}}
 	for name, tc := range map[string]struct {
 		first, body string
 		want        ImportResult
 	}{
-		"counted":         {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []ImportError{{Index: 2}}}},
-		"true":            {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 2}}}},
-		"a code":          {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []ImportError{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
+		"counted":         {"", `{"imported":1,"updated":1,"errors":[{"index":2}]}`, ImportResult{Imported: 1, Updated: 1, Errors: []RejectedEntry{{Index: 2}}}},
+		"true":            {"", `{"imported":true,"errors":[{"index":2}]}`, ImportResult{Accepted: 2, Errors: []RejectedEntry{{Index: 2}}}},
+		"a code":          {"", `{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`, ImportResult{Accepted: 2, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "1"}, Type: "8001"}}}},
 		"true, twice":     {"", `{"imported":true,"updated":"1"}`, ImportResult{Accepted: 3}},
 		"true as text":    {"", `{"imported":"TRUE"}`, ImportResult{Accepted: 3}},
 		"true and a sum":  {"", `{"imported":true,"updated":3}`, ImportResult{Accepted: 3}},
@@ -68,7 +68,7 @@ func TestImportBatchAccepted(t *testing.T) {
 // TestImportBatchKeepsWhatItReads: of an answer that does not fit, what could be
 // read is returned with the error; of a failure, nothing.
 func TestImportBatchKeepsWhatItReads(t *testing.T) {
-	one := ContactImport{Contacts: []ImportContact{{Email: "a@x"}}}
+	one := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
 		c := newTestClient(t, answer(200, "application/json", body), withoutRetries)
 		if got, err := c.Contacts.ImportBatch(t.Context(), 1, one); !errors.Is(err, ErrInvalidResponse) || got.Imported != want {
@@ -80,7 +80,7 @@ func TestImportBatchKeepsWhatItReads(t *testing.T) {
 // TestImportCountsAddressesOnce: a platform may count a contact once whose address
 // is in the batch twice, but no fewer.
 func TestImportCountsAddressesOnce(t *testing.T) {
-	batch := ContactImport{Contacts: []ImportContact{{Email: "a@x"}, {Email: "A@x"}, {Email: "b@x"}, {Email: "no"}}}
+	batch := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}, {Email: "A@x"}, {Email: "b@x"}, {Email: "no"}}}
 	for body, want := range map[string]error{
 		`{"imported":2,"updated":0,"errors":[{"index":3}]}`: nil,
 		`{"imported":1,"updated":1,"errors":[{"index":3}]}`: nil,
@@ -107,7 +107,7 @@ func TestResubscribe(t *testing.T) {
 		if _, err := c.Contacts.Import(t.Context(), 1, ContactsFromSlice([]ImportContact{one}), ImportOptions{Resubscribe: resubscribe}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Contacts.ImportBatch(t.Context(), 1, ContactImport{Contacts: []ImportContact{one}, Resubscribe: resubscribe}); err != nil {
+		if _, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: []ImportContact{one}, Resubscribe: resubscribe}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ type importServer struct {
 }
 
 func (s *importServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in ContactImport
+	var in ImportBatch
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		http.Error(w, err.Error(), 400)
 		return
@@ -49,15 +49,15 @@ func (s *importServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-func (s *importServer) take(in ContactImport) ImportResult {
+func (s *importServer) take(in ImportBatch) ImportResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := ImportResult{Errors: []ImportError{}}
+	out := ImportResult{Errors: []RejectedEntry{}}
 	s.batches = append(s.batches, len(in.Contacts))
 	for i, c := range in.Contacts {
 		switch {
 		case !strings.Contains(c.Email, "@"):
-			out.Errors = append(out.Errors, ImportError{Index: int64(i), Email: c.Email, Loc: Location{"body", "contacts"}, Msg: "bad", Type: "value_error"})
+			out.Errors = append(out.Errors, RejectedEntry{Index: int64(i), Email: c.Email, Loc: Location{"body", "contacts"}, Msg: "bad", Type: "value_error"})
 			continue
 		case s.list[c.Email] > 0:
 			out.Updated++

@@ -22,7 +22,7 @@ func TestMemoryOfAnswers(t *testing.T) {
 		return err
 	}
 	imported := func(c *Client) error {
-		_, err := c.Contacts.ImportBatch(t.Context(), 1, ContactImport{Contacts: make([]ImportContact, 1)})
+		_, err := c.Contacts.ImportBatch(t.Context(), 1, ImportBatch{Contacts: make([]ImportContact, 1)})
 		return err
 	}
 	for name, tc := range map[string]struct {

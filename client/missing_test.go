@@ -15,9 +15,9 @@ import (
 func promised(v any) (member string, given bool) {
 	switch v := v.(type) {
 	case Template:
-		return "template_id", v.TemplateID != 0
+		return "template_id", v.ID != 0
 	case List:
-		return "list_id", v.ListID != 0
+		return "list_id", v.ID != 0
 	case Contact:
 		return "id", v.ID != 0
 	case SubmittedEmail:
@@ -27,15 +27,15 @@ func promised(v any) (member string, given bool) {
 	case TransactionalReceipt:
 		return "id", v.ID != ""
 	case Campaign:
-		return "campaign_id", v.CampaignID != 0
+		return "campaign_id", v.ID != 0
 	case Workflow:
-		return "workflow_id", v.WorkflowID != ""
+		return "workflow_id", v.ID != ""
 	case SuppressedEmail:
 		return "email", v.Email != ""
 	case Webhook:
-		return "webhook_id", v.WebhookID != ""
+		return "webhook_id", v.ID != ""
 	case WebhookSummary:
-		return "webhook_id", v.WebhookID != ""
+		return "webhook_id", v.ID != ""
 	case Tag:
 		return "name", v.Name != ""
 	}
@@ -207,7 +207,7 @@ func TestWhereItIsMissing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `json: data[2]: want a member "list_id" at offset `) {
 		t.Error(err)
 	}
-	if len(page.Data) != 3 || page.Data[1].ListID != 2 { // what could be read comes with the error
+	if len(page.Data) != 3 || page.Data[1].ID != 2 { // what could be read comes with the error
 		t.Errorf("%+v", page)
 	}
 }

@@ -152,8 +152,8 @@ func TestOnceRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		template, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-		if err != nil || template.TemplateID != 7 || p.arrived() != 2 || o.end[0].Attempts != 2 {
-			t.Errorf("%s: got %d, %v after %d requests, want 7 after 2; observed %+v", l.name, template.TemplateID, err, p.arrived(), o.end)
+		if err != nil || template.ID != 7 || p.arrived() != 2 || o.end[0].Attempts != 2 {
+			t.Errorf("%s: got %d, %v after %d requests, want 7 after 2; observed %+v", l.name, template.ID, err, p.arrived(), o.end)
 		}
 	}
 }

@@ -73,24 +73,24 @@ func (p *platform) fixture() *fixture {
 	}
 	list, err := p.clean.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
 	check(err)
-	f.list = list.ListID
+	f.list = list.ID
 	check(p.clean.Lists.AcceptPolicy(ctx, f.list))
 	contact, err := p.clean.Contacts.Create(ctx, f.list, client.ContactCreate{Email: "ann@example.com", Tags: []string{"vip"}})
 	check(err)
 	f.contact = contact.ID
 	template, err := p.clean.Templates.Create(ctx, client.TemplateCreate{Name: "T", Content: client.TemplateContent{HTML: "<p>{{name}}</p>"}})
 	check(err)
-	f.template = template.TemplateID
+	f.template = template.ID
 	message := client.MessageContent{Subject: "Hello", TemplateID: f.template}
 	campaign, err := p.clean.Campaigns.Create(ctx, client.CampaignCreate{Name: "C", ListID: f.list, Sender: sender(), Content: message})
 	check(err)
-	f.campaign = campaign.CampaignID
+	f.campaign = campaign.ID
 	workflow, err := p.clean.Workflows.Create(ctx, client.WorkflowCreate{Name: "W", ListID: f.list, Trigger: client.WorkflowTriggerSubscribed, Sender: sender(), Content: message})
 	check(err)
-	f.workflow = workflow.WorkflowID
+	f.workflow = workflow.ID
 	webhook, err := p.clean.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://hooks.test/", Events: []events.Name{events.NameEmailBounced}})
 	check(err)
-	f.webhook = webhook.WebhookID
+	f.webhook = webhook.ID
 	email, err := p.clean.Emails.Send(ctx, f.submission())
 	check(err)
 	f.email = email.ID
@@ -103,7 +103,7 @@ func sender() client.Sender { return client.Sender{Name: "Shop", Email: "shop@ex
 
 func (f *fixture) submission() client.EmailSubmission {
 	return client.EmailSubmission{
-		Email: "ann@example.com", Sender: sender(),
+		To: "ann@example.com", Sender: sender(),
 		Content: client.EmailContent{Subject: "Hello", TemplateID: f.template, Type: client.EmailTypeTransactional},
 	}
 }
@@ -255,7 +255,7 @@ func emailOperations() []operation {
 		}, nil},
 		{"sendTransactionalEmail", func(ctx context.Context, c *client.Client, _ *fixture) error {
 			return last(c.Emails.SendLegacy(ctx, client.TransactionalSubmission{
-				Email: "ann@example.com", Sender: sender(), Content: client.MessageContent{Subject: "S", HTML: "<b>H</b>"},
+				To: "ann@example.com", Sender: sender(), Content: client.MessageContent{Subject: "S", HTML: "<b>H</b>"},
 				AdditionalHeaders: []client.EmailHeader{{Name: "X-Order", Value: "7"}},
 			}))
 		}, outbox},

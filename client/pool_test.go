@@ -62,7 +62,7 @@ func TestPoolFitsTheBurst(t *testing.T) {
 			var wave sync.WaitGroup
 			for range size {
 				wave.Go(func() {
-					if _, err := c.Emails.Send(t.Context(), EmailSubmission{Email: "a@example.org"}); err != nil {
+					if _, err := c.Emails.Send(t.Context(), EmailSubmission{To: "a@example.org"}); err != nil {
 						t.Error(err)
 					}
 				})

@@ -99,7 +99,7 @@ func FuzzPromises(f *testing.F) {
 // each contact is accounted for.
 func checkFuzzedImport(t *testing.T, c *Client, text string) {
 	t.Helper()
-	batch := ContactImport{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b@b.example"}, {Email: "c@b.example"}}}
+	batch := ImportBatch{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b@b.example"}, {Email: "c@b.example"}}}
 	result, err := c.Contacts.ImportBatch(t.Context(), 1, batch)
 	if err != nil {
 		return

@@ -110,7 +110,7 @@ func createContactRequest(listID int64, params createContactParams, body Contact
 }
 
 // importContactsRequest describes POST /lists/{list_id}/contacts/import.
-func importContactsRequest(listID int64, body ContactImport) request {
+func importContactsRequest(listID int64, body ImportBatch) request {
 	r := request{op: "importContacts", method: http.MethodPost, repeatable: true}
 	r.setPath("/lists/{list_id}/contacts/import", listID)
 	r.body = &body

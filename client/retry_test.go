@@ -684,7 +684,7 @@ func TestLeastAfterBadAnswer(t *testing.T) {
 		})
 	}
 	list, err := then(`{"list_id":7,"name":false,"policy_accepted":true}`, `{"list_id":99}`).Lists.Get(t.Context(), 99)
-	if err != nil || list != (List{ListID: 99}) {
+	if err != nil || list != (List{ID: 99}) {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	for _, first := range []string{`{"imported":1,"updated":1.5}`, `{"errors":[{"index":5000}]}`} {

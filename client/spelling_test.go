@@ -33,7 +33,7 @@ func realAnswers() []realAnswer {
 }
 
 func realTemplates() []realAnswer {
-	template := Template{TemplateID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: 1700000000}
+	template := Template{ID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: 1700000000}
 	data := `{"id":7,"name":"T","content":{"html":"<p>","text":"t"},"created_on":1700000000,"tags":[],"owner":null}`
 	return []realAnswer{
 		{"createTemplate", 201, `{"id":7,"object":"template","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -41,7 +41,7 @@ func realTemplates() []realAnswer {
 		}, template},
 		{"createTemplate", 201, `{"id":7,"object":"template","created":true}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Templates.Create(ctx, TemplateCreate{Name: "T"})
-		}, Template{TemplateID: 7}},
+		}, Template{ID: 7}},
 		{"listTemplates", 200, `{` + pagination + `,"data":[` + data + `]}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Templates.List(ctx, ListTemplatesParams{})
 		}, TemplatePage{Data: []Template{template}, Pagination: page()}},
@@ -55,7 +55,7 @@ func realTemplates() []realAnswer {
 }
 
 func realLists() []realAnswer {
-	list := List{ListID: 3, Name: "L", CreatedOn: 1700000000, PolicyAccepted: true}
+	list := List{ID: 3, Name: "L", CreatedOn: 1700000000, PolicyAccepted: true}
 	data := `{"id":3,"name":"L","status":"active","language":"en","created_on":1700000000,"policy_accepted":true}`
 	return []realAnswer{
 		{"createList", 201, `{"id":3,"object":"list","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -107,9 +107,9 @@ func realContacts() []realAnswer {
 			"importContacts", 201,
 			`{"import_id":"i-1","id":[9],"object":"import","imported":true,"data":[` + data + `],"errors":[{"loc":["body","contacts",1,"email"],"msg":"no address","code":8001}]}`,
 			func(ctx context.Context, c *Client) (any, error) {
-				return c.Contacts.ImportBatch(ctx, 3, ContactImport{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b"}}})
+				return c.Contacts.ImportBatch(ctx, 3, ImportBatch{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b"}}})
 			},
-			ImportResult{Accepted: 1, Errors: []ImportError{{Index: 1, Loc: Location{"body", "contacts", "1", "email"}, Msg: "no address", Type: "8001"}}},
+			ImportResult{Accepted: 1, Errors: []RejectedEntry{{Index: 1, Loc: Location{"body", "contacts", "1", "email"}, Msg: "no address", Type: "8001"}}},
 		},
 		{"tagContacts", 200, `{"object":"contact","tagged":true,"data":[9]}`, func(ctx context.Context, c *Client) (any, error) {
 			return nil, c.Contacts.Tag(ctx, 3, ContactTagging{ContactIDs: []int64{9}, Tags: []string{"vip"}})
@@ -127,19 +127,19 @@ func realEmails() []realAnswer {
 	get := func(ctx context.Context, c *Client) (any, error) { return c.Emails.Get(ctx, "e-1") }
 	return []realAnswer{
 		{"submitEmail", 201, `{"email":"a@b.example","object":"email","submitted":true,"data":{"id":"e-1","status":"submitted"}}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Emails.Send(ctx, EmailSubmission{Email: "a@b.example"})
-		}, SubmittedEmail{ID: "e-1", Email: "a@b.example", Status: "submitted"}},
+			return c.Emails.Send(ctx, EmailSubmission{To: "a@b.example"})
+		}, SubmittedEmail{ID: "e-1", To: "a@b.example", Status: "submitted"}},
 		{"getEmail", 200, `{"email_id":"e-1",` + fmt.Sprintf(lookup, "open", false, false) + `}`, get, email},
 		{"getEmail", 200, `{"email_id":"e-1",` + fmt.Sprintf(lookup, "bounce", true, true) + `}`, get, hard},
 		{"getEmail", 200, `{"data":{"id":"e-1",` + fmt.Sprintf(lookup, "bounce", false, true) + `}}`, get, soft},
 		{"sendTransactionalEmail", 201, `{"email":"a@b.example","object":"email","sent":true,"data":{"id":812}}`, func(ctx context.Context, c *Client) (any, error) {
-			return c.Emails.SendLegacy(ctx, TransactionalSubmission{Email: "a@b.example"})
+			return c.Emails.SendLegacy(ctx, TransactionalSubmission{To: "a@b.example"})
 		}, TransactionalReceipt{ID: "812"}},
 	}
 }
 
 func realCampaigns() []realAnswer {
-	campaign := Campaign{CampaignID: 5, ListID: 3, Name: "C", Status: "archived", Sender: Sender{Name: "S", Email: "s@b.example"}}
+	campaign := Campaign{ID: 5, ListID: 3, Name: "C", Status: "archived", Sender: Sender{Name: "S", Email: "s@b.example"}}
 	data := `{"id":5,"name":"C","status":"archived","audience":{"list_id":3,"segment_id":null},"sender":{"id":"x","name":"S","email":"s@b.example"}}`
 	return []realAnswer{
 		{"createCampaign", 201, `{"id":5,"object":"campaign","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -154,12 +154,12 @@ func realCampaigns() []realAnswer {
 		}, campaign},
 		{"scheduleCampaign", 200, `{"id":5,"object":"campaign","scheduled":true}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Campaigns.Send(ctx, 5)
-		}, Campaign{CampaignID: 5}},
+		}, Campaign{ID: 5}},
 	}
 }
 
 func realWorkflows() []realAnswer {
-	workflow := Workflow{WorkflowID: "w-4", ListID: 3, Name: "W", Status: WorkflowStatusInactive}
+	workflow := Workflow{ID: "w-4", ListID: 3, Name: "W", Status: WorkflowStatusInactive}
 	data := `{"id":"w-4","name":"W","status":"inactive","audience":{"list_id":3},"trigger":null}`
 	return []realAnswer{
 		{"createWorkflow", 201, `{"id":"w-4","object":"workflow","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -179,10 +179,10 @@ func realWorkflows() []realAnswer {
 }
 
 func realWebhooks() []realAnswer {
-	hook := Webhook{WebhookID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
+	hook := Webhook{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	whole := hook
 	whole.Secret, whole.HashFunction = NewSecret("key"), "sha256"
-	summary := WebhookSummary{WebhookID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
+	summary := WebhookSummary{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	data := `{"id":"h-2","url":"https://b.example/","event":"Email.Bounced","status":"active","name":"n"}`
 	return []realAnswer{
 		{"createWebhook", 201, `{"id":"h-2","object":"webhook","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -242,18 +242,18 @@ func operationIDs(t testing.TB) (ids []string) {
 // count, wherever they stand.
 func TestSpecificationWins(t *testing.T) {
 	for body, want := range map[string]List{
-		`{"list_id":7,"id":8,"name":"n"}`:                       {ListID: 7, Name: "n"},
-		`{"id":8,"list_id":7}`:                                  {ListID: 7},
-		`{"id":8,"data":{"list_id":7}}`:                         {ListID: 7},
-		`{"list_id":7,"data":{"id":8}}`:                         {ListID: 7},
-		`{"data":{"list_id":7},"id":8}`:                         {ListID: 7},
-		`{"list_id":7,"id":{}}`:                                 {ListID: 7},
-		`{"list_id":null,"id":8}`:                               {ListID: 8},
-		`{"data":{"id":8,"name":"n"},"name":"success"}`:         {ListID: 8, Name: "n"},
-		`{"id":8,"data":{"id":null,"name":null},"name":"n"}`:    {ListID: 8, Name: "n"},
-		`{"id":8,"data":[{"id":9}]}`:                            {ListID: 8},
-		`{"id":8,"data":"none"}`:                                {ListID: 8},
-		`{"id":"8","object":"list","created":true,"data":null}`: {ListID: 8},
+		`{"list_id":7,"id":8,"name":"n"}`:                       {ID: 7, Name: "n"},
+		`{"id":8,"list_id":7}`:                                  {ID: 7},
+		`{"id":8,"data":{"list_id":7}}`:                         {ID: 7},
+		`{"list_id":7,"data":{"id":8}}`:                         {ID: 7},
+		`{"data":{"list_id":7},"id":8}`:                         {ID: 7},
+		`{"list_id":7,"id":{}}`:                                 {ID: 7},
+		`{"list_id":null,"id":8}`:                               {ID: 8},
+		`{"data":{"id":8,"name":"n"},"name":"success"}`:         {ID: 8, Name: "n"},
+		`{"id":8,"data":{"id":null,"name":null},"name":"n"}`:    {ID: 8, Name: "n"},
+		`{"id":8,"data":[{"id":9}]}`:                            {ID: 8},
+		`{"id":8,"data":"none"}`:                                {ID: 8},
+		`{"id":"8","object":"list","created":true,"data":null}`: {ID: 8},
 	} {
 		c := newTestClient(t, answer(200, "text/plain", body))
 		if got, err := c.Lists.Get(t.Context(), 7); got != want || err != nil {
@@ -262,7 +262,7 @@ func TestSpecificationWins(t *testing.T) {
 	}
 	c := newTestClient(t, answer(200, "text/plain", `{"webhook_id":"1","id":2,"events":["a","b"],"event":"c","secret":"s","signature":{"key":"k","hash_function":"sha512"},"hash_function":"sha256"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "1")
-	if want := (Webhook{WebhookID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
+	if want := (Webhook{ID: "1", Events: []events.Name{"a", "b"}, Secret: NewSecret("s"), HashFunction: "sha256"}); !reflect.DeepEqual(hook, want) || err != nil {
 		t.Errorf("%+v, %v", hook, err)
 	}
 	c = newTestClient(t, answer(200, "text/plain", `{"campaign_id":1,"audience":{"list_id":2},"list_id":3}`))
@@ -270,7 +270,7 @@ func TestSpecificationWins(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c = newTestClient(t, answer(200, "text/plain", `{"campaign_id":1,"audience":[2]}`))
-	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{CampaignID: 1}) || err != nil {
+	if got, err := c.Campaigns.Get(t.Context(), 1); got != (Campaign{ID: 1}) || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -35,7 +35,7 @@ const (
 // Campaign is one message to all active contacts of a list.
 type Campaign struct {
 	// The campaign's id.
-	CampaignID int64 `json:"campaign_id"`
+	ID int64 `json:"campaign_id"`
 
 	// The list it goes to.
 	ListID int64 `json:"list_id,omitzero"`
@@ -158,8 +158,8 @@ type ContactCreate struct {
 	DoubleOptIn bool `json:"-"`
 }
 
-// ContactImport is a batch of contacts to add or update.
-type ContactImport struct {
+// ImportBatch is a batch of contacts to add or update.
+type ImportBatch struct {
 	// The contacts, at most 1,000.
 	Contacts []ImportContact `json:"contacts"`
 
@@ -224,7 +224,7 @@ type Email struct {
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The recipient's address.
-	Email string `json:"email,omitzero"`
+	To string `json:"email,omitzero"`
 
 	// How an email bounced.
 	Bounce *EmailBounce `json:"bounce,omitzero"`
@@ -320,7 +320,7 @@ type EmailSubmission struct {
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The recipient's address.
-	Email string `json:"email"`
+	To string `json:"email"`
 
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content EmailContent `json:"content"`
@@ -353,8 +353,8 @@ type ImportContact struct {
 	Line int `json:"-"`
 }
 
-// ImportError is an entry that was not imported, and why.
-type ImportError struct {
+// RejectedEntry is an entry that was not imported, and why.
+type RejectedEntry struct {
 	// The place of the entry in the request, from 0.
 	Index int64 `json:"index"`
 
@@ -374,7 +374,7 @@ type ImportError struct {
 // ImportResult is the results of an import's entries.
 type ImportResult struct {
 	// The entries that were not imported.
-	Errors []ImportError `json:"errors"`
+	Errors []RejectedEntry `json:"errors"`
 
 	// How many contacts were new to the list.
 	Imported int64 `json:"imported"`
@@ -392,7 +392,7 @@ type ImportTo string
 // List is a list of contacts.
 type List struct {
 	// The list's id.
-	ListID int64 `json:"list_id"`
+	ID int64 `json:"list_id"`
 
 	// The list's name.
 	Name string `json:"name"`
@@ -479,7 +479,7 @@ type SubmittedEmail struct {
 	ID string `json:"id"`
 
 	// The recipient's address.
-	Email string `json:"email,omitzero"`
+	To string `json:"email,omitzero"`
 
 	// An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
 	Status EmailStatus `json:"status,omitzero"`
@@ -527,7 +527,7 @@ type TagPage struct {
 // Template is a reusable email design with merge tags.
 type Template struct {
 	// The template's id.
-	TemplateID int64 `json:"template_id"`
+	ID int64 `json:"template_id"`
 
 	// The template's name.
 	Name string `json:"name"`
@@ -596,7 +596,7 @@ type TransactionalReceipt struct {
 // TransactionalSubmission is an email to send by the deprecated endpoint.
 type TransactionalSubmission struct {
 	// The recipient's address.
-	Email string `json:"email"`
+	To string `json:"email"`
 
 	// Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
@@ -614,7 +614,7 @@ type TransactionalSubmission struct {
 // Webhook is a subscription to events, with its secret.
 type Webhook struct {
 	// The webhook's id.
-	WebhookID AnyID `json:"webhook_id"`
+	ID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []events.Name `json:"events"`
@@ -665,7 +665,7 @@ type WebhookPage struct {
 // WebhookSummary is a subscription to events, without its secret.
 type WebhookSummary struct {
 	// The webhook's id.
-	WebhookID AnyID `json:"webhook_id"`
+	ID AnyID `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []events.Name `json:"events"`
@@ -689,7 +689,7 @@ type Workflow struct {
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The workflow's id.
-	WorkflowID AnyID `json:"workflow_id"`
+	ID AnyID `json:"workflow_id"`
 
 	// The workflow's name.
 	Name string `json:"name"`

@@ -333,7 +333,7 @@ func TestRepeatedAndReorderedMembers(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ev := mustParse(t, []byte(row.body))
-			d, ok := ev.Data.(*events.EmailSuppressed)
+			d, ok := ev.Data.(*events.SuppressedEmailAdded)
 			if !ok || ev.Recipient() != row.recipient || d.SuppressedEmail.Email != row.recipient {
 				t.Errorf("%+v, want the recipient %q", ev.Data, row.recipient)
 			}

@@ -231,7 +231,7 @@ func twoPasses(body []byte) error {
 	case events.NameContactRemoved:
 		data = new(events.ContactRemoved)
 	case events.NameSuppressedEmailAdded:
-		data = new(events.EmailSuppressed)
+		data = new(events.SuppressedEmailAdded)
 	}
 	return json.Unmarshal(envelope.Data, data)
 }

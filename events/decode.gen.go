@@ -142,7 +142,7 @@ func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
 	return v
 }
 
-func readEmailGloballyUnsubscribed(c *jsonscan.Cursor) (v EmailGloballyUnsubscribed) {
+func readEmailGlobalUnsubscribed(c *jsonscan.Cursor) (v EmailGlobalUnsubscribed) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
@@ -210,7 +210,7 @@ func readContactRemoved(c *jsonscan.Cursor) (v ContactRemoved) {
 	return v
 }
 
-func readEmailSuppressed(c *jsonscan.Cursor) (v EmailSuppressed) {
+func readSuppressedEmailAdded(c *jsonscan.Cursor) (v SuppressedEmailAdded) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "suppressedEmail":

@@ -45,35 +45,35 @@ func generalName(name Name) bool {
 //	Campaign.Scheduled         [*CampaignScheduled]
 //	Email.ReportedAsSpam       [*CampaignComplaint] [*WorkflowComplaint] [*TransactionalComplaint] [*EmailAPIComplaint]
 //	Email.Unsubscribed         [*EmailUnsubscribed]
-//	Email.GlobalUnsubscribed   [*EmailGloballyUnsubscribed]
+//	Email.GlobalUnsubscribed   [*EmailGlobalUnsubscribed]
 //	Email.Rejected             [*EmailRejected]
 //	Email.Error                [*EmailErrored]
 //	Contact.Removed            [*ContactRemoved]
-//	SuppressedEmail.Added      [*EmailSuppressed]
+//	SuppressedEmail.Added      [*SuppressedEmailAdded]
 //	any other                  [*Unknown]
 type Data interface{ data() }
 
-func (*ContactAdded) data()              {}
-func (*ContactUnsubscribed) data()       {}
-func (*EmailOpened) data()               {}
-func (*EmailClicked) data()              {}
-func (*CampaignBounce) data()            {}
-func (*WorkflowBounce) data()            {}
-func (*TransactionalBounce) data()       {}
-func (*EmailAPIBounce) data()            {}
-func (*CampaignSent) data()              {}
-func (*CampaignScheduled) data()         {}
-func (*CampaignComplaint) data()         {}
-func (*WorkflowComplaint) data()         {}
-func (*TransactionalComplaint) data()    {}
-func (*EmailAPIComplaint) data()         {}
-func (*EmailUnsubscribed) data()         {}
-func (*EmailGloballyUnsubscribed) data() {}
-func (*EmailRejected) data()             {}
-func (*EmailErrored) data()              {}
-func (*ContactRemoved) data()            {}
-func (*EmailSuppressed) data()           {}
-func (*Unknown) data()                   {}
+func (*ContactAdded) data()            {}
+func (*ContactUnsubscribed) data()     {}
+func (*EmailOpened) data()             {}
+func (*EmailClicked) data()            {}
+func (*CampaignBounce) data()          {}
+func (*WorkflowBounce) data()          {}
+func (*TransactionalBounce) data()     {}
+func (*EmailAPIBounce) data()          {}
+func (*CampaignSent) data()            {}
+func (*CampaignScheduled) data()       {}
+func (*CampaignComplaint) data()       {}
+func (*WorkflowComplaint) data()       {}
+func (*TransactionalComplaint) data()  {}
+func (*EmailAPIComplaint) data()       {}
+func (*EmailUnsubscribed) data()       {}
+func (*EmailGlobalUnsubscribed) data() {}
+func (*EmailRejected) data()           {}
+func (*EmailErrored) data()            {}
+func (*ContactRemoved) data()          {}
+func (*SuppressedEmailAdded) data()    {}
+func (*Unknown) data()                 {}
 
 // readShape reads the data of an event in the type of its shape, and returns with
 // it room for the event. The data is nil if it has no shape of that event, which is
@@ -99,7 +99,7 @@ func readShape(c *jsonscan.Cursor, event Name) (_ Data, room *Event) {
 	case NameEmailUnsubscribed:
 		return object(c, readEmailUnsubscribed)
 	case NameEmailGlobalUnsubscribed:
-		return object(c, readEmailGloballyUnsubscribed)
+		return object(c, readEmailGlobalUnsubscribed)
 	case NameEmailRejected:
 		return object(c, readEmailRejected)
 	case NameEmailError:
@@ -107,7 +107,7 @@ func readShape(c *jsonscan.Cursor, event Name) (_ Data, room *Event) {
 	case NameContactRemoved:
 		return object(c, readContactRemoved)
 	case NameSuppressedEmailAdded:
-		return object(c, readEmailSuppressed)
+		return object(c, readSuppressedEmailAdded)
 	}
 	return nil, nil
 }
@@ -143,7 +143,7 @@ func recipientOf(d Data) (_ string) {
 		return addressOf(d.Contact)
 	case *ContactRemoved:
 		return d.Contact.Email
-	case *EmailSuppressed:
+	case *SuppressedEmailAdded:
 		return d.SuppressedEmail.Email
 	}
 	return
@@ -166,7 +166,7 @@ func emailOf(d Data) (_ string) {
 		return d.Email.ID
 	case *EmailUnsubscribed:
 		return d.Email.ID
-	case *EmailGloballyUnsubscribed:
+	case *EmailGlobalUnsubscribed:
 		return d.Email.ID
 	case *EmailRejected:
 		return d.Email.ID

@@ -66,9 +66,9 @@ func ExampleEvent_Recipient() {
 			continue
 		}
 		switch ev.Data.(type) {
-		case *events.EmailSuppressed:
+		case *events.SuppressedEmailAdded:
 			suppressed[ev.Recipient()] = true
-		case *events.EmailGloballyUnsubscribed:
+		case *events.EmailGlobalUnsubscribed:
 			fmt.Printf("%q by email %s\n", ev.Recipient(), ev.EmailID())
 		}
 	}
@@ -111,7 +111,7 @@ func ExampleEvent_MarshalJSON() {
 		fmt.Println(err)
 		return
 	}
-	if d, ok := ev.Data.(*events.EmailSuppressed); ok {
+	if d, ok := ev.Data.(*events.SuppressedEmailAdded); ok {
 		d.SuppressedEmail.Email = "redacted@example.org"
 	}
 	body, err := json.Marshal(ev)

@@ -27,7 +27,7 @@ func (e *Event) SendingType() SendingType {
 		return SendingTypeWorkflow
 	case *TransactionalBounce, *TransactionalComplaint:
 		return SendingTypeTransactional
-	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGloballyUnsubscribed, *EmailRejected,
+	case *EmailAPIBounce, *EmailAPIComplaint, *EmailUnsubscribed, *EmailGlobalUnsubscribed, *EmailRejected,
 		*EmailErrored:
 		return SendingTypeEmailAPI
 	case *EmailOpened:

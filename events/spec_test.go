@@ -614,17 +614,17 @@ var emailAPITable = []cell{
 	{
 		name: "Email.GlobalUnsubscribed: event_time",
 		file: "email_globally_unsubscribed", path: path("event_time"), json: `1763652019`,
-		get: field(func(d *events.EmailGloballyUnsubscribed) any { return d.EventTime }), want: int64(1763652019),
+		get: field(func(d *events.EmailGlobalUnsubscribed) any { return d.EventTime }), want: int64(1763652019),
 	},
 	{
 		name: "Email.GlobalUnsubscribed: email.id",
 		file: "email_globally_unsubscribed", path: path("email", "id"), json: `"` + emailID + `"`,
-		get: field(func(d *events.EmailGloballyUnsubscribed) any { return d.Email.ID }), want: emailID,
+		get: field(func(d *events.EmailGlobalUnsubscribed) any { return d.Email.ID }), want: emailID,
 	},
 	{
 		name: "Email.GlobalUnsubscribed: context",
 		file: "email_globally_unsubscribed", path: path("context"), json: placeJSON,
-		get:  field(func(d *events.EmailGloballyUnsubscribed) any { return d.Context }),
+		get:  field(func(d *events.EmailGlobalUnsubscribed) any { return d.Context }),
 		want: place,
 	},
 	{name: "Email.GlobalUnsubscribed: no contact", file: "email_globally_unsubscribed", path: path("contact")},
@@ -778,7 +778,7 @@ func TestContactRemovedAndSuppressed(t *testing.T) {
 		{
 			name: "suppressedEmail.email in camel case",
 			file: "email_suppressed", path: path("suppressedEmail"), json: `{"email":"ada@example.org"}`,
-			get:  field(func(d *events.EmailSuppressed) any { return d.SuppressedEmail.Email }),
+			get:  field(func(d *events.SuppressedEmailAdded) any { return d.SuppressedEmail.Email }),
 			want: "ada@example.org",
 		},
 	})

@@ -340,10 +340,10 @@ type EmailErrored struct {
 	Email EmailRef `json:"email"`
 }
 
-// EmailGloballyUnsubscribed is the data of Email.GlobalUnsubscribed.
+// EmailGlobalUnsubscribed is the data of Email.GlobalUnsubscribed.
 //
 // It has no contact and no address: the same click fires SuppressedEmail.Added, which carries the address.
-type EmailGloballyUnsubscribed struct {
+type EmailGlobalUnsubscribed struct {
 	// When the recipient unsubscribed, in Unix seconds.
 	EventTime int64 `json:"event_time"`
 
@@ -398,12 +398,6 @@ type EmailRejected struct {
 
 	// The list of the contact; nil if the message went to no list contact.
 	List *ListRef `json:"list,omitzero"`
-}
-
-// EmailSuppressed is the data of SuppressedEmail.Added.
-type EmailSuppressed struct {
-	// An entry of the suppression list.
-	SuppressedEmail SuppressedAddress `json:"suppressedEmail"`
 }
 
 // EmailUnsubscribed is the data of Email.Unsubscribed.
@@ -549,6 +543,12 @@ type Segment struct {
 type SuppressedAddress struct {
 	// The address that was added; `*@domain` and `local@*` stand for all addresses of a domain or a local part.
 	Email string `json:"email"`
+}
+
+// SuppressedEmailAdded is the data of SuppressedEmail.Added.
+type SuppressedEmailAdded struct {
+	// An entry of the suppression list.
+	SuppressedEmail SuppressedAddress `json:"suppressedEmail"`
 }
 
 // SystemAction is the event of a list that sent the email.

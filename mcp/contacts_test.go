@@ -52,7 +52,7 @@ func TestCreateAndList(t *testing.T) {
 // fill puts n contacts c000@example.com … on a list.
 func fill(t *testing.T, c *client.Client, list int64, n int) {
 	t.Helper()
-	var batch client.ContactImport
+	var batch client.ImportBatch
 	for i := range n {
 		contact := client.ImportContact{Email: fmt.Sprintf("c%03d@example.com", i)}
 		if i%2 == 1 {
@@ -169,7 +169,7 @@ func TestTextHoldsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Emails.Send(t.Context(), client.EmailSubmission{
-		Email: contact.Email, ListID: list, Sender: client.Sender{Email: "shop@example.com"},
+		To: contact.Email, ListID: list, Sender: client.Sender{Email: "shop@example.com"},
 		Content: client.EmailContent{Subject: "S", Text: "T"},
 	}); err != nil {
 		t.Fatal(err)

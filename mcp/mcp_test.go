@@ -58,7 +58,7 @@ func newList(t testing.TB, c *client.Client) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list.ListID
+	return list.ID
 }
 
 // session is an assistant's connection.

@@ -18,7 +18,7 @@
 //			t.Fatal(err)
 //		}
 //		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
-//			Email: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"},
+//			To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"},
 //			Content: client.EmailContent{Subject: "Hello", Text: "Hello"},
 //		})
 //		if err != nil {

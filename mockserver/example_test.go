@@ -35,11 +35,11 @@ func Example() {
 		return
 	}
 	list, _ := c.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
-	_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: "ada@example.org"})
+	_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "ada@example.org"})
 	_, _ = c.Webhooks.Create(ctx,
 		client.WebhookCreate{URL: receiver.URL, Events: []events.Name{events.NameEmailBounced}})
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		Email:   "ada@example.org",
+		To:      "ada@example.org",
 		Sender:  client.Sender{Email: "shop@example.com"},
 		Content: client.EmailContent{Subject: "Hello", Text: "Hello, Ada."},
 	})
@@ -110,7 +110,7 @@ func ExampleServer_Inject() {
 		return
 	}
 	_, err = c.Emails.Send(ctx, client.EmailSubmission{
-		Email:   "ada@example.org",
+		To:      "ada@example.org",
 		Sender:  client.Sender{Email: "shop@example.com"},
 		Content: client.EmailContent{Subject: "Hello", Text: "Hello, Ada."},
 	})
@@ -164,7 +164,7 @@ func ExampleServer_WaitFor() {
 		c, err := client.New(client.Config{BaseURL: srv.URL(), Token: srv.Token(), HTTPClient: srv.HTTPClient()})
 		if err == nil {
 			_, err = c.Emails.Send(context.Background(), client.EmailSubmission{
-				Email:   "ada@example.org",
+				To:      "ada@example.org",
 				Sender:  client.Sender{Email: "shop@example.com"},
 				Content: client.EmailContent{Subject: "Your order", Text: "It is on its way."},
 			})
@@ -200,7 +200,7 @@ func ExampleServer_OutboxTo() {
 	}
 	for _, to := range []string{"ada@example.org", "bob@example.org", "ada@example.org"} {
 		if _, err := c.Emails.Send(context.Background(), client.EmailSubmission{
-			Email:   to,
+			To:      to,
 			Sender:  client.Sender{Email: "shop@example.com"},
 			Content: client.EmailContent{Subject: "Hello", Text: "Hello."},
 		}); err != nil {

@@ -94,9 +94,9 @@ func liveOnce(t *testing.T, seed uint64) {
 		mockserver.Fault{Operation: "listContacts", Probability: 0.1, Action: mockserver.FaultStatus, Status: 502},
 	)
 	must(t, err)
-	importContacts(ctx, t, c, list.ListID)
+	importContacts(ctx, t, c, list.ID)
 	listed := map[string]int{}
-	for contact, err := range patient.Contacts.All(ctx, list.ListID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
+	for contact, err := range patient.Contacts.All(ctx, list.ID, client.ListContactsParams{PerPage: 100}, client.Prefetch(3)) {
 		must(t, err)
 		listed[contact.Email]++
 	}

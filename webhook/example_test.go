@@ -26,7 +26,7 @@ func Example() {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", webhook.NewHandler(verifier, func(_ context.Context, ev *events.Event) error {
 		switch d := ev.Data.(type) {
-		case *events.EmailSuppressed:
+		case *events.SuppressedEmailAdded:
 			fmt.Println("never write to", d.SuppressedEmail.Email)
 		case *events.Unknown:
 			fmt.Println("not known yet:", ev.Name)

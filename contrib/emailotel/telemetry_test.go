@@ -135,7 +135,7 @@ func TestImport(t *testing.T) {
 	}
 	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "import")
 	r.spans.Reset()
-	_, err = c.Contacts.Import(ctx, list.ListID, func(yield func(client.ImportContact, error) bool) {
+	_, err = c.Contacts.Import(ctx, list.ID, func(yield func(client.ImportContact, error) bool) {
 		for i := range 2500 {
 			if !yield(client.ImportContact{Email: fmt.Sprintf("a%d@example.org", i)}, nil) {
 				return

@@ -29,9 +29,9 @@ func TestNothingPersonal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: address})
-		_, _ = c.Contacts.Create(ctx, list.ListID, client.ContactCreate{Email: address}) // 409
-		_, _ = c.Contacts.List(ctx, list.ListID, client.ListContactsParams{Filter: "email:" + address})
+		_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address})
+		_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address}) // 409
+		_, _ = c.Contacts.List(ctx, list.ID, client.ListContactsParams{Filter: "email:" + address})
 		_, _ = c.Emails.Get(ctx, address)
 		r.receive(func(context.Context, *events.Event) error { return errors.New(address) }, opened)
 		r.receive(func(context.Context, *events.Event) error { return nil }, opened, func(req *http.Request) {

@@ -28,7 +28,7 @@ func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := c.Lists.AcceptPolicy(ctx, list.ListID); err != nil {
+	if err := c.Lists.AcceptPolicy(ctx, list.ID); err != nil {
 		return 0, err
 	}
 	for address, category := range map[string]events.BounceCategory{
@@ -36,11 +36,11 @@ func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
 		"full@example.org": events.BounceCategoryMailboxFull,
 		"fine@example.org": "",
 	} {
-		if err := sendTo(ctx, c, platform, list.ListID, address, category); err != nil {
+		if err := sendTo(ctx, c, platform, list.ID, address, category); err != nil {
 			return 0, err
 		}
 	}
-	return list.ListID, nil
+	return list.ID, nil
 }
 
 func sendTo(ctx context.Context, c *client.Client, platform *mockserver.Server, listID int64, address string, bounce events.BounceCategory) error {
@@ -48,7 +48,7 @@ func sendTo(ctx context.Context, c *client.Client, platform *mockserver.Server, 
 		return err
 	}
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		Email:   address,
+		To:      address,
 		ListID:  listID,
 		Sender:  client.Sender{Email: "hello@shop.example"},
 		Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},

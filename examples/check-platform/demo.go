@@ -29,11 +29,11 @@ func fill(ctx context.Context, platform *mockserver.Server) (email string, err e
 	}
 	sender := client.Sender{Email: "hello@shop.example"}
 	message := client.MessageContent{Subject: "Hello", Text: "Hello!"}
-	if _, err := c.Campaigns.Create(ctx, client.CampaignCreate{Name: "Spring", ListID: list.ListID, Sender: sender, Content: message}); err != nil {
+	if _, err := c.Campaigns.Create(ctx, client.CampaignCreate{Name: "Spring", ListID: list.ID, Sender: sender, Content: message}); err != nil {
 		return "", err
 	}
 	if _, err := c.Workflows.Create(ctx, client.WorkflowCreate{
-		Name: "Welcome", ListID: list.ListID, Trigger: client.WorkflowTriggerSubscribed, Sender: sender, Content: message,
+		Name: "Welcome", ListID: list.ID, Trigger: client.WorkflowTriggerSubscribed, Sender: sender, Content: message,
 	}); err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func fill(ctx context.Context, platform *mockserver.Server) (email string, err e
 		return "", err
 	}
 	submitted, err := c.Emails.Send(ctx, client.EmailSubmission{
-		Email: "ada@example.org", Sender: sender, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
+		To: "ada@example.org", Sender: sender, Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
 	})
 	return submitted.ID, err
 }

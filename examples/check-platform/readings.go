@@ -99,35 +99,35 @@ func itemSpellings() []check {
 		items("10", "lists", "list_id", func(ctx context.Context, p *platform) (int, error) {
 			page, err := p.c.Lists.List(ctx, client.ListListsParams{})
 			if p.list == 0 && len(page.Data) > 0 {
-				p.list = page.Data[0].ListID
+				p.list = page.Data[0].ID
 			}
 			return len(page.Data), err
 		}),
 		items("9", "templates", "template_id", func(ctx context.Context, p *platform) (int, error) {
 			page, err := p.c.Templates.List(ctx, client.ListTemplatesParams{})
 			if p.template == 0 && len(page.Data) > 0 {
-				p.template = page.Data[0].TemplateID
+				p.template = page.Data[0].ID
 			}
 			return len(page.Data), err
 		}),
 		items("17", "campaigns", "campaign_id", func(ctx context.Context, p *platform) (int, error) {
 			page, err := p.c.Campaigns.List(ctx, client.ListCampaignsParams{})
 			if len(page.Data) > 0 {
-				p.campaign = page.Data[0].CampaignID
+				p.campaign = page.Data[0].ID
 			}
 			return len(page.Data), err
 		}),
 		items("18", "workflows", "workflow_id", func(ctx context.Context, p *platform) (int, error) {
 			page, err := p.c.Workflows.List(ctx, client.ListWorkflowsParams{})
 			if len(page.Data) > 0 {
-				p.workflow = page.Data[0].WorkflowID
+				p.workflow = page.Data[0].ID
 			}
 			return len(page.Data), err
 		}),
 		items("20", "webhooks", "webhook_id", func(ctx context.Context, p *platform) (int, error) {
 			page, err := p.c.Webhooks.List(ctx, client.ListWebhooksParams{})
 			if len(page.Data) > 0 {
-				p.webhook = page.Data[0].WebhookID
+				p.webhook = page.Data[0].ID
 			}
 			return len(page.Data), err
 		}),

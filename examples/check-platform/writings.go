@@ -56,7 +56,7 @@ func creations() []check {
 			a := ask(ctx, func(ctx context.Context) error {
 				content := client.TemplateContent{HTML: "<p>Hello {{name}}</p>", Text: "Hello"}
 				template, err := p.c.Templates.Create(ctx, client.TemplateCreate{Name: "check-platform", Content: content})
-				p.own.template, p.template = template.TemplateID, template.TemplateID
+				p.own.template, p.template = template.ID, template.ID
 				return err
 			})
 			p.mayStay(a, p.own.template, `a template "check-platform"`)
@@ -71,7 +71,7 @@ func ownList(ctx context.Context, p *platform) verdict {
 	name := "check-platform " + time.Now().UTC().Format(time.DateTime)
 	a := ask(ctx, func(ctx context.Context) error {
 		list, err := p.c.Lists.Create(ctx, client.ListCreate{Name: name})
-		p.own.list, p.list = list.ListID, list.ListID
+		p.own.list, p.list = list.ID, list.ID
 		return err
 	})
 	if p.own.list != 0 {
@@ -96,7 +96,7 @@ func imports(ctx context.Context, p *platform) verdict {
 	}
 	var result client.ImportResult
 	a := ask(ctx, func(ctx context.Context) (err error) {
-		result, err = p.c.Contacts.ImportBatch(ctx, p.own.list, client.ContactImport{Contacts: []client.ImportContact{{Email: address}, {Email: "nobody"}}})
+		result, err = p.c.Contacts.ImportBatch(ctx, p.own.list, client.ImportBatch{Contacts: []client.ImportContact{{Email: address}, {Email: "nobody"}}})
 		return err
 	})
 	mistakes, _ := a.object()["errors"].([]any)

@@ -36,7 +36,7 @@ func demonstrate(ctx context.Context) error {
 	}
 	first, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, list.ListID, name)
+	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, list.ID, name)
 	switch {
 	case err == nil:
 		return errors.New("the import was over before it could be stopped")
@@ -44,7 +44,7 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	fmt.Println("\nstopped, as Ctrl-C does; again:")
-	return importFile(ctx, c, os.Stdout, list.ListID, name)
+	return importFile(ctx, c, os.Stdout, list.ID, name)
 }
 
 func writeRows(name string, n int) error {

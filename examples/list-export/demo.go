@@ -21,12 +21,12 @@ func demoList(srv *mockserver.Server) int64 {
 	if err != nil {
 		panic(err)
 	}
-	_, err = c.Contacts.Import(ctx, list.ListID, client.ContactsFromSlice([]client.ImportContact{
+	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice([]client.ImportContact{
 		{Email: "ada@example.org", Tags: []string{"vip"}, CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Ada"}}},
 		{Email: "bob@example.org", CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Bob"}}},
 	}), client.ImportOptions{})
 	if err != nil {
 		panic(err)
 	}
-	return list.ListID
+	return list.ID
 }

@@ -38,7 +38,7 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 		return ErrUndeliverable
 	}
 	_, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
-		Email:            address,
+		To:               address,
 		Sender:           client.Sender{Name: "Shop", Email: "orders@shop.example"},
 		Content:          client.EmailContent{Subject: "Your order {{order}}", TemplateID: s.template, Type: client.EmailTypeTransactional},
 		CustomAttributes: map[string]string{"order": order},
@@ -84,7 +84,7 @@ func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 	if email.Bounce != nil && email.Bounce.Type == "hard" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.dead[email.Email] = true
+		s.dead[email.To] = true
 	}
 	return nil
 }

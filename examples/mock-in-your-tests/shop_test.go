@@ -58,7 +58,7 @@ func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := shop.New(c, template.TemplateID)
+	s := shop.New(c, template.ID)
 	late.Handler = s.Webhook(verifier)
 	return platform, s
 }

@@ -79,7 +79,7 @@ func demonstrate(ctx context.Context) error {
 	if err := platform.Wait(ctx); err != nil {
 		return err
 	}
-	result, err := s.result(ctx, issue.CampaignID)
+	result, err := s.result(ctx, issue.ID)
 	fmt.Println(issue.Name, result)
 	return err
 }

@@ -109,7 +109,7 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 		return nil
 	}
 	email, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
-		Email:  address,
+		To:     address,
 		Sender: s.sender,
 		Content: client.EmailContent{
 			Subject: "Your order {{order}}", Text: "Thank you for order {{order}}.", Type: client.EmailTypeTransactional,
@@ -133,14 +133,14 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 			break
 		}
 	}
-	if err == nil && (c.CampaignID == 0 || c.Name != issue.Name) {
+	if err == nil && (c.ID == 0 || c.Name != issue.Name) {
 		issue.ListID, issue.Sender = s.listID, s.sender
 		c, err = s.platform.Campaigns.Create(ctx, issue)
 	}
 	if err != nil || c.Status != client.CampaignStatusIncomplete {
 		return c, err
 	}
-	return s.platform.Campaigns.Send(ctx, c.CampaignID)
+	return s.platform.Campaigns.Send(ctx, c.ID)
 }
 
 // result waits until the campaign is sent, then returns its event counts so
@@ -199,7 +199,7 @@ func (s *service) lookUp(ctx context.Context) error {
 			slog.Warn("lookup failed; retrying later", "error", err)
 			continue
 		case email.ReportedAsSpam, email.Bounce != nil && email.Bounce.Hard():
-			s.suppress(email.Email)
+			s.suppress(email.To)
 		}
 		s.lookups.Delete(email.ID)
 	}

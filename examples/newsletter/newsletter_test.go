@@ -315,7 +315,7 @@ func TestPublish(t *testing.T) {
 			}
 		}
 		check(t, platform.Drain(t.Context()))
-		result, err := s.result(t.Context(), campaign.CampaignID)
+		result, err := s.result(t.Context(), campaign.ID)
 		check(t, err)
 		for event, want := range map[string]string{
 			"Email.Opened": "1", "Email.Clicked": "1", "Email.Bounced": "1", "Email.ReportedAsSpam": "1",

@@ -47,7 +47,7 @@ func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *
 	if err != nil {
 		return nil, err
 	}
-	s.listID = list.ListID
+	s.listID = list.ID
 	if s.hook, err = s.subscribe(ctx, hookURL); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		t.badRows++
 		return nil
 	}})
-	report, err := t.Contacts.Import(ctx, t.list.ListID, rows, client.ImportOptions{
+	report, err := t.Contacts.Import(ctx, t.list.ID, rows, client.ImportOptions{
 		Progress: func(p client.ImportProgress) {
 			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
 		},

@@ -51,11 +51,11 @@ func (t *tour) lookUp(ctx context.Context) error {
 		}
 		switch b := email.Bounce; {
 		case b != nil:
-			t.say("Looked up", "%s: %s bounce (%s), %s", email.Email, b.Type, b.Category, b.DSNMessage)
+			t.say("Looked up", "%s: %s bounce (%s), %s", email.To, b.Type, b.Category, b.DSNMessage)
 		case email.ReportedAsSpam:
-			t.say("Looked up", "%s: reported as spam", email.Email)
+			t.say("Looked up", "%s: reported as spam", email.To)
 		default:
-			t.say("Looked up", "%s: %s", email.Email, email.Status)
+			t.say("Looked up", "%s: %s", email.To, email.Status)
 		}
 	}
 	return nil

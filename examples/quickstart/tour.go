@@ -62,8 +62,8 @@ func (t *tour) createList(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	t.say("List", "%d %q, its anti-spam policy accepted", t.list.ListID, t.list.Name)
-	return t.Lists.AcceptPolicy(ctx, t.list.ListID)
+	t.say("List", "%d %q, its anti-spam policy accepted", t.list.ID, t.list.Name)
+	return t.Lists.AcceptPolicy(ctx, t.list.ID)
 }
 
 // createWebhook subscribes the receiver to what an application has to know
@@ -79,7 +79,7 @@ func (t *tour) createWebhook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.say("Webhook", "%s delivers to %s", hook.WebhookID, t.receiver.url)
+	t.say("Webhook", "%s delivers to %s", hook.ID, t.receiver.url)
 	return t.receiver.trust(hook.Secret.Reveal())
 }
 
@@ -95,19 +95,19 @@ func (t *tour) sendEmails(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.say("Template", "%d %q", template.TemplateID, template.Name)
+	t.say("Template", "%d %q", template.ID, template.Name)
 	params := client.ListContactsParams{Filter: "status:active", PerPage: sendTo}
-	for contact, err := range t.Contacts.All(ctx, t.list.ListID, params) {
+	for contact, err := range t.Contacts.All(ctx, t.list.ID, params) {
 		if err != nil {
 			return err
 		}
 		email, err := t.Emails.Send(ctx, client.EmailSubmission{
-			Email:  contact.Email,
-			ListID: t.list.ListID,
+			To:     contact.Email,
+			ListID: t.list.ID,
 			Sender: client.Sender{Name: "Example Shop", Email: "orders@shop.example"},
 			Content: client.EmailContent{
 				Subject:    "Your order {{order}}",
-				TemplateID: template.TemplateID,
+				TemplateID: template.ID,
 				Type:       client.EmailTypeTransactional,
 			},
 			CustomAttributes: map[string]string{"order": fmt.Sprintf("A-%d", 1001+len(t.sent))},
@@ -141,7 +141,7 @@ func (t *tour) simulateRecipients(context.Context) error {
 		{"opens the email", mock.Open},
 	}
 	for i, act := range acts[:min(len(acts), len(t.sent))] {
-		t.say("Recipient", "%s %s", t.sent[i].Email, act.what)
+		t.say("Recipient", "%s %s", t.sent[i].To, act.what)
 		if err := act.do(t.sent[i].ID); err != nil {
 			return err
 		}
@@ -154,13 +154,13 @@ func (t *tour) unsubscribe(ctx context.Context) error {
 	if len(t.sent) == 0 {
 		return nil
 	}
-	address := t.sent[len(t.sent)-1].Email
+	address := t.sent[len(t.sent)-1].To
 	params := client.ListContactsParams{Filter: "email:" + address}
-	for contact, err := range t.Contacts.All(ctx, t.list.ListID, params) {
+	for contact, err := range t.Contacts.All(ctx, t.list.ID, params) {
 		if err != nil {
 			return err
 		}
-		if err := t.Contacts.Unsubscribe(ctx, t.list.ListID, contact.ID); err != nil {
+		if err := t.Contacts.Unsubscribe(ctx, t.list.ID, contact.ID); err != nil {
 			return err
 		}
 		t.say("Unsubscribed", "%s, by the API", address)

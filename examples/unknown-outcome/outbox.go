@@ -50,7 +50,7 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 		return nil
 	}
 	email, err := o.platform.Emails.Send(ctx, client.EmailSubmission{
-		Email:  address,
+		To:     address,
 		Sender: client.Sender{Name: "Shop", Email: "orders@shop.example"},
 		Content: client.EmailContent{
 			Subject: subject(order),
@@ -121,7 +121,7 @@ func (o *outbox) orderOf(email client.Email) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for order, e := range o.entries {
-		if e.state == unknown && strings.EqualFold(e.address, email.Email) && email.Subject == subject(order) {
+		if e.state == unknown && strings.EqualFold(e.address, email.To) && email.Subject == subject(order) {
 			return order
 		}
 	}

@@ -48,7 +48,7 @@ func makeEvents(ctx context.Context, c *client.Client, platform *mockserver.Serv
 		"bob@example.org": func(id string) error { return platform.Bounce(id, mockserver.HardBounce) },
 	} {
 		email, err := c.Emails.Send(ctx, client.EmailSubmission{
-			Email:   address,
+			To:      address,
 			Sender:  client.Sender{Email: "hello@shop.example"},
 			Content: client.EmailContent{Subject: "Hello", Text: "Hello!"},
 		})

@@ -100,7 +100,7 @@ func handle(_ context.Context, ev *events.Event) error {
 		log.Info("bounced", "address", data.Contact.Email, "hard", data.Bounce.Category.Hard())
 	case *events.EmailAPIBounce:
 		log.Info("bounced; look the email up to learn why", "email", data.Email.ID)
-	case *events.EmailSuppressed:
+	case *events.SuppressedEmailAdded:
 		log.Info("never write again to", "address", data.SuppressedEmail.Email)
 	case *events.Unknown:
 		log.Warn("this version does not know the event", "data", string(data.Raw))

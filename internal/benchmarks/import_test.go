@@ -120,7 +120,7 @@ func source(n int) iter.Seq2[client.ImportContact, error] {
 	}
 }
 
-func newBatch(batch int) (body client.ContactImport) {
+func newBatch(batch int) (body client.ImportBatch) {
 	for i := range perBatch {
 		body.Contacts = append(body.Contacts, newContact(batch*perBatch+i))
 	}

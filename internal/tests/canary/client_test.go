@@ -29,7 +29,7 @@ func calls(c *client.Client) map[string]func(context.Context) error {
 			return err
 		},
 		"send": func(ctx context.Context) error {
-			_, err := c.Emails.Send(ctx, client.EmailSubmission{Email: "ann@example.com"})
+			_, err := c.Emails.Send(ctx, client.EmailSubmission{To: "ann@example.com"})
 			return err
 		},
 		"look up": func(ctx context.Context) error { _, err := c.Emails.Get(ctx, "e1"); return err },
@@ -222,7 +222,7 @@ func TestClientValues(t *testing.T) {
 	w.plant("webhook's secret", created.Secret.Reveal())
 	var seen []any
 	ctx := client.WithResponseHook(t.Context(), func(r client.Response) { seen = append(seen, r) })
-	got, err := c.Webhooks.Get(ctx, created.WebhookID)
+	got, err := c.Webhooks.Get(ctx, created.ID)
 	if err != nil || got.Secret != created.Secret {
 		t.Fatal(err)
 	}

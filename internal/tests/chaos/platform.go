@@ -41,7 +41,7 @@ func newPlatform(ctx context.Context) (*platform, error) {
 		return nil, err
 	}
 	email, err := c.Emails.Send(ctx, client.EmailSubmission{
-		Email: "ann@example.com", Sender: client.Sender{Email: "s@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+		To: "ann@example.com", Sender: client.Sender{Email: "s@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 	})
 	p.email = email.ID
 	return p, err

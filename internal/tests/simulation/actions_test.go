@@ -19,7 +19,7 @@ func (a Send) act(w *world, id string) {
 	var got client.SubmittedEmail
 	d := c.do(id, "sends to "+to, func(ctx context.Context, api *client.Client) (err error) {
 		got, err = api.Emails.Send(ctx, client.EmailSubmission{
-			Email: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: id, Text: "Hello"},
+			To: to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: id, Text: "Hello"},
 		})
 		return err
 	}, func(d *call) {

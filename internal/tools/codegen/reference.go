@@ -247,18 +247,18 @@ func (w writer) reached(part string) map[string]bool {
 // schemas, by their names there.
 func goNames(root string) (map[string]string, error) {
 	out := map[string]string{}
-	renamed, err := renamedSchemas("events.overlay.yaml")
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range []string{"events", "client"} {
+		renamed, err := renamedSchemas(name + ".overlay.yaml")
+		if err != nil {
+			return nil, err
+		}
 		g, err := newGenerator(filepath.Join(root, name, "types.gen.go"))
 		if err != nil {
 			return nil, err
 		}
 		for typ := range g.types {
-			if schema, ok := renamed[typ]; ok && name == "events" {
-				out[schema] = "events." + typ
+			if schema, ok := renamed[typ]; ok {
+				out[schema] = name + "." + typ
 			} else if strings.ToUpper(typ[:1]) == typ[:1] {
 				out[typ] = name + "." + typ
 			}

@@ -90,7 +90,7 @@ func renamedSchemas(path string) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for _, action := range overlay.Actions {
-		if name, ok := strings.CutPrefix(action.Target, "$.components.schemas."); ok && action.Update.Name != "" {
+		if name, ok := strings.CutPrefix(action.Target, "$.components.schemas."); ok && action.Update.Name != "" && !strings.Contains(name, ".") {
 			out[action.Update.Name] = name
 		}
 	}

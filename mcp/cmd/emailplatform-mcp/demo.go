@@ -37,12 +37,12 @@ func (d demo) fill(ctx context.Context) (listID int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = c.Contacts.ImportBatch(ctx, list.ListID, client.ContactImport{Contacts: []client.ImportContact{
+	_, err = c.Contacts.ImportBatch(ctx, list.ID, client.ImportBatch{Contacts: []client.ImportContact{
 		demoContact("ada@example.com", "Ada", "vip", "beta"),
 		demoContact("grace@example.com", "Grace", "beta"),
 		demoContact("alan@example.com", "Alan"),
 	}})
-	return list.ListID, err
+	return list.ID, err
 }
 
 func demoContact(email, firstName string, tags ...string) client.ImportContact {

@@ -97,7 +97,7 @@ func TestForms(t *testing.T) {
 	axe := axeScript(t)
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	w.resources(list.ListID)
+	w.resources(list.ID)
 	w.subscribe("/hook", "Email.Opened")
 	unfinished, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{Name: "Unfinished"})
 	w.check(err)
@@ -109,7 +109,7 @@ func TestForms(t *testing.T) {
 				{"#/lists", "Add a contact", "Add"},
 				{"#/templates", "New", "Create the template"},
 				{"#/campaigns", "New", "Create the campaign"},
-				{fmt.Sprintf("#/campaigns/%d", unfinished.CampaignID), "Schedule", "Schedule it"}, // rejected, but no field is invalid
+				{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule it"}, // rejected, but no field is invalid
 				{"#/workflows", "New", "Create the workflow"},
 				{"#/deliveries/webhooks", "New webhook", "Create the webhook"},
 				{"#/deliveries/webhooks", "Rotate the secret", "Create the successor"},

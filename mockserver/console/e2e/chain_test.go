@@ -98,13 +98,13 @@ func TestContacts(t *testing.T) {
 	p.says(".detail", "first_name")
 	p.click("button", "Unsubscribe")
 	p.says(".detail .meta", "unsubscribed")
-	page, err := w.sdk.Contacts.List(t.Context(), list.ListID, client.ListContactsParams{Filter: "status:unsubscribed"})
+	page, err := w.sdk.Contacts.List(t.Context(), list.ID, client.ListContactsParams{Filter: "status:unsubscribed"})
 	if err != nil || len(page.Data) != 1 || page.Data[0].Email != "ada@example.org" {
 		t.Errorf("unsubscribed: %v, %v", page.Data, err)
 	}
 	p.fill("#filter", "")
 	p.until(`document.querySelectorAll('.rows a').length === 2`)
-	_, err = w.sdk.Contacts.Create(t.Context(), list.ListID, reader("new@example.org", "New"))
+	_, err = w.sdk.Contacts.Create(t.Context(), list.ID, reader("new@example.org", "New"))
 	w.check(err)
 	p.says(".rows", "new@example.org") // without a reload
 }
@@ -148,7 +148,7 @@ func TestWebhooksAreArchived(t *testing.T) {
 	p.says(".rows", "archived")
 	p.click("button", "Unarchive")
 	p.says(".rows", "again in")
-	got, err := w.sdk.Webhooks.Get(t.Context(), hook.WebhookID)
+	got, err := w.sdk.Webhooks.Get(t.Context(), hook.ID)
 	if err != nil || got.Status != "active" {
 		t.Errorf("%v, %v", got.Status, err)
 	}
@@ -161,7 +161,7 @@ func TestFaults(t *testing.T) {
 	p.click("button", "Lost answer")
 	p.says(".rules", "submitEmail")
 	_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
-		Email:   "ada@example.org",
+		To:      "ada@example.org",
 		Sender:  client.Sender{Email: "hello@harbour.example"},
 		Content: client.EmailContent{Subject: "x", Text: "x", Type: client.EmailTypeTransactional},
 	})

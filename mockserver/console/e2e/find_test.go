@@ -29,7 +29,7 @@ func TestFindingIsInTheAddress(t *testing.T) {
 	w.settle()
 	p := open(t, w.srv.URL(), "#/deliveries", desk)
 	p.rows(6)
-	p.pick("Webhook", hook.WebhookID)
+	p.pick("Webhook", hook.ID)
 	p.rows(4)
 	p.pick("Event", "Email.Opened")
 	p.rows(2)

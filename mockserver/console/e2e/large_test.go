@@ -43,12 +43,12 @@ func (w *world) enlarge() int64 {
 		{"name":"Readers","policy_accepted":true,"contacts":[%s]}]}`, people("user", manyContacts), people("reader", manyMessages)))))
 	lists, err := w.sdk.Lists.List(w.Context(), client.ListListsParams{})
 	w.check(err)
-	w.campaign(lists.Data[1].ListID)
+	w.campaign(lists.Data[1].ID)
 	for _, m := range w.srv.Outbox() {
 		w.check(w.srv.Open(m.ID))
 	}
 	w.settle()
-	return lists.Data[0].ListID
+	return lists.Data[0].ID
 }
 
 // people are the contacts of a seed.

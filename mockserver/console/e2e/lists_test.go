@@ -57,9 +57,9 @@ func TestLastPageRunsOut(t *testing.T) {
 		"POST",
 		fmt.Sprintf(
 			"/lists/%d/contacts/%s/unsubscribe",
-			list.ListID,
+			list.ID,
 			strings.TrimPrefix(eval[string](p, `document.querySelector('.rows a').hash.split('?')[0]`),
-				fmt.Sprintf("#/contacts/%d/", list.ListID)),
+				fmt.Sprintf("#/contacts/%d/", list.ID)),
 		),
 		"",
 	)
@@ -94,11 +94,11 @@ func TestListsBeyondAPage(t *testing.T) {
 	for i := range 101 {
 		last = w.list(fmt.Sprintf("List %d", i+1))
 	}
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ListID), desk)
-	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ListID))
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/contacts/%d", last.ID), desk)
+	p.until(fmt.Sprintf(`document.querySelector('.tools select')?.value === '%d'`, last.ID))
 	p.goTo("#/contacts/9999")
 	p.says(".list", "No such list")
-	p.pick("List", fmt.Sprint(last.ListID))
+	p.pick("List", fmt.Sprint(last.ID))
 	p.says(".list", "Nobody on this list")
 }
 

@@ -78,7 +78,7 @@ func TestMessageIsDeleted(t *testing.T) {
 func TestMessageAsFileAndItsChecks(t *testing.T) {
 	w := newWorld(t)
 	email, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
-		Email: "ada@example.org", Sender: client.Sender{Name: "Zoë", Email: "shop@example.com"},
+		To: "ada@example.org", Sender: client.Sender{Name: "Zoë", Email: "shop@example.com"},
 		Content: client.EmailContent{
 			Subject: "Grüße", HTML: `<a href="#">go</a><p>` + strings.Repeat("x", 102_000), Type: client.EmailTypeMarketing,
 		},

@@ -28,10 +28,10 @@ func (w *world) resources(list int64) {
 	w.check(err)
 	greeting, err := w.sdk.Workflows.Create(w.Context(), client.WorkflowCreate{
 		Name: "Welcome", ListID: list, Trigger: "subscribed", Sender: from,
-		Content: client.MessageContent{Subject: "Welcome, {{first_name}}", TemplateID: welcome.TemplateID},
+		Content: client.MessageContent{Subject: "Welcome, {{first_name}}", TemplateID: welcome.ID},
 	})
 	w.check(err)
-	w.check(w.sdk.Workflows.Activate(w.Context(), greeting.WorkflowID))
+	w.check(w.sdk.Workflows.Activate(w.Context(), greeting.ID))
 	for _, email := range []string{"noor@example.org", "click@mock.test"} {
 		_, err = w.sdk.Contacts.Create(w.Context(), list, reader(email, "Noor"))
 		w.check(err)
@@ -42,7 +42,7 @@ func (w *world) resources(list int64) {
 		})
 		w.check(err)
 		if i == 0 {
-			_, err = w.sdk.Campaigns.Schedule(w.Context(), c.CampaignID, w.srv.Now().Add(48*time.Hour))
+			_, err = w.sdk.Campaigns.Schedule(w.Context(), c.ID, w.srv.Now().Add(48*time.Hour))
 			w.check(err)
 		}
 	}
@@ -59,7 +59,7 @@ func (w *world) resourcePlaces() map[string]string {
 	workflows, err := w.sdk.Workflows.List(w.Context(), client.ListWorkflowsParams{})
 	w.check(err)
 	at := func(place string, id any) string { return fmt.Sprintf("#/%s/%v", place, id) }
-	template := at("templates", templates.Data[0].TemplateID)
+	template := at("templates", templates.Data[0].ID)
 	return map[string]string{
 		"overview":         "#/overview",
 		"lists":            "#/lists",
@@ -67,10 +67,10 @@ func (w *world) resourcePlaces() map[string]string {
 		"templates-text":   template + "/text",
 		"templates-source": template + "/source",
 		"templates-list":   "#/templates",
-		"campaigns":        at("campaigns", campaigns.Data[0].CampaignID),
-		"campaigns-draft":  at("campaigns", campaigns.Data[2].CampaignID),
+		"campaigns":        at("campaigns", campaigns.Data[0].ID),
+		"campaigns-draft":  at("campaigns", campaigns.Data[2].ID),
 		"campaigns-list":   "#/campaigns",
-		"workflows":        at("workflows", workflows.Data[0].WorkflowID),
+		"workflows":        at("workflows", workflows.Data[0].ID),
 		"workflows-list":   "#/workflows",
 	}
 }
@@ -113,7 +113,7 @@ func TestOverview(t *testing.T) {
 	w.settle()
 	p.says(".tiles", "100 % opened")
 	p.says(".tiles", "1 failed")
-	p.says(".waits", "1 delivery to webhook "+hook.WebhookID)
+	p.says(".waits", "1 delivery to webhook "+hook.ID)
 	p.says(".waits", "The last attempt failed.")
 	p.says(".waits", "in 29:")
 	p.until(`document.querySelector('.series:nth-of-type(4) .bars .bad')`)
@@ -136,9 +136,9 @@ func TestOverview(t *testing.T) {
 func TestOverviewSaysWhatWaits(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	_, err := w.sdk.Contacts.Create(t.Context(), list.ListID, pending(reader("kai@example.org", "Kai")))
+	_, err := w.sdk.Contacts.Create(t.Context(), list.ID, pending(reader("kai@example.org", "Kai")))
 	w.check(err)
-	w.resources(list.ListID)
+	w.resources(list.ID)
 	old := w.subscribe("/old", "Email.Opened")
 	slow, err := w.sdk.Webhooks.Create(t.Context(), client.WebhookCreate{
 		URL: w.receiver.URL + "/slow", Events: []events.Name{"Email.Opened"}, RateLimit: 1, RateLimitPeriod: "hour",
@@ -150,11 +150,11 @@ func TestOverviewSaysWhatWaits(t *testing.T) {
 		w.check(w.srv.Open(id))
 	}
 	w.settle()
-	w.check(w.sdk.Webhooks.Archive(t.Context(), old.WebhookID))
+	w.check(w.sdk.Webhooks.Archive(t.Context(), old.ID))
 	p := open(t, w.srv.URL(), "#/overview", desk)
 	for _, want := range []string{
 		"Winter catalogueIt is scheduled.", "1 contact of ReadersThe recipients have not followed",
-		"3 deliveries to webhook " + old.WebhookID + "The webhook is archived", "2 deliveries to webhook " + slow.WebhookID + "The webhook’s rate limit",
+		"3 deliveries to webhook " + old.ID + "The webhook is archived", "2 deliveries to webhook " + slow.ID + "The webhook’s rate limit",
 	} {
 		p.says(".waits", want)
 	}
@@ -203,7 +203,7 @@ func TestTemplates(t *testing.T) {
 		t.Errorf("the frame may %s", sandbox)
 	}
 	p.fill(".samples .pick:nth-of-type(2) input", "Harbour <b>")
-	src := fmt.Sprintf("/_mock/templates/%d/html?attributes=", made.TemplateID)
+	src := fmt.Sprintf("/_mock/templates/%d/html?attributes=", made.ID)
 	p.until(fmt.Sprintf(`document.querySelector('iframe').src.includes(%q) && decodeURIComponent(document.querySelector('iframe').src).includes('Harbour <b>')`, src))
 	p.click("button", "Text")
 	p.says(".plain", "Hello Ada of Harbour <b>")
@@ -286,7 +286,7 @@ func TestLists(t *testing.T) {
 
 	list, err := w.sdk.Lists.Find(t.Context(), "Readers")
 	w.check(err)
-	ada, err := w.sdk.Contacts.Find(t.Context(), list.ListID, "ada@example.org")
+	ada, err := w.sdk.Contacts.Find(t.Context(), list.ID, "ada@example.org")
 	if err != nil || len(ada.Tags) != 2 || len(ada.Interests) != 1 || len(ada.CustomAttributes) != 2 || ada.CustomAttributes[1].Value != "London" {
 		t.Errorf("%+v, %v", ada, err)
 	}
@@ -320,7 +320,7 @@ func TestCampaigns(t *testing.T) {
 	p.says("dialog [name='sender.email'] + .note .wrongly", "Not an email address.")
 	p.until(`document.activeElement.name === 'sender.email'`)
 	p.fill("dialog [name='sender.email']", "hello@harbour.example")
-	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ListID, 10))
+	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ID, 10))
 	p.fill("dialog [name='content.subject']", "Hello {{first_name}}")
 	p.fill("dialog [name='content.html']", "<p>Hello</p>")
 	p.click("dialog button", "Create the campaign")
@@ -360,26 +360,26 @@ func TestCampaigns(t *testing.T) {
 func TestWorkflows(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers")
-	w.resources(list.ListID)
+	w.resources(list.ID)
 	p := open(t, w.srv.URL(), "#/workflows", desk)
 	p.says(".rows", "active")
 	p.click(".list button", "New")
 	p.until(`document.activeElement.name === 'name'`)
 	p.press("Second")
-	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ListID, 10))
+	p.pickIn("dialog [name=list_id]", strconv.FormatInt(list.ID, 10))
 	p.fill("dialog [name='sender.email']", "hello@harbour.example")
 	p.click("dialog button", "Create the workflow")
 	p.until(`document.activeElement.name?.startsWith('content.')`) // the content is missing: the first field of it
 	template, err := w.sdk.Templates.Find(t.Context(), "Welcome")
 	w.check(err)
-	p.pickIn("dialog [name='content.template_id']", strconv.FormatInt(template.TemplateID, 10))
+	p.pickIn("dialog [name='content.template_id']", strconv.FormatInt(template.ID, 10))
 	p.until(`!document.querySelector('dialog [name="content.html"]')`)
 	p.click("dialog button", "Create the workflow")
 	p.says(".rows", "inactive")
 	p.click("strong", "Second")
 	p.click("button", "Activate")
 	p.says(".detail .chip", "active")
-	_, err = w.sdk.Contacts.Create(t.Context(), list.ListID, reader("ada@example.org", "Ada"))
+	_, err = w.sdk.Contacts.Create(t.Context(), list.ID, reader("ada@example.org", "Ada"))
 	w.check(err)
 	p.says(".shares", "Sent1")
 	p.says(".links", "ada@example.org")
@@ -437,7 +437,7 @@ func TestWebhookAndRotation(t *testing.T) {
 	if n := len(w.srv.Deliveries()); n != 2 || second == secret {
 		t.Errorf("meanwhile %d deliveries, want 2, and another secret", n)
 	}
-	p.click("dialog button", "Archive webhook "+hook.WebhookID)
+	p.click("dialog button", "Archive webhook "+hook.ID)
 	p.until(`!document.querySelector('dialog.create')`)
 	p.says(".cards", "archived")
 	w.check(w.srv.Open(id))
@@ -459,7 +459,7 @@ func (w *world) onlyHook(n int) client.Webhook {
 	w.Helper()
 	all, err := w.sdk.Webhooks.List(w.Context(), client.ListWebhooksParams{})
 	w.check(err)
-	hook, err := w.sdk.Webhooks.Get(w.Context(), all.Data[n].WebhookID)
+	hook, err := w.sdk.Webhooks.Get(w.Context(), all.Data[n].ID)
 	w.check(err)
 	return hook
 }
@@ -468,7 +468,7 @@ func (w *world) onlyHook(n int) client.Webhook {
 func TestPlacesAreHonest(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
-	w.resources(list.ListID)
+	w.resources(list.ID)
 	p := open(t, w.srv.URL(), "#/campaigns/77", desk)
 	p.says(".detail", "No campaign 77.")
 	p.goTo("#/workflows/77")

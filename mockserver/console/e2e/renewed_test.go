@@ -14,13 +14,13 @@ func TestPreviewIsRenewed(t *testing.T) {
 	w.srv.FreezeClock()
 	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>First</p>", Text: "First"}})
 	w.check(err)
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made.TemplateID), desk)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d/text", made.ID), desk)
 	p.says(".plain", "First")
-	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value("Second {{city}}")}})
+	_, err = w.sdk.Templates.Update(t.Context(), made.ID, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value("Second {{city}}")}})
 	w.check(err)
 	p.says(".plain", "Second London")
 	const odd = "a {{constructor}} b {{__proto__}} c {{toString}}" // names that every object of JavaScript has
-	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(odd)}})
+	_, err = w.sdk.Templates.Update(t.Context(), made.ID, client.TemplateUpdate{Content: &client.TemplateContentUpdate{Text: client.Value(odd)}})
 	w.check(err)
 	p.says(".plain", "a constructor b __proto__ c toString")
 }
@@ -31,13 +31,13 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	w := newWorld(t)
 	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: "Welcome", Content: client.TemplateContent{HTML: "<p>First</p>"}})
 	w.check(err)
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.TemplateID), desk)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.ID), desk)
 	p.click("button", "Edit")
 	p.fill("dialog [name='content.html']", "<p>Mine</p>")
 	if warned := p.text("dialog .changed"); warned != "" {
 		t.Errorf("nobody has changed it, and it says %q", warned)
 	}
-	_, err = w.sdk.Templates.Update(t.Context(), made.TemplateID, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
+	_, err = w.sdk.Templates.Update(t.Context(), made.ID, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
 	w.check(err)
 	p.says("dialog .changed", "It has changed meanwhile")
 	p.says("dialog h2", "Edit Theirs")
@@ -46,7 +46,7 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	}
 	p.click("dialog button", "Save")
 	p.until(`!document.querySelector('dialog.create')`)
-	now, err := w.sdk.Templates.Get(t.Context(), made.TemplateID)
+	now, err := w.sdk.Templates.Get(t.Context(), made.ID)
 	if err != nil || now.Name != "Welcome" || now.Content.HTML != "<p>Mine</p>" {
 		t.Errorf("%+v, %v", now, err)
 	}
@@ -60,13 +60,13 @@ func TestCampaignAmongMany(t *testing.T) {
 	list := w.list("Readers")
 	create := func(name string) client.Campaign {
 		made, err := w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{
-			ListID: list.ListID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: "S", Text: "T"},
+			ListID: list.ID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: "S", Text: "T"},
 		})
 		w.check(err)
 		return made
 	}
 	first := create("The first")
-	id := strconv.FormatInt(first.CampaignID, 10)
+	id := strconv.FormatInt(first.ID, 10)
 	for range 1000 {
 		create("Copy of " + id)
 	}
@@ -82,10 +82,10 @@ func TestHostileNamesAreSaid(t *testing.T) {
 	w.check(err)
 	list := w.list(name)
 	_, err = w.sdk.Campaigns.Create(t.Context(), client.CampaignCreate{
-		ListID: list.ListID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: name, TemplateID: made.TemplateID},
+		ListID: list.ID, Name: name, Sender: client.Sender{Email: "s@example.org"}, Content: client.MessageContent{Subject: name, TemplateID: made.ID},
 	})
 	w.check(err)
-	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.TemplateID), desk)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/templates/%d", made.ID), desk)
 	p.click("button", "Edit")
 	p.until(`document.querySelector('dialog.create[open]')`)
 	p.says("dialog h2", "U+202E")

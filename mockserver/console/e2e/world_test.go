@@ -80,7 +80,7 @@ func (w *world) subscribe(path string, names ...events.Name) client.Webhook {
 func (w *world) send(to, subject, html string) string {
 	w.Helper()
 	email, err := w.sdk.Emails.Send(w.Context(), client.EmailSubmission{
-		Email:  to,
+		To:     to,
 		Sender: client.Sender{Name: "Harbour Books", Email: "hello@harbour.example"},
 		Content: client.EmailContent{
 			Subject: subject,
@@ -98,9 +98,9 @@ func (w *world) list(name string, contacts ...client.ContactCreate) client.List 
 	w.Helper()
 	list, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: name})
 	w.check(err)
-	w.check(w.sdk.Lists.AcceptPolicy(w.Context(), list.ListID))
+	w.check(w.sdk.Lists.AcceptPolicy(w.Context(), list.ID))
 	for _, c := range contacts {
-		_, err := w.sdk.Contacts.Create(w.Context(), list.ListID, c)
+		_, err := w.sdk.Contacts.Create(w.Context(), list.ID, c)
 		w.check(err)
 	}
 	return list
@@ -162,9 +162,9 @@ func (w *world) day(crm client.Webhook) {
 	w.list("Authors", reader("ursula@example.org", "Ursula", "vip"))
 	_, err := w.sdk.Lists.Create(w.Context(), client.ListCreate{Name: "Unused"})
 	w.check(err)
-	w.campaign(readers.ListID)
-	w.resources(readers.ListID)
-	_, err = w.sdk.Contacts.Create(w.Context(), readers.ListID, pending(reader("kai@example.org", "Kai")))
+	w.campaign(readers.ID)
+	w.resources(readers.ID)
+	_, err = w.sdk.Contacts.Create(w.Context(), readers.ID, pending(reader("kai@example.org", "Kai")))
 	w.check(err)
 	w.send("billing@northwind.example", "Your invoice 2026-118", order)
 	w.send("mallory@example.org", `Hostile <img src=x onerror=alert(1)> subject`, strings.ReplaceAll(hostile, "PORT", "1"))
@@ -198,7 +198,7 @@ func (w *world) campaign(list int64) {
 		},
 	})
 	w.check(err)
-	_, err = w.sdk.Campaigns.Send(w.Context(), sale.CampaignID)
+	_, err = w.sdk.Campaigns.Send(w.Context(), sale.ID)
 	w.check(err)
 	w.settle()
 	for _, m := range w.srv.Outbox() {
@@ -218,7 +218,7 @@ func (w *world) mishaps(crm client.Webhook) {
 		_, err := w.sdk.SuppressedEmails.Add(w.Context(), email)
 		w.check(err)
 	}
-	w.check(w.sdk.Webhooks.Archive(w.Context(), crm.WebhookID))
+	w.check(w.sdk.Webhooks.Archive(w.Context(), crm.ID))
 	w.check(w.srv.Bounce(w.send("kim@example.org", "Reset your password", order), mockserver.HardBounce))
 	w.ask("POST", "/v2/email", `{"email":"ada@example.org"}`)
 	w.ask("POST", "/v2/emails",
@@ -249,7 +249,7 @@ func (w *world) ask(method, path, body string) {
 func (w *world) retrying() string {
 	w.Helper()
 	for _, d := range w.srv.Deliveries() {
-		if d.State == mockserver.DeliveryRetrying && d.WebhookID == w.hook.WebhookID {
+		if d.State == mockserver.DeliveryRetrying && d.WebhookID == w.hook.ID {
 			return d.ID
 		}
 	}
@@ -274,7 +274,7 @@ func (w *world) places() map[string]string {
 	events := w.srv.Events()
 	lists, err := w.sdk.Lists.List(w.Context(), client.ListListsParams{})
 	w.check(err)
-	list := lists.Data[0].ListID
+	list := lists.Data[0].ID
 	contacts, err := w.sdk.Contacts.List(w.Context(), list, client.ListContactsParams{})
 	w.check(err)
 	all := placesOf(message, delivery, request, events[len(events)-2].ID, list, contacts.Data[0].ID)

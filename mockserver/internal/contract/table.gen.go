@@ -572,14 +572,14 @@ func table() document {
 		{Name: "event", Required: true, Schema: &Schema{Kind: String, Enum: []string{"Email.Unsubscribed"}}},
 		{Name: "data", Required: true, Schema: schemaEmailUnsubscribed},
 	}}}}
-	schemaEmailGloballyUnsubscribed := &Schema{Kind: Object, Properties: []Property{
+	schemaEmailGlobalUnsubscribed := &Schema{Kind: Object, Properties: []Property{
 		{Name: "event_time", Required: true, Schema: &Schema{Kind: Integer, Min: math.MinInt64}},
 		{Name: "email", Required: true, Schema: schemaEmailRef},
 		{Name: "context", Required: true, Schema: schemaRecipientContext},
 	}}
 	schemaEmailGlobalUnsubscribedEvent := &Schema{AllOf: []*Schema{schemaComplianceEvent, &Schema{Kind: Object, Properties: []Property{
 		{Name: "event", Required: true, Schema: &Schema{Kind: String, Enum: []string{"Email.GlobalUnsubscribed"}}},
-		{Name: "data", Required: true, Schema: schemaEmailGloballyUnsubscribed},
+		{Name: "data", Required: true, Schema: schemaEmailGlobalUnsubscribed},
 	}}}}
 	schemaRejectReason := &Schema{Kind: String, Enum: []string{"bounced", "unsubscribed", "pending", "spam", "deleted", "suppressed"}}
 	schemaEmailRejected := &Schema{Kind: Object, Properties: []Property{
@@ -623,12 +623,12 @@ func table() document {
 	schemaSuppressedAddress := &Schema{Kind: Object, Properties: []Property{
 		{Name: "email", Required: true, Schema: &Schema{Kind: String}},
 	}}
-	schemaEmailSuppressed := &Schema{Kind: Object, Properties: []Property{
+	schemaSuppressedEmailAdded := &Schema{Kind: Object, Properties: []Property{
 		{Name: "suppressedEmail", Required: true, Schema: schemaSuppressedAddress},
 	}}
 	schemaSuppressedEmailAddedEvent := &Schema{AllOf: []*Schema{schemaComplianceEvent, &Schema{Kind: Object, Properties: []Property{
 		{Name: "event", Required: true, Schema: &Schema{Kind: String, Enum: []string{"SuppressedEmail.Added"}}},
-		{Name: "data", Required: true, Schema: schemaEmailSuppressed},
+		{Name: "data", Required: true, Schema: schemaSuppressedEmailAdded},
 	}}}}
 	return document{
 		operations: []*Operation{

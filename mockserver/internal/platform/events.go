@@ -138,7 +138,7 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 }
 
 func (t *tx) emailSuppressed(email string) {
-	t.fire(events.NameSuppressedEmailAdded, unknownUser(), &events.EmailSuppressed{
+	t.fire(events.NameSuppressedEmailAdded, unknownUser(), &events.SuppressedEmailAdded{
 		SuppressedEmail: events.SuppressedAddress{Email: email},
 	})
 }
@@ -338,7 +338,7 @@ func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
 }
 
 func (t *tx) emailGloballyUnsubscribed(m *message) {
-	t.fire(events.NameEmailGlobalUnsubscribed, unknownUser(), &events.EmailGloballyUnsubscribed{
+	t.fire(events.NameEmailGlobalUnsubscribed, unknownUser(), &events.EmailGlobalUnsubscribed{
 		EventTime: t.unix(),
 		Email:     events.EmailRef{ID: m.ID},
 		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},
