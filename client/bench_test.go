@@ -150,7 +150,7 @@ func BenchmarkImportMemory(b *testing.B) {
 				var peak peakMemory
 				_, err := c.Contacts.Import(b.Context(), 1, benchContacts(n), client.ImportOptions{
 					Concurrency: 4,
-					Progress: func(p client.ImportProgress) {
+					OnProgress: func(p client.ImportProgress) {
 						if p.Batches%(n/10_000*2) == 0 {
 							peak.sample()
 						}

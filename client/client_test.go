@@ -425,7 +425,7 @@ func TestMismatchThenFailure(t *testing.T) {
 }
 
 func TestAnyID(t *testing.T) {
-	for id, want := range map[string]AnyID{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
+	for id, want := range map[string]string{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
 		c := newTestClient(t, answer(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
 		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
 		if err != nil || len(page.Data) != 1 || page.Data[0].ID != want {

@@ -73,13 +73,12 @@ type Config struct {
 	// slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger `json:"-"`
 
-	// Observe, if not nil, is called when a call begins, with its operation,
-	// such as "getEmail". Use it for traces and metrics. The call continues
-	// with the returned context, which must be derived from ctx, and notifies
+	// Observe, if not nil, is called when a call begins. Use it for traces and
+	// metrics. The call continues with the returned context, which must be derived from ctx, and notifies
 	// the returned [Observer]. Each page of an iterator and each batch of an
 	// import is a call. Observe must be safe for concurrent use and must not
 	// block.
-	Observe func(ctx context.Context, op string) (context.Context, Observer) `json:"-"`
+	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
 	// UserAgent is the name and version of the application, for example
 	// "shop/2.1". It precedes this package's in the User-Agent header.

@@ -85,10 +85,10 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 			}
 		},
 		"Progress": func(t *testing.T, crash func()) {
-			imports(t, ImportOptions{Progress: func(ImportProgress) { crash() }})
+			imports(t, ImportOptions{OnProgress: func(ImportProgress) { crash() }})
 		},
 		"Checkpoint": func(t *testing.T, crash func()) {
-			imports(t, ImportOptions{Checkpoint: func(int64) error { crash(); return nil }})
+			imports(t, ImportOptions{OnCheckpoint: func(int64) error { crash(); return nil }})
 		},
 		"WithResponseHook under Import": func(t *testing.T, crash func()) {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, `{"imported":1}`), nil })

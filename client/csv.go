@@ -26,13 +26,13 @@ type CSVOptions struct {
 	// is ";".
 	Separator string
 
-	// BadRow, if not nil, is called for each row with an invalid value or a
+	// OnBadRow, if not nil, is called for each row with an invalid value or a
 	// wrong number of fields. If it returns nil, the row is skipped; otherwise
 	// its error ends the source. By default, the first such row ends the
 	// source. A row with a misplaced quote, or with more than 1 MiB, always ends
 	// the source. Its end is unknown, so the lines of a quoted field could be
 	// imported as contacts.
-	BadRow func(*CSVError) error
+	OnBadRow func(*CSVError) error
 }
 
 // CSVError describes an invalid row.
@@ -59,7 +59,7 @@ func (e *CSVError) Unwrap() error { return e.Err }
 // attribute of that name. An empty field omits the attribute, and a column without a
 // header is ignored. Blank lines and rows whose fields are all empty are skipped.
 // Line of each contact is the first line of its row. Every error of the source is a
-// [*CSVError], except an error of BadRow. The source reads the file while it is
+// [*CSVError], except an error of OnBadRow. The source reads the file while it is
 // consumed, so use it only once.
 //
 // Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
@@ -82,8 +82,8 @@ func ContactsFromCSV(r io.Reader, opts CSVOptions) iter.Seq2[ImportContact, erro
 			}
 			contact, bad := c.contact(row)
 			if bad != nil {
-				if err = bad; opts.BadRow != nil {
-					err = opts.BadRow(bad)
+				if err = bad; opts.OnBadRow != nil {
+					err = opts.OnBadRow(bad)
 				}
 				if err == nil {
 					continue

@@ -35,10 +35,10 @@ func TestImportCSV(t *testing.T) {
 		"too many fields":  {"email\na@x\nb@x,2\n", CSVOptions{}, "2:a@x{}[] line 3: wrong number of fields"},
 		"bare quote":       {"email\na\"b@x\n", CSVOptions{}, `line 2: bare " in non-quoted-field`},
 		"open quote":       {"email\n\"a@x\n", CSVOptions{}, `line 2: extraneous or missing " in quoted-field`},
-		"quote over lines": {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{BadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
+		"quote over lines": {"email,n\na@x,1\nb@x,\"2\nc@x,3\nd@x,4\n", CSVOptions{OnBadRow: skipRow}, `2:a@x{n=1}[] line 3: extraneous or missing " in quoted-field`},
 		"not UTF-8":        {"email,n\na@x,\xe4\n", CSVOptions{}, "line 2: n: is not UTF-8"},
-		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
-		"skipping":         {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{BadRow: skipRow}, "5:d@x{n=3}[] "},
+		"endless row":      {"email\n\"" + strings.Repeat("a\n", maxCSVRow), CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"skipping":         {"email,n\n,2\na@x,1,7\n\"c@x\",\xff\nd@x,3\n", CSVOptions{OnBadRow: skipRow}, "5:d@x{n=3}[] "},
 		"bad comma":        {"email\n", CSVOptions{Comma: '"'}, "line 1: csv: invalid field or comment delimiter"},
 	})
 }
@@ -48,12 +48,12 @@ func TestImportCSV(t *testing.T) {
 func TestImportCSVSkipsWholeRows(t *testing.T) {
 	const bare, quote = `line 2: bare " in non-quoted-field`, `line 2: extraneous or missing " in quoted-field`
 	testCSV(t, map[string]csvTest{
-		"too many fields, lines": {"email,note\nb@x,1,\"two\nevil@x,2\"\nc@x,3\n", CSVOptions{BadRow: skipRow}, "4:c@x{note=3}[] "},
-		"lines before bad field": {"email,n,m\na@x,\"1\n2\",\xff\nd@x,3,4\n", CSVOptions{BadRow: skipRow}, "4:d@x{n=3m=4}[] "},
-		"bare quote, then lines": {"email,n,note\nb\"@x,1,\"two\nevil@x,2\nend\"\nc@x,3,4\n", CSVOptions{BadRow: skipRow}, bare},
-		"space before a quote":   {"email,note\nb@x, \"two\nevil@x,2\nend\"\nc@x,3\n", CSVOptions{BadRow: skipRow}, bare},
-		"quotes within quotes":   {"email,note\nb@x,\"a \"quoted\" word\nevil@x,1\nend\"\n", CSVOptions{BadRow: skipRow}, quote},
-		"quotes over lines":      {"email,note\nb@x,\"two\nlines\" x\nevil@x,\"1\"\n", CSVOptions{BadRow: skipRow}, quote},
+		"too many fields, lines": {"email,note\nb@x,1,\"two\nevil@x,2\"\nc@x,3\n", CSVOptions{OnBadRow: skipRow}, "4:c@x{note=3}[] "},
+		"lines before bad field": {"email,n,m\na@x,\"1\n2\",\xff\nd@x,3,4\n", CSVOptions{OnBadRow: skipRow}, "4:d@x{n=3m=4}[] "},
+		"bare quote, then lines": {"email,n,note\nb\"@x,1,\"two\nevil@x,2\nend\"\nc@x,3,4\n", CSVOptions{OnBadRow: skipRow}, bare},
+		"space before a quote":   {"email,note\nb@x, \"two\nevil@x,2\nend\"\nc@x,3\n", CSVOptions{OnBadRow: skipRow}, bare},
+		"quotes within quotes":   {"email,note\nb@x,\"a \"quoted\" word\nevil@x,1\nend\"\n", CSVOptions{OnBadRow: skipRow}, quote},
+		"quotes over lines":      {"email,note\nb@x,\"two\nlines\" x\nevil@x,\"1\"\n", CSVOptions{OnBadRow: skipRow}, quote},
 	})
 }
 
@@ -62,14 +62,14 @@ func TestImportCSVLines(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"CR alone":             {"email,n\ra@x,1\rb@x,2\r", CSVOptions{}, "line 1: " + lone},
 		"CR in an LF file":     {"email,n\na@x,1\revil@x,2\nc@x,3\n", CSVOptions{}, "line 2: wrong number of fields"},
-		"CR in a field":        {"email,n\na@x,1\r2\nc@x,3\n", CSVOptions{BadRow: skipRow}, "3:c@x{n=3}[] "},
+		"CR in a field":        {"email,n\na@x,1\r2\nc@x,3\n", CSVOptions{OnBadRow: skipRow}, "3:c@x{n=3}[] "},
 		"2 MiB of empty rows":  {"email,n\n" + strings.Repeat(",\r\n", 1<<19) + "a@x,\n", CSVOptions{}, "524290:a@x{}[] "},
 		"2 MiB of blank lines": {"email,n\na@x,\n" + strings.Repeat("\r\n", 1<<20) + "b@x,\"1\n2\"\n\nc@x,\xff\n", CSVOptions{}, "2:a@x{}[] 1048579:b@x{n=1\n2}[] line 1048582: n: is not UTF-8"},
 		"tail of blank lines":  {"email\n\na@x\n" + strings.Repeat("\n", 2<<20) + "\r", CSVOptions{}, "3:a@x{}[] "},
 		"tail of empty rows":   {"email,n,m\na@x,1,2\n,,\n , ,\n\"\",,\n,\n", CSVOptions{}, "2:a@x{n=1m=2}[] "},
 		"row of 1 MiB":         {"email,n\na@x," + strings.Repeat("n", 1<<20-5) + "\n", CSVOptions{}, "2:a@x{n=" + strings.Repeat("n", 1<<20-5) + "}[] "},
-		"longer row":           {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{BadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
-		"longer first row":     {"email," + strings.Repeat("n", 1<<20), CSVOptions{BadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"longer row":           {"email,n\na@x," + strings.Repeat("n", 1<<20-4) + "\nb@x,\n", CSVOptions{OnBadRow: skipRow}, "line 2: the row is longer than 1048576 bytes; is a quote not closed?"},
+		"longer first row":     {"email," + strings.Repeat("n", 1<<20), CSVOptions{OnBadRow: skipRow}, "line 1: the row is longer than 1048576 bytes; is a quote not closed?"},
 	})
 }
 
@@ -133,7 +133,7 @@ func TestImportCSVReadFails(t *testing.T) {
 				r := io.MultiReader(strings.NewReader(file), iotestReader{broken})
 				var n int
 				var last error
-				for _, err := range ContactsFromCSV(r, CSVOptions{BadRow: skipRow}) {
+				for _, err := range ContactsFromCSV(r, CSVOptions{OnBadRow: skipRow}) {
 					if n++; n > 2 {
 						break
 					}
@@ -150,7 +150,7 @@ func TestImportCSVReadFails(t *testing.T) {
 // TestImportCSVNeverReads has a reader that gives neither bytes nor an error.
 func TestImportCSVNeverReads(t *testing.T) {
 	var n int
-	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{BadRow: skipRow}) {
+	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{OnBadRow: skipRow}) {
 		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
 			t.Fatalf("item %d: %v", n, err)
 		}
@@ -192,7 +192,7 @@ func FuzzImportCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string, skip bool) {
 		opts := CSVOptions{}
 		if skip {
-			opts.BadRow = skipRow
+			opts.OnBadRow = skipRow
 		}
 		line, failed := 0, false
 		for c, err := range ContactsFromCSV(strings.NewReader(file), opts) {

@@ -418,7 +418,7 @@ func readTemplatePage(c *jsonscan.Cursor) (v TemplatePage) {
 func readWebhook(c *jsonscan.Cursor) (v Webhook) {
 	start := c.Offset()
 	var otherEvent []events.Name
-	var otherID AnyID
+	var otherID string
 	var otherSignatureHashFunction string
 	var otherSignatureKey Secret
 	for name := range c.Envelope("data") {
@@ -493,7 +493,7 @@ func readWebhookPage(c *jsonscan.Cursor) (v WebhookPage) {
 func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 	start := c.Offset()
 	var otherAudienceListID int64
-	var otherID AnyID
+	var otherID string
 	for name := range c.Envelope("data") {
 		switch name {
 		case "list_id":
@@ -676,7 +676,7 @@ func readRateLimitPeriod(c *jsonscan.Cursor) RateLimitPeriod { return RateLimitP
 func readWebhookSummary(c *jsonscan.Cursor) (v WebhookSummary) {
 	start := c.Offset()
 	var otherEvent []events.Name
-	var otherID AnyID
+	var otherID string
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "webhook_id":

@@ -93,7 +93,7 @@ func ExampleContacts_Import() {
 
 	file := strings.NewReader("email,first_name,tags\nann@example.com,Ann,vip;new\nnobody,Bob,\n,Cy,\n")
 	contacts := client.ContactsFromCSV(file, client.CSVOptions{
-		BadRow: func(e *client.CSVError) error {
+		OnBadRow: func(e *client.CSVError) error {
 			fmt.Println("left out:", e)
 			return nil
 		},
@@ -188,16 +188,16 @@ func (c counter) Inc()          { c.Add(1) }
 // No label is made of an error's text: it may hold an address.
 func ExampleConfig_observe() {
 	calls, seconds, retries := counterVec{}, counterVec{}, counterVec{}
-	observe := func(ctx context.Context, op string) (context.Context, client.Observer) {
+	observe := func(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 		return ctx, client.Observer{
-			Retry: func(o client.Observation) { retries.WithLabelValues(op, strconv.Itoa(o.StatusCode)).Inc() },
+			Retry: func(o client.Observation) { retries.WithLabelValues(call.Op, strconv.Itoa(o.StatusCode)).Inc() },
 			End: func(o client.Observation) {
 				status := strconv.Itoa(o.StatusCode) // 0: no answer
 				if errors.Is(o.Err, client.ErrOutcomeUnknown) {
 					status = "unknown"
 				}
-				calls.WithLabelValues(op, status).Inc()
-				seconds.WithLabelValues(op).Add(o.Duration.Seconds())
+				calls.WithLabelValues(call.Op, status).Inc()
+				seconds.WithLabelValues(call.Op).Add(o.Duration.Seconds())
 			},
 		}
 	}

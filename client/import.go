@@ -32,7 +32,7 @@ type ImportOptions struct {
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To
-	// resume an import, set it to the last value that Checkpoint got. It is an
+	// resume an import, set it to the last value that OnCheckpoint got. It is an
 	// error if the source has fewer contacts.
 	//
 	// Skip counts all contacts of the source, including those that Filter
@@ -43,18 +43,18 @@ type ImportOptions struct {
 
 	// Filter, if not nil, is called for each contact that is not skipped. If it
 	// returns false, the contact is not sent. The contact still counts toward
-	// Skip, Checkpoint and the indexes in the [ImportReport].
+	// Skip, OnCheckpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
 	// Resubscribe allows an import with status active to activate contacts that
 	// have unsubscribed or are pending. By default these keep their status.
 	Resubscribe bool
 
-	// Progress, if not nil, is called after each batch that was sent, whether it
+	// OnProgress, if not nil, is called after each batch that was sent, whether it
 	// succeeded or failed.
-	Progress func(ImportProgress)
+	OnProgress func(ImportProgress)
 
-	// Checkpoint, if not nil, is called when the confirmed prefix of the source
+	// OnCheckpoint, if not nil, is called when the confirmed prefix of the source
 	// grows: the platform has responded for each of its first confirmed
 	// contacts. Store this number in a safe place and set Skip to it after a
 	// crash. An error ends the import.
@@ -62,7 +62,7 @@ type ImportOptions struct {
 	// Batches after the checkpoint may have been imported too, and are then sent
 	// again. If no batch fails, these are at most Concurrency-1 batches, because
 	// the import never runs further ahead of the first unfinished batch.
-	Checkpoint func(confirmed int64) error
+	OnCheckpoint func(confirmed int64) error
 
 	// OnRejected, if not nil, is called for each contact that the platform
 	// rejects. By default the rejections are collected in
@@ -326,14 +326,14 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	if len(b.contacts) > 0 {
 		im.batches++
 	}
-	if im.opts.Checkpoint != nil && im.report.Confirmed > before {
-		if err := im.opts.Checkpoint(im.report.Confirmed); err != nil {
-			im.opts.Checkpoint = nil
+	if im.opts.OnCheckpoint != nil && im.report.Confirmed > before {
+		if err := im.opts.OnCheckpoint(im.report.Confirmed); err != nil {
+			im.opts.OnCheckpoint = nil
 			im.stopped = fmt.Errorf("checkpoint: %w", err)
 		}
 	}
-	if im.opts.Progress != nil && len(b.contacts) > 0 {
-		im.opts.Progress(ImportProgress{im.report.ImportCounts, im.batches, im.report.Confirmed})
+	if im.opts.OnProgress != nil && len(b.contacts) > 0 {
+		im.opts.OnProgress(ImportProgress{im.report.ImportCounts, im.batches, im.report.Confirmed})
 	}
 }
 

@@ -23,7 +23,7 @@ func TestImportFilter(t *testing.T) {
 		Skip: 2, BatchSize: 3,
 		Filter:       func(c ImportContact) bool { return (c.Line-2)%3 != 0 && c.Line-2 < 20 }, // not 3, 6, …, nor from 20 on
 		OnBatchError: func(f ImportFailure) error { failures = append(failures, f); return nil },
-		Checkpoint:   func(n int64) error { checkpoints = append(checkpoints, n); return nil },
+		OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
 	}
 	report, err := c.Contacts.Import(t.Context(), 1, numbered(25, 8), opts)
 	if !errors.Is(err, ErrValidation) || !report.Complete || report.Read != 25 {
@@ -44,7 +44,7 @@ func TestImportFilter(t *testing.T) {
 	if report.Confirmed != 7 || !slices.Equal(checkpoints, []int64{6, 7}) || len(failures) != 1 || failures[0].From != 6 || failures[0].To != 11 {
 		t.Errorf("confirmed %d, checkpoints %v, failures %v", report.Confirmed, checkpoints, failures)
 	}
-	opts.Skip, opts.Checkpoint = report.Confirmed, nil
+	opts.Skip, opts.OnCheckpoint = report.Confirmed, nil
 	second, err := c.Contacts.Import(t.Context(), 1, numbered(25, 8), opts)
 	if err != nil || second.Status(7) != r || second.Rejections[0].Contact.Email != "bad7" || second.Confirmed != 25 {
 		t.Errorf("resumed: %v, %+v", err, second)
@@ -78,9 +78,9 @@ func TestImportFilterAll(t *testing.T) {
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
 	var at int64
 	report, err := c.Contacts.Import(t.Context(), 1, numbered(5000, 0), ImportOptions{
-		Filter:     func(ImportContact) bool { return false },
-		Checkpoint: func(n int64) error { at = n; return nil },
-		Progress:   func(ImportProgress) { t.Error("progress") },
+		Filter:       func(ImportContact) bool { return false },
+		OnCheckpoint: func(n int64) error { at = n; return nil },
+		OnProgress:   func(ImportProgress) { t.Error("progress") },
 	})
 	if err != nil || !report.Complete || report.Filtered != 5000 || report.Confirmed != 5000 || at != 5000 {
 		t.Errorf("%v, %+v, checkpoint %d", err, report, at)
@@ -104,7 +104,7 @@ func TestImportCheckpointIsNear(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					report, err := c.Contacts.Import(t.Context(), 1, numbered(1000, 0), ImportOptions{
-						BatchSize: 10, Concurrency: concurrency, Progress: func(ImportProgress) { done.Add(1) },
+						BatchSize: 10, Concurrency: concurrency, OnProgress: func(ImportProgress) { done.Add(1) },
 					})
 					if err != nil || report.Imported != 1000 {
 						t.Errorf("%v, %+v", err, report)

@@ -59,12 +59,12 @@ func importTwice(t *testing.T, p *platform, n, size int) {
 	}
 	c := p.client(client.Config{Retry: client.RetryConfig{MaxAttempts: 1}})
 	checkpoint := int64(0)
-	opts := client.ImportOptions{BatchSize: size, Checkpoint: func(n int64) error { checkpoint = n; return nil }}
+	opts := client.ImportOptions{BatchSize: size, OnCheckpoint: func(n int64) error { checkpoint = n; return nil }}
 	first, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), opts)
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		t.Fatalf("the first import: %v", err)
 	}
-	opts.Skip, opts.Checkpoint = checkpoint, nil
+	opts.Skip, opts.OnCheckpoint = checkpoint, nil
 	second, err := c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice(contacts), opts)
 	if err != nil {
 		t.Fatalf("the second import: %v", err)

@@ -21,7 +21,7 @@ func TestImportAccountsForTooFew(t *testing.T) {
 	} {
 		c := newTestClient(t, answer(200, "application/json", body))
 		report, err := c.Contacts.Import(t.Context(), 1, numbered(3000, 0), ImportOptions{
-			OnBatchError: ContinueOnError, Checkpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
+			OnBatchError: ContinueOnError, OnCheckpoint: func(n int64) error { t.Errorf("checkpoint %d", n); return nil },
 		})
 		if !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) || report.Confirmed != 0 || report.Unknown != 3000 {
 			t.Errorf("%s: %v, %+v; want 3000 unknown", body, err, report)

@@ -104,8 +104,8 @@ func TestImport(t *testing.T) {
 			var checkpoints []int64
 			report, err := c.Contacts.Import(t.Context(), 1, numbered(tc.n, tc.bad), ImportOptions{
 				Concurrency: tc.concurrency, BatchSize: tc.batch,
-				Progress:   func(p ImportProgress) { progress = append(progress, p) },
-				Checkpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
+				OnProgress:   func(p ImportProgress) { progress = append(progress, p) },
+				OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestImport(t *testing.T) {
 				rejected = tc.n / tc.bad
 			}
 			if srv.requests != tc.requests || len(progress) != tc.requests {
-				t.Errorf("%d requests and %d calls of Progress, want %d", srv.requests, len(progress), tc.requests)
+				t.Errorf("%d requests and %d calls of OnProgress, want %d", srv.requests, len(progress), tc.requests)
 			}
 			want := ImportCounts{Imported: int64(tc.n - rejected), Rejected: int64(rejected)}
 			if report.ImportCounts != want || len(report.Rejections) != rejected || !report.Complete || report.Read != int64(tc.n) || report.Confirmed != int64(tc.n) {
@@ -319,7 +319,7 @@ func TestImportStops(t *testing.T) {
 	for name, opts := range map[string]ImportOptions{
 		"by default":    {},
 		"by callback":   {OnBatchError: func(ImportFailure) error { return stop }},
-		"by checkpoint": {Checkpoint: func(int64) error { return stop }},
+		"by checkpoint": {OnCheckpoint: func(int64) error { return stop }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 403}[n] }}
@@ -337,7 +337,7 @@ func TestImportStops(t *testing.T) {
 			if err == nil || report.Complete || srv.requests > 2 || read > 40 {
 				t.Errorf("error %v after %d requests and %d contacts, want it to stop", err, srv.requests, read)
 			}
-			if opts.OnBatchError != nil && !errors.Is(err, stop) || opts.Checkpoint != nil && !errors.Is(err, stop) {
+			if opts.OnBatchError != nil && !errors.Is(err, stop) || opts.OnCheckpoint != nil && !errors.Is(err, stop) {
 				t.Errorf("error %v, want the callback's", err)
 			}
 			if report.Confirmed != 10 {
@@ -437,8 +437,8 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	opts := ImportOptions{BatchSize: batch, Concurrency: concurrency}
 	checkpoint := int64(0)
 	finished := 0
-	opts.Checkpoint = func(n int64) error { checkpoint = n; return nil }
-	opts.Progress = func(ImportProgress) {
+	opts.OnCheckpoint = func(n int64) error { checkpoint = n; return nil }
+	opts.OnProgress = func(ImportProgress) {
 		if finished++; finished == at && when == "canceled after" {
 			cancel()
 		}
@@ -451,7 +451,7 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 		t.Fatalf("batch %d: checkpoint %d, confirmed %d", at, checkpoint, first.Confirmed)
 	}
 	resumed.Store(true)
-	opts.Progress, opts.Checkpoint = nil, nil
+	opts.OnProgress, opts.OnCheckpoint = nil, nil
 	opts.Skip = checkpoint
 	second, err := c.Contacts.Import(t.Context(), 1, numbered(n, 7), opts)
 	if err != nil || second.Confirmed != int64(n) {
@@ -521,7 +521,7 @@ func TestImportErrorText(t *testing.T) {
 		"two of three":  {failing(2, 3), ImportOptions{OnBatchError: ContinueOnError}, "import: 2 of 3 batches failed, first " + one, 3},
 		"two of two":    {failing(1, 2), ImportOptions{OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line < 6 }}, "import: 2 of 2 batches failed, first " + strings.Replace(one, "2 to 3", "0 to 1", 1), 2},
 		"stopped":       {failing(2), ImportOptions{OnBatchError: func(ImportFailure) error { return stop }}, "import: " + one + "; stop here", 2},
-		"no checkpoint": {failing(), ImportOptions{Checkpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
+		"no checkpoint": {failing(), ImportOptions{OnCheckpoint: func(int64) error { return full }}, "import: checkpoint: disk full", 1},
 		"too many":      {failing(), ImportOptions{Skip: 7}, "import: source, after 6 contacts: ends before the 7 contacts to skip; is it the same source?", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -586,7 +586,7 @@ func TestImportProgressCountsBatches(t *testing.T) {
 	var got []string
 	opts := ImportOptions{
 		BatchSize: 2, Filter: func(c ImportContact) bool { return c.Line < 6 },
-		Progress: func(p ImportProgress) { got = append(got, fmt.Sprintf("%d:%d", p.Batches, p.Confirmed)) },
+		OnProgress: func(p ImportProgress) { got = append(got, fmt.Sprintf("%d:%d", p.Batches, p.Confirmed)) },
 	}
 	report, err := c.Contacts.Import(t.Context(), 1, numbered(9, 0), opts)
 	if err != nil || report.Filtered != 5 || report.Confirmed != 9 || fmt.Sprint(got) != "[1:2 2:4]" {

@@ -6,6 +6,11 @@ import (
 	"time"
 )
 
+// Call describes a call to [Config.Observe].
+type Call struct {
+	Op string // operation, such as "getEmail"
+}
+
 // Observer receives the events of one call; see [Config.Observe]. Either function
 // may be nil. The call waits for them, so they must not block.
 type Observer struct {
@@ -34,13 +39,13 @@ type Observation struct {
 var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 
 // observed notifies the observer of each call.
-func observed(observe func(context.Context, string) (context.Context, Observer), next exchange) exchange {
+func observed(observe func(context.Context, Call) (context.Context, Observer), next exchange) exchange {
 	if observe == nil {
 		return next
 	}
 	return func(ctx context.Context, c *call) error {
 		started := time.Now()
-		ctx, o := observe(ctx, c.op)
+		ctx, o := observe(ctx, Call{Op: c.op})
 		notify := func(f func(Observation), err error, pause time.Duration) {
 			if f != nil {
 				f(Observation{

@@ -28,10 +28,10 @@ func (o *observations) retries() int {
 
 type observedKey struct{}
 
-func (o *observations) observe(ctx context.Context, op string) (context.Context, Observer) {
+func (o *observations) observe(ctx context.Context, call Call) (context.Context, Observer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.begun = append(o.begun, op)
+	o.begun = append(o.begun, call.Op)
 	note := func(to *[]Observation) func(Observation) {
 		return func(ob Observation) {
 			o.mu.Lock()
@@ -39,7 +39,7 @@ func (o *observations) observe(ctx context.Context, op string) (context.Context,
 			*to = append(*to, ob)
 		}
 	}
-	return context.WithValue(ctx, observedKey{}, op), Observer{Retry: note(&o.retry), End: note(&o.end)}
+	return context.WithValue(ctx, observedKey{}, call.Op), Observer{Retry: note(&o.retry), End: note(&o.end)}
 }
 
 // TestObserve has one call be refused, then fail, then succeed.
@@ -163,8 +163,8 @@ func TestObserveCalls(t *testing.T) {
 		}
 		answer(200, "application/json", `{"data":[],"pagination":{"page":1}}`)(w, r)
 	}, func(cfg *Config) {
-		cfg.Observe = func(ctx context.Context, op string) (context.Context, Observer) {
-			ctx, _ = o.observe(ctx, op)
+		cfg.Observe = func(ctx context.Context, call Call) (context.Context, Observer) {
+			ctx, _ = o.observe(ctx, call)
 			return ctx, Observer{}
 		}
 	})

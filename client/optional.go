@@ -59,9 +59,3 @@ func (n *Nullable[T]) UnmarshalJSON(b []byte) error {
 	n.state = given
 	return json.Unmarshal(b, &n.value)
 }
-
-// Ptr returns a pointer to v, for the fields of a partial update. A nil pointer
-// does not change the field.
-//
-//go:fix inline
-func Ptr[T any](v T) *T { return new(v) }

@@ -103,8 +103,8 @@ func TestWithHeaderByObserver(t *testing.T) {
 		got = r.Header.Get("Traceparent")
 		answer(200, "application/json", `{"template_id":1}`)(w, r)
 	}, func(cfg *Config) {
-		cfg.Observe = func(ctx context.Context, op string) (context.Context, Observer) {
-			return WithHeader(ctx, "Traceparent", op), Observer{}
+		cfg.Observe = func(ctx context.Context, call Call) (context.Context, Observer) {
+			return WithHeader(ctx, "Traceparent", call.Op), Observer{}
 		}
 	})
 	if _, err := c.Templates.Get(t.Context(), 1); err != nil || got != "getTemplate" {

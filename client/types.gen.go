@@ -590,7 +590,7 @@ type TemplateUpdate struct {
 // TransactionalReceipt is the answer to an email that was accepted.
 type TransactionalReceipt struct {
 	// The email's id as events carry it.
-	ID AnyID `json:"id"`
+	ID string `json:"id"`
 }
 
 // TransactionalSubmission is an email to send by the deprecated endpoint.
@@ -614,7 +614,7 @@ type TransactionalSubmission struct {
 // Webhook is a subscription to events, with its secret.
 type Webhook struct {
 	// The webhook's id.
-	ID AnyID `json:"webhook_id"`
+	ID string `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []events.Name `json:"events"`
@@ -665,7 +665,7 @@ type WebhookPage struct {
 // WebhookSummary is a subscription to events, without its secret.
 type WebhookSummary struct {
 	// The webhook's id.
-	ID AnyID `json:"webhook_id"`
+	ID string `json:"webhook_id"`
 
 	// The names of the events subscribed to.
 	Events []events.Name `json:"events"`
@@ -689,7 +689,7 @@ type Workflow struct {
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The workflow's id.
-	ID AnyID `json:"workflow_id"`
+	ID string `json:"workflow_id"`
 
 	// The workflow's name.
 	Name string `json:"name"`

@@ -18,10 +18,8 @@ const (
 	WebhookStatusArchived WebhookStatus = "archived"
 )
 
-// AnyID is an id that the platform may write as a string or as a number.
-type AnyID = string
-
-func readAnyID(c *jsonscan.Cursor) AnyID {
+// readAnyID reads an id that the platform may write as a string or as a number.
+func readAnyID(c *jsonscan.Cursor) string {
 	if b := c.Peek(); b == '-' || '0' <= b && b <= '9' {
 		return strings.Clone(c.Number())
 	}

@@ -19,10 +19,10 @@ const opLookup = "getEmail"
 
 // ObserveCall goes into [client.Config.Observe]: a span for each call, with an event
 // for each retry, and the metrics of calls.
-func (t *Telemetry) ObserveCall(ctx context.Context, op string) (context.Context, client.Observer) {
-	operation := attribute.String("emailplatform.operation", op)
+func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
+	operation := attribute.String("emailplatform.operation", call.Op)
 	// Internal, the default kind: the client spans come from otelhttp.
-	ctx, span := t.tracer.Start(ctx, "emailplatform "+op, trace.WithAttributes(operation))
+	ctx, span := t.tracer.Start(ctx, "emailplatform "+call.Op, trace.WithAttributes(operation))
 	return ctx, client.Observer{
 		Retry: func(o client.Observation) {
 			span.AddEvent("emailplatform.retry", trace.WithAttributes(append(result(o),
@@ -34,7 +34,7 @@ func (t *Telemetry) ObserveCall(ctx context.Context, op string) (context.Context
 			t.count(ctx, o, operation)
 			span.SetAttributes(result(o)...)
 			span.SetAttributes(attribute.Int("emailplatform.attempts", o.Attempts))
-			if op == opLookup {
+			if call.Op == opLookup {
 				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
 			}
 			if o.Err != nil {

@@ -348,6 +348,6 @@ func TestGlobalProviders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, o := tel.ObserveCall(t.Context(), "listLists")
+	_, o := tel.ObserveCall(t.Context(), client.Call{Op: "listLists"})
 	o.End(client.Observation{})
 }

@@ -82,14 +82,14 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, listID int
 		fmt.Fprintf(out, "\r%s: %v\n", name, e)
 		return nil
 	}
-	report, err := c.Contacts.Import(ctx, listID, client.ContactsFromCSV(f, client.CSVOptions{BadRow: bad}), client.ImportOptions{
+	report, err := c.Contacts.Import(ctx, listID, client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: bad}), client.ImportOptions{
 		Concurrency: 4,
 		Skip:        saved.Confirmed,
-		Checkpoint: func(confirmed int64) error {
+		OnCheckpoint: func(confirmed int64) error {
 			saved.Confirmed = confirmed
 			return saved.store(path)
 		},
-		Progress: func(p client.ImportProgress) { fmt.Fprint(out, bar(p.Confirmed, total)) },
+		OnProgress: func(p client.ImportProgress) { fmt.Fprint(out, bar(p.Confirmed, total)) },
 		OnRejected: func(r client.ImportRejection) {
 			fmt.Fprintf(out, "\r%s: line %d: %s: %s\n", name, r.Contact.Line, r.Contact.Email, r.Detail.Msg)
 		},
@@ -111,7 +111,7 @@ func survey(name string) (contacts int64, sum string, err error) {
 	defer f.Close() //nolint:errcheck // it was only read
 	digest := sha256.New()
 	leaveOut := func(*client.CSVError) error { return nil }
-	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), client.CSVOptions{BadRow: leaveOut}) {
+	for _, err := range client.ContactsFromCSV(io.TeeReader(f, digest), client.CSVOptions{OnBadRow: leaveOut}) {
 		if err != nil {
 			return 0, "", fmt.Errorf("%s: %w", name, err)
 		}

@@ -66,7 +66,7 @@ func (s *service) importContacts(ctx context.Context) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	rows := client.ContactsFromCSV(file, client.CSVOptions{BadRow: func(e *client.CSVError) error {
+	rows := client.ContactsFromCSV(file, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
 		slog.Warn("row skipped", "error", e)
 		return nil
 	}})

@@ -77,10 +77,10 @@ func (s *service) subscribe(ctx context.Context, url string) (http.Handler, erro
 }
 
 // countCall counts calls by operation and status, and retries.
-func (s *service) countCall(ctx context.Context, op string) (context.Context, client.Observer) {
+func (s *service) countCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	return ctx, client.Observer{
-		Retry: func(client.Observation) { s.counts.Add("retry "+op, 1) },
-		End:   func(o client.Observation) { s.counts.Add(fmt.Sprintf("call %s %d", op, o.StatusCode), 1) },
+		Retry: func(client.Observation) { s.counts.Add("retry "+call.Op, 1) },
+		End:   func(o client.Observation) { s.counts.Add(fmt.Sprintf("call %s %d", call.Op, o.StatusCode), 1) },
 	}
 }
 

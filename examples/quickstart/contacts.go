@@ -30,7 +30,7 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	rows := client.ContactsFromCSV(f, client.CSVOptions{BadRow: func(e *client.CSVError) error {
+	rows := client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: func(e *client.CSVError) error {
 		if e.Column == "" {
 			return e
 		}
@@ -39,7 +39,7 @@ func (t *tour) importContacts(ctx context.Context, file string) error {
 		return nil
 	}})
 	report, err := t.Contacts.Import(ctx, t.list.ID, rows, client.ImportOptions{
-		Progress: func(p client.ImportProgress) {
+		OnProgress: func(p client.ImportProgress) {
 			t.say("Importing", "%d contacts done", p.Imported+p.Updated+p.Accepted+p.Rejected)
 		},
 		OnRejected: func(r client.ImportRejection) {

@@ -72,7 +72,7 @@ func BenchmarkImportMemory(b *testing.B) {
 	}
 	c := must(client.New(client.Config{BaseURL: serve(b, http.HandlerFunc(serveImport)), Token: "t", HTTPClient: newPool()}))
 	peak := func(n int) (mib float64) {
-		must(c.Contacts.Import(b.Context(), 1, source(n), client.ImportOptions{Concurrency: 4, Progress: func(p client.ImportProgress) {
+		must(c.Contacts.Import(b.Context(), 1, source(n), client.ImportOptions{Concurrency: 4, OnProgress: func(p client.ImportProgress) {
 			if p.Batches%(n/perBatch/10) == 0 {
 				mib = max(mib, heapInUse())
 			}

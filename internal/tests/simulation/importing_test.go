@@ -116,7 +116,7 @@ func (j *importJob) once(l *life) {
 	first := from == 0 && j.runs == 0
 	report, err := j.c.client().Contacts.Import(l.ctx, j.listID, j.source(l, j.runs), client.ImportOptions{
 		BatchSize: j.Batch, Concurrency: j.Concurrency, Skip: from,
-		Checkpoint: func(confirmed int64) error { return j.keep(l, confirmed) },
+		OnCheckpoint: func(confirmed int64) error { return j.keep(l, confirmed) },
 	})
 	if !l.lives() {
 		return // nobody is there to hear of it
