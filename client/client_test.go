@@ -366,8 +366,8 @@ func TestMismatches(t *testing.T) {
 	}{
 		"optional integer":     {`{"list_id":7,"created_on":"2024-05-01","name":"n"}`, List{ID: 7, Name: "n"}, ""},
 		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ID: 7, Name: "n"}, ""},
-		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ID: 7, CreatedOn: 8, Name: "n"}, ""},
-		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ID: 7, CreatedOn: 8}, "name"},
+		"integer as a string":  {`{"list_id":"7","created_on":"8","name":"n"}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC(), Name: "n"}, ""},
+		"required string":      {`{"name":5,"list_id":7,"created_on":8}`, List{ID: 7, CreatedOn: time.Unix(8, 0).UTC()}, "name"},
 		"required integer":     {`{"list_id":"x7","name":"n"}`, List{Name: "n"}, "list_id"},
 		"fraction":             {`{"list_id":7.5,"name":"n"}`, List{Name: "n"}, "list_id"},
 		"both":                 {`{"list_id":"","created_on":[],"name":"n"}`, List{Name: "n"}, "list_id"},

@@ -4,6 +4,7 @@ package client
 
 import (
 	"cmp"
+	"time"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -24,15 +25,15 @@ func readCampaign(c *jsonscan.Cursor) (v Campaign) {
 		case "content":
 			v.Content = jsonscan.Optional(c, readMessageContent)
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "scheduled_for":
-			v.ScheduledFor = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.ScheduledFor = jsonscan.Optional(c, readTime)
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
 			v.Status = jsonscan.Text[CampaignStatus](c)
 		case "updated_on":
-			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.UpdatedOn = jsonscan.Optional(c, readTime)
 		case "id":
 			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "audience":
@@ -95,7 +96,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "status":
 			v.Status = jsonscan.Text[ContactStatus](c)
 		case "subscribed_on":
-			v.SubscribedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.SubscribedOn = jsonscan.Optional(c, readTime)
 		case "tags":
 			v.Tags = jsonscan.Optional(c, func(c *jsonscan.Cursor) []string { return jsonscan.Slice(c, (*jsonscan.Cursor).String) })
 		default:
@@ -174,7 +175,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 	var otherHardBounced *EmailBounce
 	var otherOpen int64
 	var otherSoftBounced *EmailBounce
-	var otherSubmittedTime int64
+	var otherSubmittedTime time.Time
 	for name := range c.Envelope("data") {
 		switch name {
 		case "id":
@@ -192,7 +193,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "contact_id":
 			v.ContactID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		case "delivered_on":
-			v.DeliveredOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.DeliveredOn = jsonscan.Optional(c, readTime)
 		case "error":
 			v.Error = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "global_unsubscribed":
@@ -210,7 +211,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "subject":
 			v.Subject = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "submitted_on":
-			v.SubmittedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.SubmittedOn = jsonscan.Optional(c, readTime)
 		case "type":
 			v.Type = jsonscan.Optional(c, readEmailType)
 		case "unsubscribed":
@@ -226,7 +227,7 @@ func readEmail(c *jsonscan.Cursor) (v Email) {
 		case "soft_bounced":
 			otherSoftBounced = jsonscan.Optional(c, readSoftBounce)
 		case "submitted_time":
-			otherSubmittedTime = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			otherSubmittedTime = jsonscan.Optional(c, readTime)
 		case "content":
 			for name := range c.Members() {
 				switch name {
@@ -273,7 +274,7 @@ func readList(c *jsonscan.Cursor) (v List) {
 		case "name":
 			v.Name = c.String()
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "policy_accepted":
 			v.PolicyAccepted = jsonscan.Optional(c, (*jsonscan.Cursor).Bool)
 		case "id":
@@ -314,7 +315,7 @@ func readSuppressedEmail(c *jsonscan.Cursor) (v SuppressedEmail) {
 	for name := range c.Envelope("data") {
 		switch name {
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "email":
 			v.Email = c.String()
 		default:
@@ -379,9 +380,9 @@ func readTemplate(c *jsonscan.Cursor) (v Template) {
 		case "content":
 			v.Content = readTemplateContent(c)
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "updated_on":
-			v.UpdatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.UpdatedOn = jsonscan.Optional(c, readTime)
 		case "id":
 			otherID = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
 		default:
@@ -505,7 +506,7 @@ func readWorkflow(c *jsonscan.Cursor) (v Workflow) {
 		case "content":
 			v.Content = jsonscan.Optional(c, readMessageContent)
 		case "created_on":
-			v.CreatedOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.CreatedOn = jsonscan.Optional(c, readTime)
 		case "sender":
 			v.Sender = jsonscan.Optional(c, readSender)
 		case "status":
@@ -625,7 +626,7 @@ func readEmailBounce(c *jsonscan.Cursor) (v EmailBounce) {
 		case "dsn_message":
 			v.DSNMessage = jsonscan.Optional(c, (*jsonscan.Cursor).String)
 		case "occurred_on":
-			v.OccurredOn = jsonscan.Optional(c, (*jsonscan.Cursor).Int)
+			v.OccurredOn = jsonscan.Optional(c, readTime)
 		case "type":
 			v.Type = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
 		default:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/emailplatform/events"
 )
@@ -33,7 +34,7 @@ func realAnswers() []realAnswer {
 }
 
 func realTemplates() []realAnswer {
-	template := Template{ID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: 1700000000}
+	template := Template{ID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: time.Unix(1700000000, 0).UTC()}
 	data := `{"id":7,"name":"T","content":{"html":"<p>","text":"t"},"created_on":1700000000,"tags":[],"owner":null}`
 	return []realAnswer{
 		{"createTemplate", 201, `{"id":7,"object":"template","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -55,7 +56,7 @@ func realTemplates() []realAnswer {
 }
 
 func realLists() []realAnswer {
-	list := List{ID: 3, Name: "L", CreatedOn: 1700000000, PolicyAccepted: true}
+	list := List{ID: 3, Name: "L", CreatedOn: time.Unix(1700000000, 0).UTC(), PolicyAccepted: true}
 	data := `{"id":3,"name":"L","status":"active","language":"en","created_on":1700000000,"policy_accepted":true}`
 	return []realAnswer{
 		{"createList", 201, `{"id":3,"object":"list","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
@@ -74,7 +75,7 @@ func realLists() []realAnswer {
 		}, SuppressedEmail{Email: "a@b.example"}},
 		{"listSuppressedEmails", 200, `{` + pagination + `,"data":[{"email":"a@b.example","source_type":"api","created_on":1700000000}]}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.SuppressedEmails.List(ctx, ListSuppressedEmailsParams{})
-		}, SuppressedEmailPage{Data: []SuppressedEmail{{Email: "a@b.example", CreatedOn: 1700000000}}, Pagination: page()}},
+		}, SuppressedEmailPage{Data: []SuppressedEmail{{Email: "a@b.example", CreatedOn: time.Unix(1700000000, 0).UTC()}}, Pagination: page()}},
 		{"removeSuppressedEmail", 200, `{"email":"a@b.example","object":"suppressed_email","deleted":true}`, func(ctx context.Context, c *Client) (any, error) {
 			return nil, c.SuppressedEmails.Remove(ctx, "a@b.example")
 		}, nil},
@@ -83,7 +84,7 @@ func realLists() []realAnswer {
 
 func realContacts() []realAnswer {
 	contact := Contact{
-		ID: 9, Email: "a@b.example", Status: ContactStatusActive, SubscribedOn: 1700000000, LastBounceType: "none",
+		ID: 9, Email: "a@b.example", Status: ContactStatusActive, SubscribedOn: time.Unix(1700000000, 0).UTC(), LastBounceType: "none",
 		CustomAttributes: []CustomAttribute{{Name: "city", Value: "Bonn"}}, Tags: []string{"vip"}, Interests: []string{},
 	}
 	data := `{"id":9,"email":"a@b.example","status":"active","subscribed_on":1700000000,"last_bounce_type":"none","bounces_count":0,` +
@@ -120,7 +121,7 @@ func realContacts() []realAnswer {
 func realEmails() []realAnswer {
 	lookup := `"contact_id":9,"list_id":3,"submitted_time":1700000000,"status":"%s","open":true,"click":2,"hard_bounced":%t,"soft_bounced":%t,"unsubscribed":false,` +
 		`"content":{"subject":"Hello","template_id":7,"type":"transactional","encoding":"utf-8"}`
-	email := Email{ID: "e-1", ContactID: 9, ListID: 3, SubmittedOn: 1700000000, Status: "open", Opens: 1, Clicks: 2, Subject: "Hello", TemplateID: 7, Type: "transactional"}
+	email := Email{ID: "e-1", ContactID: 9, ListID: 3, SubmittedOn: time.Unix(1700000000, 0).UTC(), Status: "open", Opens: 1, Clicks: 2, Subject: "Hello", TemplateID: 7, Type: "transactional"}
 	hard, soft := email, email
 	hard.Status, hard.Bounce = "bounce", &EmailBounce{Type: "hard"}
 	soft.Status, soft.Bounce = "bounce", &EmailBounce{Type: "soft"}

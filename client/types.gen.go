@@ -3,6 +3,8 @@
 package client
 
 import (
+	"time"
+
 	"example.com/emailplatform/events"
 )
 
@@ -46,11 +48,11 @@ type Campaign struct {
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// When it was created, in Unix seconds.
-	CreatedOn int64 `json:"created_on,omitzero"`
+	// When it was created.
+	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// When it is to be sent, in Unix seconds; left out until it is scheduled.
-	ScheduledFor int64 `json:"scheduled_for,omitzero"`
+	// When it is to be sent; left out until it is scheduled.
+	ScheduledFor time.Time `json:"scheduled_for,omitzero"`
 
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
@@ -58,8 +60,8 @@ type Campaign struct {
 	// An open set; incomplete, scheduled, delivering and delivered are known, in this order.
 	Status CampaignStatus `json:"status"`
 
-	// When it was last changed, in Unix seconds.
-	UpdatedOn int64 `json:"updated_on,omitzero"`
+	// When it was last changed.
+	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
 // CampaignCreate is a new campaign. Omitted fields can be set by an update.
@@ -130,8 +132,8 @@ type Contact struct {
 	// An open set; active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed are known.
 	Status ContactStatus `json:"status"`
 
-	// When it joined the list, in Unix seconds.
-	SubscribedOn int64 `json:"subscribed_on,omitzero"`
+	// When it joined the list.
+	SubscribedOn time.Time `json:"subscribed_on,omitzero"`
 
 	// The contact's tags.
 	Tags []string `json:"tags,omitzero"`
@@ -235,8 +237,8 @@ type Email struct {
 	// The contact, if it went to one.
 	ContactID int64 `json:"contact_id,omitzero"`
 
-	// When it was delivered, in Unix seconds; left out until then.
-	DeliveredOn int64 `json:"delivered_on,omitzero"`
+	// When it was delivered; left out until then.
+	DeliveredOn time.Time `json:"delivered_on,omitzero"`
 
 	// The internal error that kept it from being queued.
 	Error string `json:"error,omitzero"`
@@ -262,8 +264,8 @@ type Email struct {
 	// The subject as it was sent.
 	Subject string `json:"subject,omitzero"`
 
-	// When it was submitted, in Unix seconds.
-	SubmittedOn int64 `json:"submitted_on,omitzero"`
+	// When it was submitted.
+	SubmittedOn time.Time `json:"submitted_on,omitzero"`
 
 	// The kind of email: marketing or transactional.
 	Type EmailType `json:"type,omitzero"`
@@ -280,8 +282,8 @@ type EmailBounce struct {
 	// The receiving server's diagnostic.
 	DSNMessage string `json:"dsn_message,omitzero"`
 
-	// When it bounced, in Unix seconds.
-	OccurredOn int64 `json:"occurred_on,omitzero"`
+	// When it bounced.
+	OccurredOn time.Time `json:"occurred_on,omitzero"`
 
 	// Hard (permanent) or soft (temporary): `hard` or `soft`.
 	Type events.BounceType `json:"type,omitzero"`
@@ -397,8 +399,8 @@ type List struct {
 	// The list's name.
 	Name string `json:"name"`
 
-	// When it was created, in Unix seconds.
-	CreatedOn int64 `json:"created_on,omitzero"`
+	// When it was created.
+	CreatedOn time.Time `json:"created_on,omitzero"`
 
 	// Whether its anti-spam policy is accepted, without which it cannot be sent to.
 	PolicyAccepted bool `json:"policy_accepted,omitzero"`
@@ -487,8 +489,8 @@ type SubmittedEmail struct {
 
 // SuppressedEmail is an entry of the suppression list.
 type SuppressedEmail struct {
-	// When it was added, in Unix seconds.
-	CreatedOn int64 `json:"created_on,omitzero"`
+	// When it was added.
+	CreatedOn time.Time `json:"created_on,omitzero"`
 
 	// The address, or a pattern: `*@domain` or `local@*`.
 	Email string `json:"email"`
@@ -535,11 +537,11 @@ type Template struct {
 	// The parts of a template. Merge tags are written `{{name}}`.
 	Content TemplateContent `json:"content"`
 
-	// When it was created, in Unix seconds.
-	CreatedOn int64 `json:"created_on,omitzero"`
+	// When it was created.
+	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// When it was last changed, in Unix seconds.
-	UpdatedOn int64 `json:"updated_on,omitzero"`
+	// When it was last changed.
+	UpdatedOn time.Time `json:"updated_on,omitzero"`
 }
 
 // TemplateContent is the parts of a template. Merge tags are written `{{name}}`.
@@ -697,8 +699,8 @@ type Workflow struct {
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// When it was created, in Unix seconds.
-	CreatedOn int64 `json:"created_on,omitzero"`
+	// When it was created.
+	CreatedOn time.Time `json:"created_on,omitzero"`
 
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`

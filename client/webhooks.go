@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
-
-	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // WebhookStatus is the status of a webhook. The set is open.
@@ -17,14 +14,6 @@ const (
 	WebhookStatusActive   WebhookStatus = "active"
 	WebhookStatusArchived WebhookStatus = "archived"
 )
-
-// readAnyID reads an id that the platform may write as a string or as a number.
-func readAnyID(c *jsonscan.Cursor) string {
-	if b := c.Peek(); b == '-' || '0' <= b && b <= '9' {
-		return strings.Clone(c.Number())
-	}
-	return c.String()
-}
 
 // Format implements [fmt.Formatter]. Without it, verbs such as %s would print
 // the secret of a webhook that is referenced by a pointer.

@@ -115,8 +115,8 @@ func newContact(c client.Contact) contact {
 		LastBounceType: string(c.LastBounceType),
 		BouncesCount:   c.BouncesCount,
 	}
-	if c.SubscribedOn != 0 {
-		out.SubscribedOn = time.Unix(c.SubscribedOn, 0).UTC().Format(time.RFC3339)
+	if !c.SubscribedOn.IsZero() {
+		out.SubscribedOn = c.SubscribedOn.Format(time.RFC3339)
 	}
 	if len(c.CustomAttributes) > 0 {
 		out.CustomAttributes = make(map[string]string, len(c.CustomAttributes))

@@ -88,8 +88,8 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 
 func row(contact client.Contact, attributes []string) []string {
 	subscribed := ""
-	if contact.SubscribedOn != 0 { // the platform returned it
-		subscribed = time.Unix(contact.SubscribedOn, 0).UTC().Format(time.RFC3339)
+	if !contact.SubscribedOn.IsZero() {
+		subscribed = contact.SubscribedOn.Format(time.RFC3339)
 	}
 	fields := []string{contact.Email, string(contact.Status), subscribed, strings.Join(contact.Tags, ";")}
 	values := map[string]string{}

@@ -90,7 +90,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_ = w.Write([]string{c.Email, fmt.Sprint(c.SubscribedOn), strings.Join(c.Tags, ";")}) // see w.Error
+		_ = w.Write([]string{c.Email, c.SubscribedOn.Format(time.RFC3339), strings.Join(c.Tags, ";")}) // see w.Error
 	}
 	w.Flush()
 	return w.Error()

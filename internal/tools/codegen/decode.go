@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -67,18 +68,21 @@ func decode(dir string, answers *answers) ([]byte, error) {
 // imports returns the import declaration of what was written.
 func (g *decoder) imports() string {
 	uses := func(s string) bool { return bytes.Contains(g.out.Bytes(), []byte(s)) }
-	scan := `"example.com/emailplatform/internal/json/jsonscan"`
-	if !uses("cmp.Or(") && !uses("events.") {
-		return "import " + scan
-	}
-	imports := "import (\n"
-	if uses("cmp.Or(") {
-		imports += "\"cmp\"\n\n"
-	}
+	const module = "example.com/emailplatform/"
+	paths := []string{strconv.Quote(module + "internal/json/jsonscan")}
 	if uses("events.") {
-		imports += "\"example.com/emailplatform/events\"\n"
+		paths = slices.Insert(paths, 0, strconv.Quote(module+"events"))
 	}
-	return imports + scan + "\n)"
+	var standard []string
+	for _, name := range []string{"cmp", "time"} {
+		if uses(name + ".") {
+			standard = append(standard, strconv.Quote(name))
+		}
+	}
+	if len(standard)+len(paths) == 1 {
+		return "import " + paths[0]
+	}
+	return "import (\n" + strings.Join(standard, "\n") + "\n\n" + strings.Join(paths, "\n") + "\n)"
 }
 
 // checkAnswers fails if the answers name a type that nothing reads, or do not say

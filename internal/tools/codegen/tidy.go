@@ -18,6 +18,7 @@ var (
 	anyDoc   = regexp.MustCompile(`(?m)^// ([A-Z]\w*) ([A-Z]\w* .*\ntype )`)
 	fieldDoc = regexp.MustCompile("(?m)^(\t+)// ([A-Z]\\w*) ([A-Z`].*(?:\n\t+//.*)*\n\t+(\\w+) )")
 	pointer  = regexp.MustCompile("(?m)^(\t+\\w+ +\\*\\w+ +`json:\"\\w+)\"`$")
+	unixDoc  = regexp.MustCompile(`(?m)^(\t+// .*), in Unix seconds(.*\n\t+\w+ +time\.Time )`)
 	formTag  = regexp.MustCompile(" `form:[^`]*`")
 )
 
@@ -27,6 +28,7 @@ var (
 //     becomes "Contact is a member of a list."
 //   - The comment of a field loses the field's name in front.
 //   - A pointer that is nil is left out of JSON.
+//   - The comment of a time loses the unit that it has in JSON.
 //   - Parameters lose the struct tags that nothing reads.
 //   - Aliases of basic types, which are made for shared parameters, are replaced
 //     by what they stand for.
@@ -58,6 +60,7 @@ func comments(src []byte) []byte {
 	src = sentences(src, saysDoc, " says ")
 	src = anyDoc.ReplaceAll(src, []byte("// $1: $2"))
 	src = pointer.ReplaceAll(src, []byte("$1,omitzero\"`"))
+	src = unixDoc.ReplaceAll(src, []byte("$1$2"))
 	src = formTag.ReplaceAll(src, nil)
 	return fieldDoc.ReplaceAllFunc(src, func(m []byte) []byte {
 		s := fieldDoc.FindSubmatch(m)
