@@ -15,24 +15,24 @@ import (
 
 // Sentinel errors for [errors.Is]. An [*Error] can match several of them.
 var (
-	ErrUnauthorized      = errors.New("the access token is not accepted")                // 401
-	ErrForbidden         = errors.New("the access token lacks the right")                // 403
-	ErrNotFound          = errors.New("not found")                                       // 404
-	ErrConflict          = errors.New("the state of the resource does not allow this")   // 409
-	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")     // of type policy_not_accepted
-	ErrContactExists     = errors.New("the contact is on the list already")              // of type contact_exists
-	ErrValidation        = errors.New("invalid request")                                 // 400, 422, or refused unsent
-	ErrTooLarge          = errors.New("the request is too large")                        // 413
-	ErrRateLimited       = errors.New("too many requests")                               // 429
-	ErrServer            = errors.New("the platform failed")                             // 5xx
-	ErrInvalidResponse   = errors.New("the answer cannot be used")                       // see Errors
-	ErrOutcomeUnknown    = errors.New("the platform may or may not have carried it out") // see Retries
-	errResponseTooLarge  = errors.New("larger than the limit")                           // always an ErrInvalidResponse
-	errRedirect          = errors.New("a redirect, which is not followed")               // always an ErrInvalidResponse
-	errNoStatus          = errors.New("a status that ends no request")                   // always an ErrInvalidResponse
-	errHTML              = errors.New("an HTML page instead of JSON")                    // always an ErrInvalidResponse
-	errJSON              = errors.New("JSON instead of an HTML page")                    // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("a refusal with the status of a success")          // always an ErrInvalidResponse
+	ErrUnauthorized      = errors.New("the access token is not accepted")                             // 401
+	ErrForbidden         = errors.New("the access token lacks the right")                             // 403
+	ErrNotFound          = errors.New("not found")                                                    // 404
+	ErrConflict          = errors.New("the state of the resource does not allow this")                // 409
+	ErrPolicyNotAccepted = errors.New("the list's anti-spam policy is not accepted")                  // of type policy_not_accepted
+	ErrContactExists     = errors.New("the contact is on the list already")                           // of type contact_exists
+	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or refused unsent
+	ErrTooLarge          = errors.New("the request is too large")                                     // 413
+	ErrRateLimited       = errors.New("too many requests")                                            // 429
+	ErrServer            = errors.New("the platform failed")                                          // 5xx
+	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
+	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
+	errResponseTooLarge  = errors.New("larger than the limit")                                        // always an ErrInvalidResponse
+	errRedirect          = errors.New("a redirect, which is not followed")                            // always an ErrInvalidResponse
+	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
+	errHTML              = errors.New("an HTML page instead of JSON")                                 // always an ErrInvalidResponse
+	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("a refusal with the status of a success")                       // always an ErrInvalidResponse
 )
 
 // maxErrorBody is the number of bytes of a response that an Error keeps.
@@ -186,7 +186,7 @@ func (e *Error) LogValue() slog.Value {
 // later returns e with a text that says how long the platform asked to wait.
 func (e *Error) later() *Error {
 	late := *e
-	late.note = strings.TrimPrefix(fmt.Sprintf("%s: not to be tried again for %v", e.note, e.RetryAfter), ": ")
+	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")
 	return &late
 }
 

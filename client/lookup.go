@@ -37,7 +37,7 @@ func (l lookups) spaced(next exchange) exchange {
 		release, err := l.limiter.Acquire(ctx, l.key())
 		c.queued += time.Since(asked)
 		if err != nil {
-			return fmt.Errorf("waiting for the turn to look up: %w", err)
+			return fmt.Errorf("waiting for the lookup rate limit: %w", err)
 		}
 		var atLeast time.Duration
 		defer func() { release(atLeast) }()

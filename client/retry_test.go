@@ -245,7 +245,7 @@ func checkFault(t *testing.T, err error, op string, faulty, requests int, refuse
 	if is != ErrOutcomeUnknown && !errors.Is(err, is) || e.Attempts != attempts || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v after %d attempts, want %v after %d", err, e.Attempts, is, attempts)
 	}
-	if strings.Contains(err.Error(), "no answer within") {
+	if strings.Contains(err.Error(), "no response within") {
 		t.Errorf("error %v, though no attempt took too long", err)
 	}
 	if unknown := op != "read" && !refused; errors.Is(err, ErrOutcomeUnknown) != unknown {
@@ -397,7 +397,7 @@ func TestAttemptTimeout(t *testing.T) {
 		}
 		requests = 0
 		_, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no answer within 7s") {
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrOutcomeUnknown) || !strings.Contains(err.Error(), "no response within 7s") {
 			t.Error(err)
 		}
 	})
@@ -629,7 +629,7 @@ func TestRetryAfterTooLong(t *testing.T) {
 		err := call(t.Context())
 		var e *Error
 		if !errors.As(err, &e) || e.RetryAfter != time.Hour || !errors.Is(err, ErrRateLimited) || requests.Load() != 1 ||
-			!strings.Contains(err.Error(), "not to be tried again for 1h0m0s") {
+			!strings.Contains(err.Error(), "retry not before 1h0m0s") {
 			t.Errorf("%s: %v after %d requests, want the hour in the error after one", name, err, requests.Load())
 		}
 	}

@@ -92,7 +92,7 @@ func (s *sender) send(ctx context.Context, c *call) error {
 		e.reached = o.mayHaveSent(err)
 		e.invalidResponse = o.informed.Load() > maxInformed
 		if errors.Is(attempt.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-			e.note = fmt.Sprintf("no answer within %v", s.timeout)
+			e.note = fmt.Sprintf("no response within %v", s.timeout)
 		}
 		return e
 	}

@@ -80,7 +80,7 @@ func advice(err error) string {
 	case errors.Is(err, client.ErrValidation), errors.Is(err, client.ErrTooLarge), errors.Is(err, client.ErrConflict):
 		return "Nothing was done. Correct these arguments and call again:"
 	case errors.Is(err, client.ErrInvalidResponse):
-		return "The platform's answer cannot be used. A smaller per_page may help."
+		return "The platform's response is invalid. A smaller per_page may help."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "The platform did not answer in time. Nothing was changed; make the same call again later."
 	}

@@ -302,11 +302,11 @@ func TestPlatformFails(t *testing.T) {
 		{
 			name:     "a page of a proxy",
 			platform: answering(200, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
-			want: "answer cannot be used",
+			want: "response is invalid",
 		},
 		{
 			name: "a page without its items", platform: answering(200, nil, `{"error":"no"}`), in: list,
-			want: "answer cannot be used",
+			want: "response is invalid",
 		},
 		{
 			name:     "another site",

@@ -351,7 +351,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 	}{
 		"hangs": {
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			mockserver.DeliveryRetrying, "no answer within 10s", 1,
+			mockserver.DeliveryRetrying, "no response within 10s", 1,
 		},
 		"breaks off": {
 			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
@@ -396,8 +396,8 @@ func TestAttemptTimeout(t *testing.T) {
 		if err := p.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if a := p.Deliveries()[0].Attempts[0]; a.Duration != 1500*time.Millisecond || a.Error != "no answer within 1.5s" {
-			t.Errorf("got %+v, want no answer within 1.5s", a)
+		if a := p.Deliveries()[0].Attempts[0]; a.Duration != 1500*time.Millisecond || a.Error != "no response within 1.5s" {
+			t.Errorf("got %+v, want no response within 1.5s", a)
 		}
 	})
 }

@@ -181,7 +181,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 }
 
 // errTooLate is for the one who is next, and whose deadline comes first.
-var errTooLate = fmt.Errorf("redisstore: the turn comes too late: %w", context.DeadlineExceeded)
+var errTooLate = fmt.Errorf("redisstore: the slot is after the deadline: %w", context.DeadlineExceeded)
 
 // sleep waits until it is of use to ask again.
 func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) error {

@@ -23,7 +23,7 @@ export function Clock() {
     div({ class: 'passing' },
       step('+1 min', 'Let a minute pass', { duration_ms: minute }),
       step('+1 h', 'Let an hour pass', { duration_ms: hour }),
-      step('To next', view.next ? `To what comes next: ${view.next.what}` : 'Nothing is going to happen by itself', { to: 'next' }, !view.next)));
+      step('To next', view.next ? `To the next scheduled work: ${view.next.what}` : 'No work is scheduled', { to: 'next' }, !view.next)));
 }
 
 /** @param {string} label @param {string} title @param {{duration_ms: number} | {to: string}} body @param {boolean} [off] */

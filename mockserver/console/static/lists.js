@@ -58,7 +58,7 @@ export const NewList = ({ main }) => h(Create, {
     if (accept) await call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`));
     return list;
   },
-  done: list => [`List ${list.name} is there.`, ['Contacts', `#/contacts/${list.list_id}`]],
+  done: list => [`List ${list.name} created.`, ['Contacts', `#/contacts/${list.list_id}`]],
 });
 
 /** Attributes as the API takes them, of lines such as name=value. @param {string} text */

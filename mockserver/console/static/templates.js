@@ -106,7 +106,7 @@ const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ 
 export const NewTemplate = () => h(Create, {
   label: 'New', title: 'New template', main: true, ok: 'Create the template', parts: [name, html, plain],
   send: body => call('POST', ofAccount('/templates'), { content: {}, ...body }),
-  done: t => [`Template ${t.name} is there.`, ['Open', `#/templates/${t.template_id}`]],
+  done: t => [`Template ${t.name} created.`, ['Open', `#/templates/${t.template_id}`]],
 });
 
 /** @param {{t: Template, reload: () => void}} props */

@@ -57,7 +57,7 @@ function NewWebhook({ reload }) {
       { name: 'rate_limit_period', label: 'Period', kind: 'select', options: [['', 'hour'], ['second', 'second'], ['minute', 'minute'], ['day', 'day']], when: v => v.rate_limit !== '' },
     ],
     send: body => call('POST', ofAccount('/webhooks'), { events: [], ...body }),
-    done: w => { reload(); return [`Webhook ${w.webhook_id} is there.`]; },
+    done: w => { reload(); return [`Webhook ${w.webhook_id} created.`]; },
     after: w => h(Secret, { secret: w.secret }),
   });
 }

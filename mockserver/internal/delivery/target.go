@@ -112,7 +112,7 @@ func (t *target) handler(to *url.URL) http.Handler {
 
 func (t *target) describe(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("no answer within %v", t.timeout)
+		return fmt.Sprintf("no response within %v", t.timeout)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
