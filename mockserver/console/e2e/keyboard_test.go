@@ -58,7 +58,7 @@ func TestKeyboard(t *testing.T) {
 // tabTo presses Tab until the button of that name has the focus, and fails if its focus cannot be seen.
 func (p *page) tabTo(name string) {
 	p.Helper()
-	for range 40 {
+	for range 100 { // more than all stops of a page: a page that loads its data can lose the focus
 		p.press("\t")
 		if eval[bool](p, fmt.Sprintf(`document.activeElement.textContent.trim().startsWith(%q)`, name)) {
 			if outline := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); outline == "none" {
