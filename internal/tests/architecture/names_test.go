@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// oldNames are exported names, JSON fields, routes and log messages that were renamed or
-// deleted before the first release.
+// oldNames are exported names, JSON fields, routes and log messages that were renamed, or
+// deleted, before the first release.
 var oldNames = regexp.MustCompile(`\b(?:` + strings.Join([]string{
 	"ErrBadAnswer", "FreshTokens", "CachedTokenSource", "Lookahead", "ImportLeftOut", "LeftOut", "CreateNew", "CreatePending",
 	"OnResponse", "ImportCSV", "ImportSlice", "ImportAddresses",

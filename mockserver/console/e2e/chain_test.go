@@ -68,7 +68,7 @@ func (w *world) judge(p *page, hook client.Webhook) {
 		{"theirs", d.Signature, "the same"},
 		{"theirs", hex.EncodeToString(raw), "The right value in hexadecimal: encode it as base64."},
 		{"theirs", withLineFeed, "Computed over the body and a line feed."},
-		{"theirs", "nonsense", "None of the common mistakes"},
+		{"theirs", "nonsense", "None of the common candidates"},
 		{"secret", hook.Secret.Reveal(), "the right one"},
 		{"secret", hook.Secret.Reveal() + " ", "white space"},
 		{"secret", "another", "not this one"},
