@@ -94,7 +94,7 @@ func BenchmarkDecodePage(b *testing.B) {
 	})}}))
 	compare(b, "sdk", func() { must(c.Contacts.List(b.Context(), 1, client.ListContactsParams{PerPage: perPage})) })
 	for _, p := range jsonPackages() {
-		compare(b, p.name, func() { check(p.unmarshal(body, new(client.ContactPage))) })
+		compare(b, p.name, func() { check(p.unmarshal(body, new(contacts))) })
 	}
 }
 

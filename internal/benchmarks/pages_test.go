@@ -86,12 +86,28 @@ func (r reader) discard() {
 	}
 }
 
+// contacts is the page that an application without the SDK declares. Times are Unix seconds, as in the response.
+type contacts struct {
+	Data []struct {
+		ID               int64                    `json:"id"`
+		Email            string                   `json:"email"`
+		BouncesCount     int64                    `json:"bounces_count"`
+		CustomAttributes []client.CustomAttribute `json:"custom_attributes"`
+		Interests        []string                 `json:"interests"`
+		LastBounceType   string                   `json:"last_bounce_type"`
+		Status           string                   `json:"status"`
+		SubscribedOn     int64                    `json:"subscribed_on"`
+		Tags             []string                 `json:"tags"`
+	} `json:"data"`
+	Pagination client.Pagination `json:"pagination"`
+}
+
 // byHand is the usual loop: one page at a time until a page is not full.
 func (r reader) byHand() {
 	got := 0
 	for number := 1; got == (number-1)*perPage; number++ {
 		resp := must(r.pool.Do(r.page(number)))
-		var page client.ContactPage
+		var page contacts
 		check(json.NewDecoder(resp.Body).Decode(&page))
 		resp.Body.Close()
 		got += len(page.Data)
