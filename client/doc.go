@@ -159,7 +159,7 @@
 //
 // List returns one page. All iterates over the items of all pages:
 //
-//	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{PerPage: 100}) {
+//	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}) {
 //		if err != nil {
 //			return err
 //		}
@@ -168,10 +168,11 @@
 //
 // An iteration sends no request before its first step and starts from the
 // beginning each time. It yields an error once, after all items before it, and
-// then ends. [Prefetch] prefetches pages.
+// then ends. It requests 100 items per page, unless PerPage is set, and the number
+// of items. [Prefetch] prefetches pages.
 //
-// The client checks that the list is complete. Responses contain a total count
-// only if WithCount is set. Without it, the client also requests the page after a
+// The client checks that the list is complete. If responses contain no number of
+// items, the client also requests the page after a
 // short page, which has fewer items than fit on a page. That page must be empty, be
 // rejected ([ErrNotFound] or [ErrValidation]) or repeat the short page. A list with fewer items than counted
 // is an [ErrInvalidResponse], and so is a response with another page number or with the

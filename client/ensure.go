@@ -58,7 +58,7 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 
 // find returns the id of the webhook that is wanted, or "" if there is none.
 func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err error) {
-	for hook, err := range s.All(ctx, ListWebhooksParams{PerPage: maxPerPage}) {
+	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
 		case err != nil:
 			return "", err

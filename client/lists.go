@@ -28,7 +28,7 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 // per request, because the platform has no filter for names. If there is no such
 // list, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
-	params := ListListsParams{PerPage: maxPerPage}
+	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	"strconv"
 	"sync"
 
 	"example.com/emailplatform/internal/json/jsonscan"
@@ -45,6 +46,7 @@ func paginate[P pager[T], T any](
 	for _, o := range opts {
 		o(&it)
 	}
+	list = withPageDefaults(list)
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		q := &prefetch[P]{next: it.first, get: func(n int64) (P, error) { return do(ctx, x, list(n), read) }}
@@ -78,6 +80,17 @@ func paginate[P pager[T], T any](
 				q.depth = 0 // no page should follow
 			}
 		}
+	}
+}
+
+// withPageDefaults adds the largest page size, unless the caller chose another one,
+// and the number of items, which saves the request for the page after the last.
+func withPageDefaults(list func(page int64) request) func(page int64) request {
+	return func(page int64) request {
+		r := list(page)
+		r.addQueryDefault("per_page", strconv.Itoa(maxPerPage))
+		r.addQueryDefault("with_count", "true")
+		return r
 	}
 }
 

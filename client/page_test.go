@@ -529,3 +529,30 @@ func TestRefusalBehindAPage(t *testing.T) {
 		t.Errorf("%v, want it to name the page before", err)
 	}
 }
+
+// TestAllDefaults counts the requests of an iteration over 200 contacts.
+func TestAllDefaults(t *testing.T) {
+	t.Parallel()
+	var queries []string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.RawQuery)
+		page, _ := strconv.ParseInt(r.URL.Query().Get("page"), 10, 64)
+		out := ContactPage{Data: make([]Contact, max(0, min(100, 300-100*page))), Pagination: Pagination{Page: page, PerPage: 100, Count: 200}}
+		for i := range out.Data {
+			out.Data[i].ID = 100*page + int64(i)
+		}
+		body, _ := json.Marshal(out)
+		answer(200, "application/json", string(body))(w, r)
+	})
+	n := 0
+	for _, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	want := []string{"page=1&per_page=100&with_count=true", "page=2&per_page=100&with_count=true", "page=3&per_page=100&with_count=true"}
+	if n != 200 || !slices.Equal(queries, want) {
+		t.Errorf("%d contacts, requests %q, want %q", n, queries, want)
+	}
+}

@@ -85,11 +85,21 @@ func (r *request) addQueryIfSet(name string, v any) {
 			s = strconv.FormatBool(*v)
 		}
 	}
-	if s == "" {
-		return
+	if s != "" {
+		r.addQuery(name, s)
 	}
+}
+
+func (r *request) addQuery(name, value string) {
 	if r.query != "" {
 		r.query += "&"
 	}
-	r.query += name + "=" + url.QueryEscape(s)
+	r.query += name + "=" + url.QueryEscape(value)
+}
+
+// addQueryDefault adds a parameter unless the query has it.
+func (r *request) addQueryDefault(name, value string) {
+	if !strings.Contains("&"+r.query, "&"+name+"=") {
+		r.addQuery(name, value)
+	}
 }

@@ -45,7 +45,7 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 // per request, because the platform has no filter for names. If there is no such
 // template, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
-	params := ListTemplatesParams{PerPage: maxPerPage}
+	params := ListTemplatesParams{}
 	is := func(t Template) bool { return t.Name == name }
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }

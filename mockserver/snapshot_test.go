@@ -526,7 +526,7 @@ var changeMistakes = []struct{ name, change, want string }{
 	{"a gap", `{"change":2,"last_id":9}`, "it must be change 1"},
 	{"no number", `{"last_id":9}`, "it must be change 1"},
 	{"another version", `{"version":9}`, "version"},
-	{"no JSON", `{"change":1,`, "unexpected e"}, // the rest differs between releases of Go,
+	{"no JSON", `{"change":1,`, "unexpected "}, // the rest differs between releases of Go,
 	{"no content", `{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`, "content"},
 	{"a delivery too far", `{"change":1,"last_id":9,"deliveries":[{"id":"dlv-2"}]}`, "deliveries[0]: id"},
 	{"a delivery without an id", `{"change":1,"last_id":9,"deliveries":[{}]}`, "deliveries[0]: id"},

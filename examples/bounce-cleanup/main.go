@@ -96,7 +96,7 @@ func (j job) run(ctx context.Context) error {
 // what is being changed could miss some.
 func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 	var bounced []client.Contact
-	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{PerPage: 100}) {
+	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 		return 0, err
 	}
 	// While a page is written the next three are on their way.
-	params := client.ListContactsParams{Filter: filter, PerPage: 100}
+	params := client.ListContactsParams{Filter: filter}
 	for contact, err := range c.Contacts.All(ctx, listID, params, client.Prefetch(3)) {
 		if err != nil {
 			return n, err

@@ -85,7 +85,7 @@ func (s *service) importContacts(ctx context.Context) error {
 // missing.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
-	params := client.ListContactsParams{Filter: "status:active", PerPage: 100}
+	params := client.ListContactsParams{Filter: "status:active"}
 	for c, err := range s.platform.Contacts.All(ctx, s.listID, params, client.Prefetch(3)) {
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 // publish sends an issue to all active contacts now. It first looks for a
 // campaign with the same name, so it can be called again after an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
-	for c, err = range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{PerPage: 100}) {
+	for c, err = range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{}) {
 		if err != nil || c.Name == issue.Name {
 			break
 		}

@@ -14,6 +14,7 @@ import (
 // deleted, before the first release.
 var oldNames = regexp.MustCompile(`\b(?:` + strings.Join([]string{
 	"ErrBadAnswer", "FreshTokens", "CachedTokenSource", "Lookahead", "ImportLeftOut", "LeftOut", "CreateNew", "CreatePending",
+	"client[.]AnyID", "client[.]Ptr", "EmailGloballyUnsubscribed", "client[.]EventName",
 	"OnResponse", "ImportCSV", "ImportSlice", "ImportAddresses",
 	"AfterActing", "after_acting", "SetStart", "_mock/start", "LookupGap", "LookupBucket", "LookupCalendar",
 	"RefuseUnknownMembers", "UnknownMembers", "unknown_members", "token_needed", "example_token", "Config[.]Log",
