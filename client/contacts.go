@@ -81,6 +81,25 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 
 // All iterates over the items of List, from params.Page on. See Pagination in
 // the package documentation.
+//
+// Without Sort and Filter, an iteration yields each contact that is on the list
+// during the whole iteration exactly once: unsubscribed and deleted contacts stay on
+// the list, and new contacts are last. So to read, for example, the active contacts
+// completely while recipients unsubscribe, do not filter by status. Check it in the
+// loop:
+//
+//	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}) {
+//		if err != nil {
+//			return err
+//		}
+//		if contact.Status == client.ContactStatusActive {
+//			…
+//		}
+//	}
+//
+// With a Filter or Sort, a contact can be missing or duplicated if contacts change
+// during the iteration. If fewer contacts match than before, the error at the end is
+// [ErrListChanged].
 func (s *Contacts) All(
 	ctx context.Context, listID int64, params ListContactsParams, opts ...IterOption,
 ) iter.Seq2[Contact, error] {

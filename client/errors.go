@@ -23,6 +23,7 @@ var (
 	ErrContactExists     = errors.New("the contact is on the list already")                           // of type contact_exists
 	ErrValidation        = errors.New("invalid request")                                              // 400, 422, or refused unsent
 	ErrTooLarge          = errors.New("the request is too large")                                     // 413
+	ErrListChanged       = errors.New("the list became shorter during the iteration")                 // see Pagination
 	ErrRateLimited       = errors.New("too many requests")                                            // 429
 	ErrServer            = errors.New("the platform failed")                                          // 5xx
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors

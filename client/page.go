@@ -54,8 +54,10 @@ func paginate[P pager[T], T any](
 		defer cancel()
 		w := walk[T]{skipped: it.first - 1}
 		for n := it.first; ; n++ {
-			page, err := q.take()
-			items, p := page.items()
+			f := q.take()
+			err := f.err
+			items, p := f.page.items()
+			w.shrinks(f.counted, p.Count)
 			if err == nil && w.doubts(items) {
 				var before P
 				if before, err = q.get(n - 1); err != nil {
@@ -76,6 +78,7 @@ func paginate[P pager[T], T any](
 			if last || err != nil {
 				return
 			}
+			q.counted = max(q.counted, p.Count)
 			if q.depth = it.lookahead; w.short {
 				q.depth = 0 // no page should follow
 			}
@@ -94,36 +97,39 @@ func withPageDefaults(list func(page int64) request) func(page int64) request {
 	}
 }
 
-// asPageError returns an [*Error] for an inconsistent list.
+// asPageError returns an [*Error] for an inconsistent or changed list.
 func asPageError(r request, err error) error {
 	if e, ok := ownError(err); ok {
 		return e
 	}
 	e := newError(r, err)
-	e.StatusCode, e.invalidResponse = http.StatusOK, true
+	e.StatusCode, e.invalidResponse = http.StatusOK, !errors.Is(err, ErrListChanged)
 	return e
 }
 
 // prefetch requests pages in advance and returns them in order.
 type prefetch[P any] struct {
-	get   func(page int64) (P, error)
-	next  int64 // the next page to request
-	depth int   // number of pages to prefetch
-	queue []chan fetched[P]
-	wg    sync.WaitGroup
+	get     func(page int64) (P, error)
+	next    int64 // the next page to request
+	depth   int   // number of pages to prefetch
+	counted int64 // the largest number of items in the responses so far
+	queue   []chan fetched[P]
+	wg      sync.WaitGroup
 }
 
 type fetched[P any] struct {
-	page  P
-	err   error
-	crash crash
+	page    P
+	err     error
+	crash   crash
+	counted int64 // prefetch.counted before the request was sent
 }
 
 // take returns the next page.
-func (q *prefetch[P]) take() (P, error) {
+func (q *prefetch[P]) take() fetched[P] {
 	if q.depth == 0 && len(q.queue) == 0 {
 		q.next++
-		return q.get(q.next - 1)
+		page, err := q.get(q.next - 1)
+		return fetched[P]{page: page, err: err, counted: q.counted}
 	}
 	for len(q.queue) <= q.depth {
 		q.ask()
@@ -134,15 +140,15 @@ func (q *prefetch[P]) take() (P, error) {
 		q.queue = nil // one is enough
 		f.crash.raise()
 	}
-	return f.page, f.err
+	return f
 }
 
 func (q *prefetch[P]) ask() {
 	n, answer := q.next, make(chan fetched[P], 1)
+	f := fetched[P]{counted: q.counted}
 	q.next++
 	q.queue = append(q.queue, answer)
 	q.wg.Go(func() {
-		var f fetched[P]
 		run(func() { f.page, f.err = q.get(n) }, func(c crash) {
 			f.crash = c
 			answer <- f
@@ -172,6 +178,7 @@ type walk[T any] struct {
 	largest int   // items on the fullest page
 	full    int64 // the largest page size in a response
 	count   int64 // items on all pages, from the last response with a count
+	changed error // an ErrListChanged, or nil
 	empty   bool  // whether the page before was empty
 	short   bool  // whether the previous page was short and there is no count
 }
@@ -180,7 +187,7 @@ type walk[T any] struct {
 // yield, and whether the page is the last.
 func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last bool, _ error) {
 	if w.isBehind(items, err) {
-		return nil, true, nil
+		return nil, true, w.changed
 	}
 	if err == nil {
 		err = w.check(n, items, p)
@@ -247,6 +254,14 @@ func (w *walk[T]) isLast(items []T, p Pagination) bool {
 	return false
 }
 
+// shrinks notes that a page counts fewer items than a response before its request
+// did. With a smaller count, a later page may have lost items to an earlier one.
+func (w *walk[T]) shrinks(before, count int64) {
+	if count > 0 && count < before && w.changed == nil {
+		w.changed = fmt.Errorf("%w, from %d to %d items: some may be missing", ErrListChanged, before, count)
+	}
+}
+
 // allSeen reports whether all counted items were seen.
 func (w *walk[T]) allSeen() bool {
 	return w.count > 0 && w.before(int64(w.largest))+int64(w.seen) >= w.count
@@ -277,6 +292,9 @@ func (w *walk[T]) grown(items []T, p Pagination) {
 
 // atEnd returns an error if the list is incomplete at its end.
 func (w *walk[T]) atEnd() error {
+	if w.changed != nil {
+		return w.changed
+	}
 	if w.skipped > 0 && w.full == 0 {
 		return nil // the number of items on the skipped pages is unknown
 	}

@@ -22,6 +22,7 @@ type tagPages struct {
 	pages   [][]string // page n is pages[n-1]; what is behind is empty
 	perPage int64      // as the answer says it; 0 leaves it out
 	count   int64
+	counts  []int64 // by page, instead of count
 	page    func(asked int64) int64
 	fail    int64 // the page that is answered by failWith, or else a 403
 
@@ -49,6 +50,9 @@ func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
 		n = p.page(n)
 	}
 	out := TagPage{Data: []Tag{}, Pagination: Pagination{Page: n, PerPage: p.perPage, Count: p.count}}
+	if n >= 1 && n <= int64(len(p.counts)) {
+		out.Pagination.Count = p.counts[n-1]
+	}
 	if n >= 1 && n <= int64(len(p.pages)) {
 		for _, name := range p.pages[n-1] {
 			out.Data = append(out.Data, Tag{Name: name})
@@ -155,6 +159,37 @@ func TestAll(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestListChanges: a response that counts fewer items than a response before its
+// request makes the iteration end with ErrListChanged, after all items.
+func TestListChanges(t *testing.T) {
+	for name, tc := range map[string]struct {
+		counts     []int64
+		want       error
+		prefetched error // the error with Prefetch
+	}{
+		"same":                     {[]int64{5, 5, 5}, nil, nil},
+		"longer":                   {[]int64{5, 6, 6}, ErrInvalidResponse, ErrInvalidResponse}, // page 3 is the last one
+		"shorter":                  {[]int64{5, 4, 4}, ErrListChanged, ErrListChanged},
+		"shorter at the last page": {[]int64{5, 5, 4}, ErrListChanged, ErrListChanged},
+		"longer, then shorter":     {[]int64{5, 6, 5}, ErrListChanged, nil}, // pages 2 and 3 can be processed in any order
+	} {
+		for _, depth := range []int{0, 1, 3} {
+			want := tc.want
+			if depth > 0 {
+				want = tc.prefetched
+			}
+			srv := &tagPages{pages: pagesOf(2, 2, 1), perPage: 2, counts: tc.counts}
+			names, err := collect(t, srv.client(t), ListTagsParams{}, Prefetch(depth))
+			if len(names) != 5 || !errors.Is(err, want) || (err == nil) != (want == nil) {
+				t.Errorf("%s, Prefetch(%d): %v, then %v, want %v", name, depth, names, err, want)
+			}
+			if errors.Is(err, ErrListChanged) && errors.Is(err, ErrInvalidResponse) {
+				t.Errorf("%s: %v is also an invalid response", name, err)
+			}
+		}
 	}
 }
 

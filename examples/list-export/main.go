@@ -1,10 +1,12 @@
 // Command list-export writes the contacts of a list to standard output, as CSV.
 //
 //	EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… \
-//	go run ./examples/list-export -list 81 -filter status:active -attributes first_name,city > contacts.csv
+//	go run ./examples/list-export -list 81 -status active -attributes first_name,city > contacts.csv
 //
-// Memory use does not depend on the number of contacts. Without the two
-// variables and -list it exports a small list of the mock server.
+// Each contact that stays on the list is exported once, even if others unsubscribe
+// in the meantime: the command reads contacts of every status and selects those with
+// -status itself. Memory use does not depend on the number of contacts. Without the
+// two variables and -list it exports a small list of the mock server.
 package main
 
 import (
@@ -24,12 +26,12 @@ import (
 
 func main() {
 	listID := flag.Int64("list", 0, "the `id` of the list; wants EMAILPLATFORM_BASE_URL and EMAILPLATFORM_TOKEN")
-	filter := flag.String("filter", "", "which contacts, for example `status:active`")
+	status := flag.String("status", "", "export only contacts with this `status`, for example active")
 	attributes := flag.String("attributes", "", "custom attributes to export, `name,name`")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *listID, *filter, splitNames(*attributes))
+	err := run(ctx, *listID, client.ContactStatus(*status), splitNames(*attributes))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "list-export:", err)
@@ -41,7 +43,7 @@ func splitNames(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 }
 
-func run(ctx context.Context, listID int64, filter string, attributes []string) error {
+func run(ctx context.Context, listID int64, status client.ContactStatus, attributes []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
@@ -56,13 +58,15 @@ func run(ctx context.Context, listID int64, filter string, attributes []string) 
 	if err != nil {
 		return err
 	}
-	n, err := export(ctx, c, os.Stdout, listID, filter, attributes)
+	n, err := export(ctx, c, os.Stdout, listID, status, attributes)
 	fmt.Fprintf(os.Stderr, "%d contacts exported\n", n)
 	return err
 }
 
-// export writes the contacts that the filter selects, and returns how many.
-func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, filter string, attributes []string) (n int, err error) {
+// export writes the contacts with a status, or all of them, and returns their number.
+func export(
+	ctx context.Context, c *client.Client, out io.Writer, listID int64, status client.ContactStatus, attributes []string,
+) (n int, err error) {
 	w := csv.NewWriter(out)
 	defer func() {
 		if w.Flush(); err == nil {
@@ -72,11 +76,12 @@ func export(ctx context.Context, c *client.Client, out io.Writer, listID int64, 
 	if err := w.Write(append([]string{"email", "status", "subscribed_on", "tags"}, attributes...)); err != nil {
 		return 0, err
 	}
-	// While a page is written the next three are on their way.
-	params := client.ListContactsParams{Filter: filter}
-	for contact, err := range c.Contacts.All(ctx, listID, params, client.Prefetch(3)) {
+	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}, client.Prefetch(3)) {
 		if err != nil {
 			return n, err
+		}
+		if status != "" && contact.Status != status {
+			continue
 		}
 		if err := w.Write(row(contact, attributes)); err != nil {
 			return n, err
