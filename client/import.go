@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -28,7 +31,8 @@ type ImportOptions struct {
 	BatchSize int
 
 	// Concurrency is the maximum number of concurrent requests, from 1 to
-	// 10,000. The default is 1.
+	// 10,000. The default is 1. A batch waits for the batches in flight that
+	// contain one of its addresses.
 	Concurrency int
 
 	// Skip is the number of contacts to skip at the beginning of the source. To
@@ -88,7 +92,9 @@ type ImportFailure struct {
 // Import adds any number of contacts to a list, in batches of 1,000. It keeps only
 // the batches in flight in memory. The report uses memory for each run of
 // consecutive contacts with the same status. Importing a contact again does not
-// create a duplicate. [Contacts.ImportBatch] describes the effect on a contact.
+// create a duplicate. [Contacts.ImportBatch] describes the effect on a contact. If the
+// source contains an address several times, ignoring case, Import sends these contacts
+// in their order, so the last one that succeeds determines the fields that it contains.
 //
 // The report is never nil. Invalid options are [ErrValidation], and Import then does
 // not read the source. The error is nil if Import read the whole source and
@@ -150,6 +156,7 @@ type importer struct {
 	opts ImportOptions // its functions are called with mu held
 	send func([]ImportContact) (ImportResult, error)
 
+	seed  maphash.Seed
 	slots chan struct{} // one value for each batch from the first unfinished one on
 	spare chan *batch   // for reuse
 	wg    sync.WaitGroup
@@ -157,9 +164,11 @@ type importer struct {
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	started  int
-	finished []bool // for the batches in slots, at the number modulo len(finished)
-	inOrder  int    // number of finished batches at the beginning
-	batches  int    // finished
+	finished []bool         // for the batches in slots, at the number modulo len(finished)
+	inOrder  int            // number of finished batches at the beginning
+	inFlight map[uint64]int // number of contacts by the hash of their address; nil if Concurrency is 1
+	landed   sync.Cond      // signals that inFlight has changed
+	batches  int            // finished
 	failed   int
 	first    error // of the first batch that failed
 	stopped  error // why no further batch is sent
@@ -194,6 +203,10 @@ func (im *importer) configure() error {
 	}
 	im.slots = make(chan struct{}, o.Concurrency)
 	im.finished = make([]bool, o.Concurrency)
+	im.landed.L = &im.mu
+	if o.Concurrency > 1 {
+		im.inFlight, im.seed = map[uint64]int{}, maphash.MakeSeed()
+	}
 	im.spare = make(chan *batch, o.Concurrency+1)
 	return nil
 }
@@ -268,7 +281,14 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 	case <-ctx.Done():
 		return false
 	}
+	hashes := im.hashes(b)
 	im.mu.Lock()
+	for slices.ContainsFunc(hashes, func(h uint64) bool { return im.inFlight[h] > 0 }) {
+		im.landed.Wait()
+	}
+	for _, h := range hashes {
+		im.inFlight[h]++
+	}
 	stopped := im.stopped != nil || ctx.Err() != nil
 	b.number = im.started
 	im.started++
@@ -281,10 +301,23 @@ func (im *importer) start(ctx context.Context, b *batch) bool {
 		number := b.number
 		run(func() { im.sendBatch(b) }, func(c crash) {
 			im.crashed(c)
-			im.release(number)
+			im.release(number, hashes)
 		})
 	})
 	return true
+}
+
+// hashes returns the hashes of the addresses of a batch if batches can be concurrent.
+// Equal hashes of different addresses only delay a batch.
+func (im *importer) hashes(b *batch) []uint64 {
+	if im.inFlight == nil {
+		return nil
+	}
+	hashes := make([]uint64, len(b.contacts))
+	for i, c := range b.contacts {
+		hashes[i] = maphash.String(im.seed, strings.ToLower(c.Email))
+	}
+	return hashes
 }
 
 func (im *importer) sendBatch(b *batch) {
@@ -337,11 +370,17 @@ func (im *importer) finish(b *batch, result ImportResult, err error) {
 	}
 }
 
-// release frees the slots of the finished batches that have only finished batches
-// before them.
-func (im *importer) release(number int) {
+// release frees the addresses of a finished batch, and the slots of the finished
+// batches that have only finished batches before them.
+func (im *importer) release(number int, hashes []uint64) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
+	for _, h := range hashes {
+		if im.inFlight[h]--; im.inFlight[h] == 0 {
+			delete(im.inFlight, h)
+		}
+	}
+	im.landed.Broadcast()
 	n := len(im.finished)
 	im.finished[number%n] = true
 	for im.finished[im.inOrder%n] {

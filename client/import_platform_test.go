@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -117,6 +119,40 @@ func TestImportIsRetried(t *testing.T) {
 		report, err := p.client(client.Config{}).Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 10})
 		if err != nil || report.Confirmed != 300 || report.Imported+report.Accepted != 300 || report.Accepted == 0 {
 			t.Errorf("%v, %+v", err, report)
+		}
+	})
+}
+
+// TestImportKeepsTheOrderOfDuplicates: if an address occurs several times, its last
+// row wins, even if batches are sent concurrently and an early batch is slow.
+func TestImportKeepsTheOrderOfDuplicates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t)
+		defer p.Close()
+		list, err := p.clean.Lists.Create(t.Context(), client.ListCreate{Name: "L"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		contacts := make([]client.ImportContact, 40)
+		for i := range contacts {
+			contacts[i].Email = fmt.Sprintf("c%d@example.com", i)
+			if i%10 == 5 { // once per batch
+				contacts[i].Email = []string{"Ada@example.com", "ada@EXAMPLE.com"}[i/10%2]
+			}
+			contacts[i].CustomAttributes = []client.CustomAttribute{{Name: "row", Value: fmt.Sprint(i)}}
+		}
+		var sent atomic.Int64
+		c := p.client(client.Config{HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Minute / time.Duration(sent.Add(1)) / 10)
+			return p.Transport().RoundTrip(r)
+		})}})
+		_, err = c.Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{BatchSize: 10, Concurrency: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ada, err := p.clean.Contacts.Find(t.Context(), list.ID, "ada@example.com")
+		if err != nil || len(ada.CustomAttributes) != 1 || ada.CustomAttributes[0].Value != "35" {
+			t.Errorf("%+v, %v; want the attributes of row 35", ada.CustomAttributes, err)
 		}
 	})
 }
