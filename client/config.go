@@ -43,13 +43,15 @@ type Config struct {
 	// HTTPClient sends the requests. The client does not change it, but does
 	// not follow redirects. Its transport must not add an Idempotency-Key
 	// header, because net/http then resends requests over HTTP/1. The default
-	// is a client of its own, like http.DefaultClient, with up to 100 idle
-	// connections; see [Client.CloseIdleConnections].
+	// is a client of its own, like http.DefaultClient, with up to 100
+	// connections, which can all be idle; see [Client.CloseIdleConnections]. With
+	// HTTP/1, more concurrent calls wait for a connection, which counts toward
+	// Timeout.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last
-	// byte of the response. The default is 60 s; a negative value means no
-	// limit. Only the context limits the whole call. The error of an attempt
+	// byte of the response, and of one call of TokenSource. The default is 60 s;
+	// a negative value means no limit. Only the context limits the whole call. The error of an attempt
 	// that takes longer wraps context.DeadlineExceeded.
 	Timeout time.Duration
 
@@ -135,18 +137,19 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxIdleConns is the limit of http.DefaultTransport for all hosts together.
-const maxIdleConns = 100
+// maxConns is the number of idle connections of http.DefaultTransport. More would
+// be closed after each burst, and would exhaust file descriptors.
+const maxConns = 100
 
-// defaultTransport is http.DefaultTransport with more than two idle connections
-// to one host.
+// defaultTransport is http.DefaultTransport with a limit on the connections to the
+// platform, all of which can be idle.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
 	}
 	t = t.Clone()
-	t.MaxIdleConnsPerHost = maxIdleConns
+	t.MaxConnsPerHost, t.MaxIdleConnsPerHost = maxConns, maxConns
 	return t
 }
 

@@ -41,10 +41,10 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (*pipes) Close() error   { return nil }
 func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestPoolFitsTheBurst sends in waves: those after the first find the connections
-// of the first, and need no handshakes.
+// TestPoolFitsTheBurst sends requests in waves: all of them succeed with at most 100
+// connections, and the waves after the first reuse these.
 func TestPoolFitsTheBurst(t *testing.T) {
-	const waves, size, most = 50, 64, 80
+	const waves, size, most = 20, 300, 100
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{conns: make(chan net.Conn)}
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
