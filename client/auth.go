@@ -27,16 +27,18 @@ import (
 // when it arrives is used only by the calls that waited for it, because the local
 // clock may be wrong.
 //
-// If the source fails while the current token is still valid, the client keeps
-// using that token. It calls the source again after half of the remaining
-// lifetime, but at least one second later. After the token has expired, calls fail
-// with the error of the source.
+// While the current token is valid, calls use it and do not wait for its
+// replacement, so a source that hangs or fails does not delay them. If it fails, the
+// client calls it again after half of the remaining lifetime, but at least one second
+// later. After the token has expired, calls fail with the error of the source.
 //
 // The client never calls the source concurrently. Calls that wait for a token
-// share the result: the token, the error or the panic. The source runs on its own
-// goroutine, with the values of the context of a waiting call. Its context is
-// canceled when no call waits anymore. A source that ignores this delays the next
-// calls until it returns, but each call only until its own context ends.
+// share the result: the token, the error or the panic. The next call gets a panic
+// that no call waited for. The source runs on its own goroutine, with the values of
+// the context of a call. Its context is canceled after [Config.Timeout], and when
+// only waiting calls needed the token and all of them have ended. A source that
+// ignores this delays the next calls until it returns, but each call only until its
+// own context ends.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is the result of the last call of the source.
@@ -48,26 +50,29 @@ type grant struct {
 
 // tokens keeps the access token of a client.
 type tokens struct {
-	source  TokenSource // nil for a fixed token
+	source  TokenSource   // nil for a fixed token
+	timeout time.Duration // of the source, if positive
 	current atomic.Pointer[grant]
 	first   atomic.Pointer[string] // the first token, which identifies the user
 
 	mu     sync.Mutex
 	asking *asking // nil unless the source is being called
+	crash  crash   // of the source, if no caller waited for it
 }
 
 // asking is a call of the source, shared by all callers that wait for it.
 type asking struct {
-	cancel  context.CancelFunc
-	waiting int           // number of waiting callers
-	left    bool          // whether it was zero at some time
-	done    chan struct{} // closed when the other fields are set
-	given   grant
-	crash   crash
+	cancel     context.CancelFunc
+	waiting    int           // number of waiting callers
+	background bool          // whether it continues without them, because a token expires soon
+	left       bool          // whether it was canceled because the last of them left
+	done       chan struct{} // closed when the other fields are set
+	given      grant
+	crash      crash
 }
 
-func newTokens(fixed string, source TokenSource) *tokens {
-	t := &tokens{source: source}
+func newTokens(fixed string, source TokenSource, timeout time.Duration) *tokens {
+	t := &tokens{source: source, timeout: timeout}
 	if source == nil {
 		t.keep(&grant{token: fixed})
 	}
@@ -84,15 +89,19 @@ func (t *tokens) keep(g *grant) {
 func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 	for {
 		g := t.current.Load()
-		switch {
-		case t.source == nil, rejected == nil && g != nil && !g.life.stale(time.Now()):
+		if t.source == nil || rejected == nil && g != nil && !g.life.stale(time.Now()) {
 			return g, nil
-		case rejected != nil && g != rejected:
+		}
+		if rejected != nil && g != rejected {
 			return g, g.err
 		}
-		a := t.join(ctx, g)
+		valid := rejected == nil && g != nil && !g.life.ended(time.Now())
+		a := t.join(ctx, g, valid)
 		if a == nil {
 			continue // another call requested a token in the meantime
+		}
+		if valid {
+			return g, nil
 		}
 		select {
 		case <-a.done:
@@ -101,34 +110,48 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 			return nil, ctx.Err()
 		}
 		a.crash.raise()
-		if a.given.err != nil && rejected == nil && g != nil && !g.life.ended(time.Now()) {
-			continue // with the previous token, which is still valid
-		}
 		if a.given.err == nil || !a.left { // otherwise it may have failed because all callers had left
 			return &a.given, a.given.err
 		}
 	}
 }
 
-// join makes the caller wait for the source. It returns nil if there is already
-// a later grant than g.
-func (t *tokens) join(ctx context.Context, g *grant) *asking {
+// join calls the source unless it is being called. Unless background, the caller
+// then waits for it. join returns nil if there is already a later grant than g.
+func (t *tokens) join(ctx context.Context, g *grant, background bool) *asking {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current.Load() != g {
 		return nil
 	}
 	if t.asking == nil {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(withoutOptions(ctx)))
-		a := &asking{cancel: cancel, done: make(chan struct{})}
-		t.asking = a
-		go run(func() { a.given = t.ask(ctx) }, func(c crash) {
-			a.crash = c
-			t.finish(a)
-		})
+		c := t.crash
+		t.crash = crash{}
+		c.raise()
+		t.asking = t.start(context.WithoutCancel(withoutOptions(ctx)))
 	}
-	t.asking.waiting++
+	if background {
+		t.asking.background = true
+	} else {
+		t.asking.waiting++
+	}
 	return t.asking
+}
+
+// start calls the source on a goroutine of its own.
+func (t *tokens) start(ctx context.Context) *asking {
+	var cancel context.CancelFunc
+	if t.timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, t.timeout)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	a := &asking{cancel: cancel, done: make(chan struct{})}
+	go run(func() { a.given = t.ask(ctx) }, func(c crash) {
+		a.crash = c
+		t.finish(a)
+	})
+	return a
 }
 
 func (t *tokens) ask(ctx context.Context) grant {
@@ -150,6 +173,9 @@ func (t *tokens) finish(a *asking) {
 	defer close(a.done)
 	a.cancel()
 	t.asking = nil
+	if a.waiting == 0 {
+		t.crash = a.crash
+	}
 	before := t.current.Load()
 	switch {
 	case a.given.token != "":
@@ -162,7 +188,7 @@ func (t *tokens) finish(a *asking) {
 func (t *tokens) leave(a *asking) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a.waiting--; a.waiting == 0 {
+	if a.waiting--; a.waiting == 0 && !a.background {
 		a.left = true
 		a.cancel()
 	}

@@ -123,7 +123,7 @@ func TestTokenSharedByWaiters(t *testing.T) {
 			case <-ctx.Done():
 				return Token{}, ctx.Err()
 			}
-		})
+		}, 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -273,7 +273,7 @@ func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
 			return Token{}, broken
 		}
 		return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
-	})
+	}, 0)
 	first, err := tokens.get(t.Context(), nil)
 	if err != nil || first.token != "token-1" {
 		t.Fatal(first, err)
@@ -302,7 +302,7 @@ func TestTokenSourceAbandonedAfterRefusal(t *testing.T) {
 				return Token{}, ctx.Err()
 			}
 			return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
-		})
+		}, 0)
 		first, err := tokens.get(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func TestTokenSourceAbandoned(t *testing.T) {
 				return Token{}, ctx.Err()
 			}
 			return Token{Value: "t"}, nil
-		})
+		}, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := tokens.get(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {

@@ -77,7 +77,7 @@ func (c *Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) 
 
 // newExchange assembles the layers that a call passes, from the inside out.
 func newExchange(cfg Config, base string) exchange {
-	t := newTokens(cfg.Token, cfg.TokenSource)
+	t := newTokens(cfg.Token, cfg.TokenSource, cfg.Timeout)
 	r := retrier{cfg.Retry, newBudget(cfg.Retry.Budget)}
 	l := lookups{limiter: cfg.LookupLimiter, tokens: t, scope: base + "\x00" + cfg.Account, retry: r.RetryConfig}
 

@@ -176,8 +176,14 @@
 // short page, which has fewer items than fit on a page. That page must be empty, be
 // rejected ([ErrNotFound] or [ErrValidation]) or repeat the short page. A list with fewer items than counted
 // is an [ErrInvalidResponse], and so is a response with another page number or with the
-// items of an earlier page. Pages are numbered, so if a list changes during an
-// iteration, items can be missing or duplicated.
+// items of an earlier page.
+//
+// Pages are numbered. If an item leaves the list during an iteration, the items after
+// it move up, and one of them can be missing. If the number of items decreases,
+// the error at the end is [ErrListChanged]; iterate again. If another item joins the
+// list at the same time, the number stays the same and the client cannot detect the
+// change. An item that joins the list can move others, which are then duplicated.
+// [Contacts.All] describes how to read contacts completely.
 //
 // # Import
 //
@@ -207,7 +213,9 @@
 // A [Client], its services and its iterators are immutable and safe for
 // concurrent use. The client does not change or keep arguments after the call,
 // and the caller owns all results. No goroutine outlives the call or loop that
-// started it, except the goroutine of a [TokenSource] that ignores its context.
+// started it, except the goroutine of a [TokenSource]: it replaces a token that
+// expires soon in the background, for up to [Config.Timeout] unless it ignores its
+// context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit], as
 // testing.T.FailNow does, the call waits for its requests in flight and then does

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// issuer issues expiring tokens and accepts only the last one.
+// issuer issues expiring tokens and accepts the last two.
 type issuer struct {
 	mu      sync.Mutex
 	life    time.Duration // of each token; 0 is without end
@@ -23,20 +24,24 @@ type issuer struct {
 	issued  int
 	asked   []time.Duration // since the start
 	start   time.Time
+	before  string // the token before the last one
 	valid   string
 	refused int
 }
 
-func (i *issuer) fetch(context.Context) (Token, error) {
-	time.Sleep(i.takes)
+func (i *issuer) fetch(ctx context.Context) (Token, error) {
+	select {
+	case <-time.After(i.takes):
+	case <-ctx.Done():
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.asked = append(i.asked, time.Since(i.start))
-	if i.broken != nil {
-		return Token{}, i.broken
+	if err := cmp.Or(i.broken, ctx.Err()); err != nil {
+		return Token{}, err
 	}
 	i.issued++
-	i.valid = fmt.Sprintf("token-%d", i.issued)
+	i.before, i.valid = i.valid, fmt.Sprintf("token-%d", i.issued)
 	t := Token{Value: i.valid}
 	if i.life != 0 {
 		t.Expiry = time.Now().Add(i.life)
@@ -47,7 +52,7 @@ func (i *issuer) fetch(context.Context) (Token, error) {
 func (i *issuer) answer(r *http.Request) (*http.Response, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if r.Header.Get("Authorization") != "Bearer "+i.valid {
+	if token := r.Header.Get("Authorization"); token != "Bearer "+i.valid && token != "Bearer "+i.before {
 		i.refused++
 		return respond(401, `{}`), nil
 	}
@@ -103,7 +108,7 @@ func TestTokensAreReplacedOnceForAll(t *testing.T) {
 				})
 			}
 			all.Wait()
-			time.Sleep(59 * time.Minute)
+			time.Sleep(59*time.Minute + i.takes)
 		}
 		if i.issued != 3 || i.refused > 0 {
 			t.Errorf("fetched %d times, want 3; %d requests refused", i.issued, i.refused)
@@ -119,7 +124,7 @@ func TestTokensRevokedEarly(t *testing.T) {
 			if err := get(); err != nil {
 				t.Fatal(err)
 			}
-			i.valid = "revoked"
+			i.before, i.valid = "", ""
 		}
 		if i.issued != 2 || i.refused != 1 {
 			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
@@ -158,6 +163,66 @@ func TestTokensWhileNoneCanBeFetched(t *testing.T) {
 		i.broken = nil
 		if err := get(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestTokensWhileTheSourceHangs: no call waits while the token is valid, and
+// Config.Timeout limits the calls that need a new token.
+func TestTokensWhileTheSourceHangs(t *testing.T) {
+	i := &issuer{life: time.Hour}
+	expiring(t, i, func(t *testing.T, get func() error) {
+		if err := get(); err != nil {
+			t.Fatal(err)
+		}
+		i.takes = 24 * time.Hour
+		for time.Since(i.start) < time.Hour {
+			before := time.Now()
+			if err := get(); err != nil || time.Since(before) != 0 {
+				t.Fatalf("after %v: %v, took %v", before.Sub(i.start), err, time.Since(before))
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute) // until the calls of the source have ended
+		before := time.Now()
+		if err := get(); !errors.Is(err, context.DeadlineExceeded) || time.Since(before) != time.Minute {
+			t.Errorf("after the token has expired: %v after %v", err, time.Since(before))
+		}
+		i.takes = 0
+		if err := get(); err != nil || i.refused > 0 {
+			t.Errorf("%v, %d requests refused", err, i.refused)
+		}
+	})
+}
+
+// TestTokenSourcePanicsInBackground: the next call gets the panic.
+func TestTokenSourcePanicsInBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		tokens := newTokens("", func(context.Context) (Token, error) {
+			if asked++; asked == 2 {
+				panic("the vault is on fire")
+			}
+			return Token{Value: "t", Expiry: time.Now().Add(time.Hour)}, nil
+		}, time.Minute)
+		get := func() (panicked any) {
+			defer func() { panicked = recover() }()
+			if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" {
+				t.Errorf("%+v, %v", g, err)
+			}
+			synctest.Wait()
+			return nil
+		}
+		for i, want := range []any{nil, nil, "the vault is on fire", nil} {
+			if got := get(); got != want {
+				t.Errorf("call %d: panic %v, want %v", i, got, want)
+			}
+			if i == 0 {
+				time.Sleep(59*time.Minute + 30*time.Second)
+			}
+		}
+		if asked != 3 {
+			t.Errorf("called the source %d times, want 3", asked)
 		}
 	})
 }
