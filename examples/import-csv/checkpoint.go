@@ -6,17 +6,26 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
-// checkpoint is how far an import has come, kept in a file.
+// checkpoint is the progress of an import, kept in a file.
 type checkpoint struct {
-	ListID    int64  `json:"list_id"`
-	SHA256    string `json:"sha256"` // of the whole file
-	Confirmed int64  `json:"confirmed"`
+	target
+	Confirmed int64 `json:"confirmed"`
 }
 
-// load takes up the checkpoint of an earlier import, if there is one. It refuses
-// one that was about another list or another file.
+// target identifies what is imported where. Lists of different platforms and
+// accounts can have the same id, so it contains the time when the list was created.
+type target struct {
+	BaseURL       string    `json:"base_url"`
+	ListID        int64     `json:"list_id"`
+	ListCreatedOn time.Time `json:"list_created_on"`
+	SHA256        string    `json:"sha256"` // of the whole file
+}
+
+// load reads the checkpoint of an earlier import, if there is one. A checkpoint of
+// another file or another list is an error.
 func (c *checkpoint) load(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,8 +38,8 @@ func (c *checkpoint) load(path string) error {
 	if err := json.Unmarshal(b, &old); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if old.ListID != c.ListID || old.SHA256 != c.SHA256 {
-		return fmt.Errorf("%s is about another file, or another list than %d: remove it to start anew", path, c.ListID)
+	if !old.ListCreatedOn.Equal(c.ListCreatedOn) || old.BaseURL != c.BaseURL || old.ListID != c.ListID || old.SHA256 != c.SHA256 {
+		return fmt.Errorf("%s belongs to another file or to list %d of %s; remove it to start from the beginning", path, old.ListID, old.BaseURL)
 	}
 	*c = old
 	return nil
@@ -49,7 +58,7 @@ func (c *checkpoint) store(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// removeCheckpoint is for when all is imported.
+// removeCheckpoint removes the file after a complete import.
 func removeCheckpoint(path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/mockserver"
 )
 
-// TestCheckpointOfAnotherFile: another file of the same length, under the same
-// name, must not go on where the first one stopped.
-func TestCheckpointOfAnotherFile(t *testing.T) {
+// TestCheckpointOfAnotherImport: a checkpoint is valid only for the same file,
+// platform and list.
+func TestCheckpointOfAnotherImport(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	sums := map[string]string{}
 	for _, text := range []string{"email\nada@example.org\n", "email\nbob@example.org\n"} {
@@ -21,14 +27,57 @@ func TestCheckpointOfAnotherFile(t *testing.T) {
 		}
 		sums[text[6:9]] = sum
 	}
-	before := checkpoint{ListID: 81, SHA256: sums["ada"], Confirmed: 1}
+	before := checkpoint{target{"https://staging.test", 81, time.Unix(1, 0).UTC(), sums["ada"]}, 1}
 	if err := before.store(name + ".progress"); err != nil {
 		t.Fatal(err)
 	}
-	for who, same := range map[string]bool{"ada": true, "bob": false} {
-		c := checkpoint{ListID: 81, SHA256: sums[who]}
+	for what, change := range map[string]func(*target){
+		"the same":                 func(*target) {},
+		"another file":             func(to *target) { to.SHA256 = sums["bob"] },
+		"another platform":         func(to *target) { to.BaseURL = "https://mail.test" },
+		"a list of another time":   func(to *target) { to.ListCreatedOn = time.Unix(2, 0).UTC() },
+		"a list of another number": func(to *target) { to.ListID = 82 },
+	} {
+		c := checkpoint{target: before.target}
+		change(&c.target)
+		same := what == "the same"
 		if err := c.load(name + ".progress"); (err == nil) != same || (c == before) != same {
-			t.Errorf("%s: %+v, %v", who, c, err)
+			t.Errorf("%s: %+v, %v", what, c, err)
 		}
+	}
+}
+
+// TestStoppedAndContinuedElsewhere: an import that was stopped is not continued on
+// another platform, even if the list there has the same id.
+func TestStoppedAndContinuedElsewhere(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "contacts.csv")
+	if err := writeRows(name, 3000); err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for i := range 2 {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, list.ID)
+		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 3, Action: mockserver.FaultStatus, Status: 403})
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := []string{"https://staging.test", "https://mail.test"}[i]
+		err = importFile(t.Context(), c, io.Discard, target{BaseURL: base, ListID: list.ID}, name)
+		if refused := !errors.Is(err, client.ErrForbidden); err == nil || refused != (i == 1) {
+			t.Errorf("platform %d: %v", i, err)
+		}
+	}
+	if ids[0] != ids[1] {
+		t.Fatalf("lists %v do not have the same id", ids)
 	}
 }

@@ -34,9 +34,10 @@ func demonstrate(ctx context.Context) error {
 	if err := writeRows(name, 25_000); err != nil {
 		return err
 	}
+	to := target{BaseURL: platform.URL(), ListID: list.ID}
 	first, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, list.ID, name)
+	err = importFile(first, c, &stopAt{Writer: os.Stdout, text: strings.Repeat("=", 19), stop: cancel}, to, name)
 	switch {
 	case err == nil:
 		return errors.New("the import was over before it could be stopped")
@@ -44,7 +45,7 @@ func demonstrate(ctx context.Context) error {
 		return err
 	}
 	fmt.Println("\nstopped, as Ctrl-C does; again:")
-	return importFile(ctx, c, os.Stdout, list.ID, name)
+	return importFile(ctx, c, os.Stdout, to, name)
 }
 
 func writeRows(name string, n int) error {

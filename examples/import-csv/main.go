@@ -6,7 +6,8 @@
 //
 // The header row contains the column "email" and optionally "tags". Every other
 // column is a custom attribute. Invalid rows are reported with their line and
-// skipped. Ctrl-C stops the import; the checkpoint is in contacts.csv.progress.
+// skipped. Ctrl-C stops the import; the checkpoint is in contacts.csv.progress. It
+// is valid only for the same file, platform and list.
 // Without arguments the command uses the mock server and a file of 25,000 rows,
 // and stops once.
 package main
@@ -56,16 +57,21 @@ func run(ctx context.Context, listID int64, args []string) error {
 	if err != nil {
 		return err
 	}
-	return importFile(ctx, c, os.Stdout, listID, args[0])
+	return importFile(ctx, c, os.Stdout, target{BaseURL: cfg.BaseURL, ListID: listID}, args[0])
 }
 
 // importFile imports the rows of a file that were not confirmed before.
-func importFile(ctx context.Context, c *client.Client, out io.Writer, listID int64, name string) error {
-	total, sum, err := survey(name) // also finds what is wrong before anything is sent
+func importFile(ctx context.Context, c *client.Client, out io.Writer, to target, name string) error {
+	total, sum, err := survey(name) // reports errors in the file before anything is sent
 	if err != nil {
 		return err
 	}
-	saved := checkpoint{ListID: listID, SHA256: sum}
+	list, err := c.Lists.Get(ctx, to.ListID)
+	if err != nil {
+		return err
+	}
+	to.ListCreatedOn, to.SHA256 = list.CreatedOn, sum
+	saved := checkpoint{target: to}
 	path := name + ".progress"
 	if err := saved.load(path); err != nil {
 		return err
@@ -82,7 +88,7 @@ func importFile(ctx context.Context, c *client.Client, out io.Writer, listID int
 		fmt.Fprintf(out, "\r%s: %v\n", name, e)
 		return nil
 	}
-	report, err := c.Contacts.Import(ctx, listID, client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: bad}), client.ImportOptions{
+	report, err := c.Contacts.Import(ctx, to.ListID, client.ContactsFromCSV(f, client.CSVOptions{OnBadRow: bad}), client.ImportOptions{
 		Concurrency: 4,
 		Skip:        saved.Confirmed,
 		OnCheckpoint: func(confirmed int64) error {
