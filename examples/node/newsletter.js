@@ -1,25 +1,24 @@
 // A newsletter with double opt-in: a small web application on the platform's API.
 //
-//   POST /readers {"email": …}                 asks an address to confirm
+//   POST /readers {"email": …}                 requests a confirmation email for an address
 //   GET  /readers                              {"ada@example.org": "pending" | "active" | "gone"}
-//   POST /issues  {"subject", "text", "at"}    sends an issue to all who are active, at a time in Unix seconds or now
-//   POST /hook                                 takes the platform's events
-//
-// It needs nothing beside Node.js.
+//   POST /issues  {"subject", "text", "at"}    sends an issue to all active readers, at a time in Unix seconds or now
+//   POST /hook                                 receives the platform's events
 
 import {createHash, createHmac, timingSafeEqual} from 'node:crypto';
 import {createServer} from 'node:http';
 import {pathToFileURL} from 'node:url';
 
-const MAX_BODY = 1 << 20; // bytes of a request that are read
+const MAX_BODY = 1 << 20; // bytes
 const EVENTS = ['Contact.Added', 'Contact.Unsubscribed', 'Email.Bounced'];
 const SENDER = {name: 'The Letter', email: 'letter@shop.example'};
 
-/** The platform did nothing, and says why. */
+/** The platform rejected a request and did nothing. */
 export class Refused extends Error {
   constructor(status, answer) {
-    super(`the platform answered ${status}: ${answer.slice(0, 300)}`);
+    super(`the platform responded with ${status}: ${answer.slice(0, 300)}`);
     this.status = status;
+    try { this.types = JSON.parse(answer).detail.map(({type}) => type); } catch { this.types = []; }
   }
 }
 
@@ -53,6 +52,15 @@ export class Platform {
     }
     throw new OutcomeUnknown(`${method} ${path}: status ${response.status}`);
   }
+
+  /** Yields the items of all pages of a list. */
+  async *all(path) {
+    for (let page = 1; ; page++) {
+      const {data, pagination} = await this.call('GET', `${path}?page=${page}&per_page=100`);
+      yield* data;
+      if (data.length < pagination.per_page) return;
+    }
+  }
 }
 
 /** The newsletter: who reads it, and what they are sent. */
@@ -60,27 +68,32 @@ export class Newsletter {
   readers = new Map(); // "pending", "active" or "gone" by address
   issues = new Map(); // "scheduled" or "unknown" by subject
   #seen = new Set(); // keys of events
+  #changed = new Map(); // time of the last event by address
 
   constructor(platform) {
     this.platform = platform;
   }
 
-  /** Finds its list, and asks for events at a URL. */
+  /** Finds its list and its webhook at a URL, or creates the webhook. Only one process may do this at a time. */
   async open(listName, hookURL) {
-    const {data} = await this.platform.call('GET', '/lists');
-    this.list = data.find((list) => list.name === listName).list_id;
-    const made = await this.platform.call('POST', '/webhooks', {url: hookURL, events: EVENTS});
-    const {secret, hash_function: hash} = await this.platform.call('GET', `/webhooks/${made.webhook_id}`);
-    Object.assign(this, {secret, hash});
+    for await (const list of this.platform.all('/lists')) if (list.name === listName) this.list ??= list.list_id;
+    if (!this.list) throw new Error(`there is no list ${listName}`);
+    let id; // of the webhook
+    for await (const hook of this.platform.all('/webhooks')) {
+      if (hook.url !== hookURL || hook.status === 'archived') continue;
+      if (EVENTS.every((name) => hook.events.includes(name))) id ??= hook.webhook_id;
+    }
+    id ??= (await this.platform.call('POST', '/webhooks', {url: hookURL, events: EVENTS})).webhook_id;
+    ({secret: this.secret, hash_function: this.hash} = await this.platform.call('GET', `/webhooks/${id}`));
   }
 
-  /** Asks an address to confirm. Who reads already, or is asked already, is not asked again. */
+  /** Requests a confirmation email, unless the address is on the list already. */
   async subscribe(email) {
     const key = email.toLowerCase();
     try {
       await this.platform.call('POST', `/lists/${this.list}/contacts?send_double_opt_in=true`, {email});
-    } catch (error) {
-      if (!(error instanceof Refused && error.status === 409)) throw error;
+    } catch (error) { // another 409 means that the list's policy is not accepted, so nobody can subscribe
+      if (!(error instanceof Refused && error.types.includes('contact_exists'))) throw error;
       return this.readers.get(key) ?? 'known';
     }
     if (this.readers.get(key) !== 'active') this.readers.set(key, 'pending'); // an event may have been faster
@@ -91,8 +104,8 @@ export class Newsletter {
   async publish({subject, text, at}) {
     if (this.issues.has(subject)) return this.issues.get(subject);
     this.issues.set(subject, 'unknown');
-    const campaign = {name: subject, list_id: this.list, sender: SENDER, content: {subject, text}};
     try {
+      const campaign = {name: subject, list_id: this.list, sender: SENDER, content: {subject, text}};
       const {campaign_id: id} = await this.platform.call('POST', '/campaigns', campaign);
       await this.platform.call('POST', `/campaigns/${id}/schedule`, at ? {scheduled_for: at} : {});
       this.issues.set(subject, 'scheduled');
@@ -112,17 +125,22 @@ export class Newsletter {
     return a.length === b.length && timingSafeEqual(a, b);
   }
 
-  /** Handles an event once, however often it comes. */
+  /** Handles an event once. Events can arrive in any order. */
   handle(body) {
-    const {id, event, data} = JSON.parse(body);
+    const {id, event, timestamp, data} = JSON.parse(body);
     const key = id ?? createHash('sha256').update(body).digest('hex');
     if (this.#seen.has(key)) return;
-    if (event === 'Contact.Added') this.readers.set(data.email_address.toLowerCase(), 'active');
-    if (event === 'Contact.Unsubscribed') this.readers.set(data.email_address.toLowerCase(), 'gone');
-    if (event === 'Email.Bounced' && data.bounce?.category === 'bounce_hb' && data.contact) {
-      this.readers.set(data.contact.email.toLowerCase(), 'gone');
-    }
+    if (event === 'Contact.Added') this.#change(data.email_address, 'active', timestamp);
+    if (event === 'Contact.Unsubscribed') this.#change(data.email_address, 'gone', timestamp);
+    if (data.bounce?.category === 'bounce_hb' && data.contact) this.#change(data.contact.email, 'gone');
     this.#seen.add(key);
+  }
+
+  #change(email, status, timestamp) {
+    const [key, time] = [email.toLowerCase(), Date.parse(timestamp) || Infinity]; // only a hard bounce has no timestamp
+    if (time < this.#changed.get(key)) return; // a later change arrived first
+    this.#changed.set(key, time);
+    this.readers.set(key, status);
   }
 }
 
@@ -159,8 +177,7 @@ function mistake(error) {
 }
 
 async function bodyOf(request) {
-  const chunks = [];
-  let size = 0;
+  let [chunks, size] = [[], 0];
   for await (const chunk of request) {
     size += chunk.length;
     if (size > MAX_BODY) throw new RangeError('the body is too large');

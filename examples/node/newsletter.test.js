@@ -60,6 +60,35 @@ test('who is on the list already is not asked', async () => {
   assert.deepEqual(await box.outbox('bob@example.org'), []);
 });
 
+test('only an address that is on the list is known', async () => {
+  const platform = new Platform(box.url, box.token);
+  newsletter.list = (await platform.call('POST', '/lists', {name: 'New'})).list_id; // its policy is not accepted
+  const [status, {error}] = await subscribe(ADA);
+  assert.equal(status, 502);
+  assert.match(error, /policy_not_accepted/);
+  assert.equal(await statusOf(ADA), undefined);
+});
+
+test('a second start finds its list and its webhook', async () => {
+  const platform = new Platform(box.url, box.token);
+  for (let i = 0; i < 120; i++) await platform.call('POST', '/lists', {name: `List ${i}`}); // more than a page
+  const second = new Newsletter(platform);
+  await second.open('Newsletter', `${url}/hook`);
+  assert.deepEqual([second.list, second.secret], [newsletter.list, newsletter.secret]);
+  assert.equal((await platform.call('GET', '/webhooks')).data.length, 1);
+  await second.open('List 119', `${url}/other`);
+  assert.equal((await platform.call('GET', '/webhooks')).data.length, 2);
+});
+
+test('an unsubscription is not undone by an earlier event that arrives later', async () => {
+  const event = (name, second) => JSON.stringify({event: name, timestamp: `2026-05-01T12:00:0${second}Z`, data: {email_address: ADA}});
+  newsletter.handle(event('Contact.Unsubscribed', 5));
+  newsletter.handle(event('Contact.Added', 1));
+  assert.equal(await statusOf(ADA), 'gone');
+  newsletter.handle(event('Contact.Added', 9));
+  assert.equal(await statusOf(ADA), 'active');
+});
+
 test('an issue of next week goes to those who confirmed until then', async () => {
   await confirmed(ADA);
   await subscribe('eve@example.org');

@@ -1,11 +1,11 @@
-"""Sign-ups by email: a small web application that welcomes whoever signs up, and
-stops writing to addresses that do not exist or do not want it.
+"""Sign-ups by email: a small web application that welcomes each address, and sends no
+more email to addresses that do not exist or do not want it.
 
-    POST /signups {"email": …}    welcomes somebody
+    POST /signups {"email": …}    sends a welcome email
     GET  /signups/{email}         {"status": "welcomed" | "unknown" | "refused" | "gone"}
-    POST /hook                    takes the platform's events
+    POST /hook                    receives the platform's events
 
-It needs nothing beside the standard library.
+It uses only the standard library. Its state, with the emails to look up, is in memory.
 """
 
 import base64
@@ -13,27 +13,23 @@ import hashlib
 import hmac
 import json
 import os
+import queue
 import signal
 import threading
-import urllib.error
-import urllib.parse
-import urllib.request
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib import parse, request
 
-MAX_BODY = 1 << 20  # bytes of a request that are read
+MAX_BODY = 1 << 20  # bytes
 EVENTS = ["Email.Bounced", "Email.ReportedAsSpam", "SuppressedEmail.Added"]
 
 
 class Refused(Exception):
-    """The platform did nothing, and says why."""
-
-    def __init__(self, status, answer):
-        super().__init__(f"the platform answered {status}: {answer[:300]}")
-        self.status = status
+    """The platform rejected a request and did nothing: the status and the response."""
 
 
 class OutcomeUnknown(Exception):
-    """The platform may have done it, or not: doing it again could do it twice."""
+    """The platform may have processed a request: repeating it could duplicate its effect."""
 
 
 class Platform:
@@ -44,75 +40,71 @@ class Platform:
 
     def send(self, email, subject, text):
         return self._call("POST", "/v2/emails", {
-            "email": email,
-            "sender": {"name": "The Shop", "email": "hello@shop.example"},
-            "content": {"subject": subject, "text": text, "type": "transactional"},
-        })
+            "email": email, "sender": {"name": "The Shop", "email": "hello@shop.example"},
+            "content": {"subject": subject, "text": text, "type": "transactional"}})
 
     def look_up(self, message_id):
-        return self._call("GET", "/v2/emails/" + urllib.parse.quote(message_id, safe=""))
+        return self._call("GET", "/v2/emails/" + parse.quote(message_id, safe=""))
 
     def subscribe(self, url, events):
-        made = self._call("POST", "/webhooks", {"url": url, "events": events})
-        return self._call("GET", f"/webhooks/{made['webhook_id']}")
+        """Finds the webhook or creates it, and returns its secret. Only one process may do this at a time."""
+        found, page, more = None, 1, True
+        while more and not found:
+            answer = self._call("GET", f"/webhooks?page={page}&per_page=100")
+            found = next((hook["webhook_id"] for hook in answer["data"] if hook["url"] == url
+                          and hook["status"] != "archived" and set(events) <= set(hook["events"])), None)
+            page, more = page + 1, len(answer["data"]) >= answer["pagination"]["per_page"]
+        found = found or self._call("POST", "/webhooks", {"url": url, "events": events})["webhook_id"]
+        webhook = self._call("GET", f"/webhooks/{found}")
+        return webhook["secret"], webhook["hash_function"]
 
     def _call(self, method, path, body=None):
-        request = urllib.request.Request(
-            self.base_url + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": "Bearer " + self.token, "Content-Type": "application/json"},
-        )
+        headers = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
+        call = request.Request(self.base_url + path, json.dumps(body).encode() if body else None, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+            with request.urlopen(call, timeout=self.timeout) as answer:
                 return json.load(answer)
-        except urllib.error.HTTPError as error:
+        except request.HTTPError as error:
             # A 503 with Retry-After comes from before the work; any other 5xx may come from after it.
             if error.code < 500 or error.code == 503 and error.headers["Retry-After"]:
-                raise Refused(error.code, error.read(MAX_BODY).decode(errors="replace")) from error
+                raise Refused(error.code, error.read(300).decode(errors="replace")) from error
             raise OutcomeUnknown(f"{method} {path}: status {error.code}") from error
         except (OSError, ValueError) as error:  # connection lost, or an answer that is not JSON
             raise OutcomeUnknown(f"{method} {path}: {error}") from error
 
 
 class Signups:
-    """Who signed up, and what became of it. Threads may share one."""
+    """The addresses that signed up, and their status. Threads may share it."""
 
-    def __init__(self, platform):
-        self.platform = platform
+    def __init__(self, platform, pause=time.sleep):
+        self.platform, self._pause = platform, pause
         self.secret = self.hash = None  # of the webhook
-        self.handled = {}  # the names of the events that were handled, by what tells them apart
-        self._status = {}  # by address
+        self.handled = {}  # the names of the events that were handled, by their keys
+        self.lookups = queue.Queue()  # ids of emails
+        self.statuses = {}  # by address
         self._lock = threading.Lock()
 
     def subscribe(self, url):
-        """Asks for events at a URL, and remembers what signs them."""
-        webhook = self.platform.subscribe(url, EVENTS)
-        self.secret, self.hash = webhook["secret"], webhook["hash_function"]
-
-    def status(self, email):
-        with self._lock:
-            return self._status.get(email.lower())
+        self.secret, self.hash = self.platform.subscribe(url, EVENTS)
 
     def sign_up(self, email):
-        """Welcomes an address, once: one that may have been welcomed is not again."""
+        """Welcomes an address at most once, even if the outcome is unknown."""
         key = email.lower()
         with self._lock:
-            if key in self._status:
-                return self._status[key]
-            self._status[key] = "unknown"  # until it is known: the mail may go out even if this process dies
+            if key in self.statuses:
+                return self.statuses[key]
+            self.statuses[key] = "unknown"  # even if this process dies, the email may be sent
         try:
             sent = self.platform.send(email, "Welcome!", "Thank you for signing up.")
         except Refused:
-            with self._lock:
-                del self._status[key]
+            self.statuses.pop(key)
             raise
         except OutcomeUnknown:
             return "unknown"
         with self._lock:
-            if self._status[key] == "unknown":  # an event may have been faster
-                self._status[key] = "refused" if sent["status"] == "rejected" else "welcomed"
-            return self._status[key]
+            if self.statuses[key] == "unknown":  # an event may have been faster
+                self.statuses[key] = "welcomed" if sent["status"] not in ("rejected", "error") else "refused"
+            return self.statuses[key]
 
     def is_signed(self, body, signature):
         """Whether the platform signed exactly these bytes."""
@@ -120,65 +112,62 @@ class Signups:
         return hmac.compare_digest(base64.b64encode(digest), signature.encode())
 
     def handle(self, body):
-        """Handles an event once, however often it comes."""
+        """Handles an event once. Lookups are left to look_up_all: they would take too long here."""
         event = json.loads(body)
-        key = event.get("id") or hashlib.sha256(body).hexdigest()
+        key, name, data = event.get("id") or hashlib.sha256(body).hexdigest(), event["event"], event["data"]
         with self._lock:
             if key in self.handled:
                 return
-        self._act(event["event"], event["data"])  # what it raises makes the platform deliver the event again
-        with self._lock:
-            self.handled[key] = event["event"]
+            if name == "SuppressedEmail.Added":
+                self.statuses[data["suppressedEmail"]["email"].lower()] = "gone"
+            elif name in EVENTS and isinstance(data.get("email"), dict):  # of /v2/emails: it contains only the id
+                self.lookups.put(data["email"]["id"])
+            self.handled[key] = name
 
-    def _act(self, name, data):
-        if name == "SuppressedEmail.Added":
-            self._gone(data["suppressedEmail"]["email"])
-        elif name in EVENTS and isinstance(data.get("email"), dict):
-            # An email of /v2/emails, of which the event says nothing but the id: look it up.
-            email = self.platform.look_up(data["email"]["id"])
-            if name != "Email.Bounced" or email["bounce"]["type"] == "hard":
-                self._gone(email["email"])
-
-    def _gone(self, email):
-        with self._lock:
-            self._status[email.lower()] = "gone"
+    def look_up_all(self):
+        """Looks up emails one after the other, forever, and repeats lookups that failed."""
+        while True:
+            message_id = self.lookups.get()
+            try:
+                email = self.platform.look_up(message_id)
+                if email["reported_as_spam"] or (email["bounce"] or {}).get("type") == "hard":
+                    with self._lock:
+                        self.statuses[email["email"].lower()] = "gone"
+            except Exception as error:
+                if error.args[:1] != (404,):  # else it is not an email of this account
+                    self.lookups.put(message_id)
+            self._pause(1.05)  # the platform allows one lookup per second
+            self.lookups.task_done()
 
 
 class Handler(BaseHTTPRequestHandler):
     """The application over HTTP."""
+    log_message = lambda *_: None
 
     def do_GET(self):
-        status = self.server.signups.status(urllib.parse.unquote(self.path.removeprefix("/signups/")))
+        status = self.server.signups.statuses.get(parse.unquote(self.path.removeprefix("/signups/")).lower())
         self._answer(200 if status else 404, {"status": status})
 
     def do_POST(self):
-        size = int(self.headers["Content-Length"] or 0)
-        if size > MAX_BODY:
-            return self._answer(413, {})
+        signups, size = self.server.signups, int(self.headers["Content-Length"] or 0)
+        if size > MAX_BODY or self.path not in ("/hook", "/signups"):
+            return self._answer(413 if size > MAX_BODY else 404, {})
         body = self.rfile.read(size)
-        if self.path == "/hook":
-            return self._hook(body)
         if self.path == "/signups":
             return self._sign_up(body)
-        self._answer(404, {})
-
-    def _hook(self, body):
-        if not self.server.signups.is_signed(body, self.headers["X-Service-Signature"] or ""):
+        if not signups.is_signed(body, self.headers["X-Service-Signature"] or ""):
             return self._answer(401, {})
-        try:
-            self.server.signups.handle(body)
-        except (Refused, OutcomeUnknown) as error:
-            return self._answer(503, {"error": str(error)})
+        signups.handle(body)  # if it raises, the platform delivers the event again
         self._answer(200, {})
 
     def _sign_up(self, body):
         try:
             status = self.server.signups.sign_up(json.loads(body)["email"])
+            self._answer(409 if status in ("gone", "refused") else 202, {"status": status})
         except (ValueError, KeyError, TypeError, AttributeError):
-            return self._answer(400, {"error": 'want {"email": …}'})
+            self._answer(400, {"error": 'want {"email": …}'})
         except Refused as error:
-            return self._answer(502, {"error": str(error)})
-        self._answer(409 if status in ("gone", "refused") else 202, {"status": status})
+            self._answer(502, {"error": str(error)})
 
     def _answer(self, status, body):
         content = json.dumps(body).encode()
@@ -188,24 +177,18 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format, *args):
-        pass
 
-
-class Server(ThreadingHTTPServer):
-    """The application, listening."""
-
-    daemon_threads = True
-
-    def __init__(self, address, signups):
-        super().__init__(address, Handler)
-        self.signups = signups
+def server_of(address, signups):
+    server = ThreadingHTTPServer(address, Handler)
+    server.signups = signups
+    threading.Thread(target=signups.look_up_all, daemon=True).start()
+    return server
 
 
 def main():
     host, _, port = os.environ.get("LISTEN", "127.0.0.1:8080").rpartition(":")
     signups = Signups(Platform(os.environ["PLATFORM_URL"], os.environ["PLATFORM_TOKEN"]))
-    server = Server((host, int(port)), signups)
+    server = server_of((host, int(port)), signups)
     signups.subscribe(os.environ["HOOK_URL"])
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
     print(f"listening on {host}:{port}", flush=True)
