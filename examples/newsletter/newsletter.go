@@ -81,14 +81,17 @@ func (s *service) importContacts(ctx context.Context) error {
 	return err
 }
 
-// export writes the active contacts as CSV. An error means that some are
-// missing.
+// export writes the active contacts as CSV. It does not filter by status,
+// because unsubscribed contacts stay on the list: so a contact that is active all
+// the time is written exactly once. An error means that some are missing.
 func (s *service) export(ctx context.Context, to io.Writer) error {
 	w := csv.NewWriter(to)
-	params := client.ListContactsParams{Filter: "status:active"}
-	for c, err := range s.platform.Contacts.All(ctx, s.listID, params, client.Prefetch(3)) {
+	for c, err := range s.platform.Contacts.All(ctx, s.listID, client.ListContactsParams{}, client.Prefetch(3)) {
 		if err != nil {
 			return err
+		}
+		if c.Status != client.ContactStatusActive {
+			continue
 		}
 		_ = w.Write([]string{c.Email, c.SubscribedOn.Format(time.RFC3339), strings.Join(c.Tags, ";")}) // see w.Error
 	}
@@ -125,22 +128,41 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	return err
 }
 
-// publish sends an issue to all active contacts now. It first looks for a
-// campaign with the same name, so it can be called again after an error.
+// publish sends an issue to all active contacts now, at most once for each name. It
+// can be called again after an error, and by several processes at the same time:
+// after creating a campaign, each looks for the oldest one and sends that. A campaign
+// that has this name but another subject is an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
-	for c, err = range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{}) {
-		if err != nil || c.Name == issue.Name {
-			break
+	c, err = s.campaign(ctx, issue.Name)
+	if errors.Is(err, client.ErrNotFound) {
+		issue.ListID, issue.Sender = s.listID, s.sender
+		if c, err = s.platform.Campaigns.Create(ctx, issue); err == nil {
+			c, err = s.campaign(ctx, issue.Name) // perhaps of another process
 		}
 	}
-	if err == nil && (c.ID == 0 || c.Name != issue.Name) {
-		issue.ListID, issue.Sender = s.listID, s.sender
-		c, err = s.platform.Campaigns.Create(ctx, issue)
-	}
-	if err != nil || c.Status != client.CampaignStatusIncomplete {
+	switch {
+	case err != nil || c.Status != client.CampaignStatusIncomplete:
 		return c, err
+	case c.Content.Subject != issue.Content.Subject:
+		return c, fmt.Errorf("campaign %d is named %q but has the subject %q", c.ID, c.Name, c.Content.Subject)
 	}
-	return s.platform.Campaigns.Send(ctx, c.ID)
+	sent, err := s.platform.Campaigns.Send(ctx, c.ID)
+	if errors.Is(err, client.ErrConflict) { // another process may have sent it
+		if c, _ = s.platform.Campaigns.Get(ctx, c.ID); c.Status != "" && c.Status != client.CampaignStatusIncomplete {
+			return c, nil
+		}
+	}
+	return sent, err
+}
+
+// campaign returns the oldest campaign of the list with a name.
+func (s *service) campaign(ctx context.Context, name string) (client.Campaign, error) {
+	for c, err := range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{}) {
+		if err != nil || c.Name == name && c.ListID == s.listID {
+			return c, err
+		}
+	}
+	return client.Campaign{}, client.ErrNotFound
 }
 
 // result waits until the campaign is sent, then returns its event counts so
@@ -169,7 +191,7 @@ func (s *service) handle(_ context.Context, ev *events.Event) error {
 	case address != "" && (bounce.Category.Hard() || complaint || ev.Name == events.NameSuppressedEmailAdded):
 		s.suppress(address)
 	case id != "" && (ev.Name == events.NameEmailBounced && !hasBounce || complaint): // Email API events lack the reason or the address
-		s.lookups.Store(id, nil)
+		s.lookups.Store(id, false)
 		select {
 		case s.more <- struct{}{}:
 		default: // the value in the channel already wakes queue, which reads all ids
@@ -201,7 +223,7 @@ func (s *service) lookUp(ctx context.Context) error {
 		case email.ReportedAsSpam, email.Bounce != nil && email.Bounce.Hard():
 			s.suppress(email.To)
 		}
-		s.lookups.Delete(email.ID)
+		s.lookups.CompareAndDelete(email.ID, true) // unless handle has queued it again
 	}
 	return nil
 }
@@ -211,6 +233,7 @@ func (s *service) queue(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
 			for id := range s.lookups.Range {
+				s.lookups.Store(id, true)
 				if !yield(id.(string)) {
 					return
 				}

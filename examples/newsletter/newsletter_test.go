@@ -265,6 +265,30 @@ func TestSuppression(t *testing.T) {
 	})
 }
 
+// TestComplaintDuringLookup: an email that is looked up because of a soft bounce is
+// looked up again if the recipient complains before the response arrives.
+func TestComplaintDuringLookup(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
+		id := platform.Outbox()[0].ID
+		complained := false
+		background(t, func(ctx context.Context) error {
+			return s.lookUp(client.WithResponseHook(ctx, func(r client.Response) {
+				if r.Op == "getEmail" && !complained {
+					complained = true
+					check(t, platform.Complain(id, ""))
+					check(t, platform.Wait(ctx))
+				}
+			}))
+		})
+		check(t, platform.Bounce(id, events.BounceCategoryMailboxFull))
+		time.Sleep(2 * time.Minute)
+		if !s.isSuppressed("ada@example.org") {
+			t.Error("the recipient complained and is not suppressed")
+		}
+	})
+}
+
 // TestUnknownBounce: an event without an address and an email id causes no
 // lookup.
 func TestUnknownBounce(t *testing.T) {
@@ -331,6 +355,62 @@ func TestPublish(t *testing.T) {
 			if !s.isSuppressed(gone) {
 				t.Errorf("%s is not suppressed", gone)
 			}
+		}
+	})
+}
+
+// TestPublishAtOnce: several processes publish an issue at the same time, and each
+// reader gets it once.
+func TestPublishAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
+		check(t, err)
+		for _, operation := range []string{"createCampaign", "scheduleCampaign"} {
+			_, err := platform.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
+			check(t, err)
+		}
+		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{Subject: "News", Text: "News"}}
+		var ids [4]int64
+		var all sync.WaitGroup
+		for i := range ids {
+			replica := opened(t, platform, "")
+			all.Go(func() {
+				campaign, err := replica.publish(t.Context(), issue)
+				if ids[i] = campaign.ID; err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		check(t, platform.Wait(t.Context()))
+		if n := len(platform.OutboxTo("ada@example.org")); n != 1 || slices.Max(ids[:]) != slices.Min(ids[:]) {
+			t.Errorf("%d emails, campaigns %v", n, ids)
+		}
+	})
+}
+
+// TestPublishOtherDrafts: an issue is not taken for a draft that has its name, but
+// belongs to another list or has another subject.
+func TestPublishOtherDrafts(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
+		check(t, err)
+		list, err := s.platform.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
+		check(t, err)
+		check(t, s.platform.Lists.AcceptPolicy(t.Context(), list.ID))
+		for name, id := range map[string]int64{"May": list.ID, "June": s.listID} {
+			_, err = s.platform.Campaigns.Create(t.Context(), client.CampaignCreate{
+				Name: name, ListID: id, Sender: s.sender, Content: client.MessageContent{Subject: "Draft", Text: "Draft"},
+			})
+			check(t, err)
+			_, err = s.publish(t.Context(), client.CampaignCreate{Name: name, Content: client.MessageContent{Subject: "News", Text: "News"}})
+			if (err == nil) != (name == "May") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		check(t, platform.Wait(t.Context()))
+		if sent := platform.Outbox(); len(sent) != 1 || sent[0].Subject != "News" {
+			t.Errorf("sent %+v", sent)
 		}
 	})
 }

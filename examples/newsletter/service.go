@@ -29,7 +29,7 @@ type service struct {
 	// exactly once, even after a crash.
 	suppressed sync.Map      // addresses and patterns such as *@example.com
 	orders     sync.Map      // order to id of its email, "" while it is unknown
-	lookups    sync.Map      // ids of emails to look up
+	lookups    sync.Map      // ids of emails to look up, and whether that has begun
 	more       chan struct{} // holds a value after lookups has grown
 }
 

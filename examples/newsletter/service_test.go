@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -32,8 +33,9 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	return body, err == nil && resp.StatusCode == http.StatusOK
 }
 
-// TestExportIsWhole: if a list cannot be read to its end, the export does not
-// look complete.
+// TestExportIsWhole: the export contains each reader once, even if readers leave
+// while it runs. If a list cannot be read to its end, the export does not look
+// complete.
 func TestExportIsWhole(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
@@ -49,6 +51,25 @@ func TestExportIsWhole(t *testing.T) {
 	check(t, err)
 	if body, complete := get(t, s, "/contacts.csv"); !complete || len(active(t, s)) != 250 {
 		t.Errorf("the export is %d bytes, complete: %v", len(body), complete)
+	}
+	left := false
+	ctx := client.WithResponseHook(t.Context(), func(r client.Response) {
+		if left || r.Op != "listContacts" {
+			return
+		}
+		left = true
+		for i := range 40 { // readers of the first page leave after it was read
+			contact, err := s.platform.Contacts.Find(t.Context(), s.listID, fmt.Sprintf("reader%d@example.org", i))
+			check(t, err)
+			check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, contact.ID))
+		}
+	})
+	var out strings.Builder
+	check(t, s.export(ctx, &out))
+	for i := range 250 {
+		if n := strings.Count(out.String(), fmt.Sprintf("reader%d@", i)); n != 1 {
+			t.Errorf("reader %d is exported %d times while others leave", i, n)
+		}
 	}
 	_, err = platform.Inject( // the first page succeeds, the others fail
 		mockserver.Fault{Operation: "listContacts", Action: mockserver.FaultDelay, Nth: 1},
