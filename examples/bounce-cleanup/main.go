@@ -6,8 +6,9 @@
 //
 // A hard bounce means that the mailbox does not exist; sending to it again
 // harms the sender's reputation. Soft bounces (a full mailbox, a busy server)
-// are ignored. -dry-run only prints. Repeating the command is safe. Without the
-// two variables it runs with the mock server.
+// are ignored, and so are contacts that are deleted while the command runs.
+// -dry-run only prints. Repeating the command is safe. Without the two variables it
+// runs with the mock server.
 package main
 
 import (
@@ -92,8 +93,8 @@ func (j job) run(ctx context.Context) error {
 	return j.tagAll(ctx, bounced)
 }
 
-// bouncedHard collects first and changes nothing: an iteration over pages of
-// what is being changed could miss some.
+// bouncedHard returns the contacts before any of them changes. It uses no filter, so
+// it misses none while others unsubscribe.
 func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 	var bounced []client.Contact
 	for contact, err := range j.Contacts.All(ctx, j.listID, client.ListContactsParams{}) {
@@ -111,7 +112,7 @@ func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 
 func (j job) unsubscribe(ctx context.Context, contacts []client.Contact) error {
 	for _, contact := range contacts {
-		if err := j.Contacts.Unsubscribe(ctx, j.listID, contact.ID); err != nil {
+		if err := j.Contacts.Unsubscribe(ctx, j.listID, contact.ID); err != nil && !errors.Is(err, client.ErrNotFound) {
 			return err
 		}
 	}
@@ -124,7 +125,15 @@ func (j job) tagAll(ctx context.Context, contacts []client.Contact) error {
 		for _, contact := range chunk {
 			tagging.ContactIDs = append(tagging.ContactIDs, contact.ID)
 		}
-		if err := j.Contacts.Tag(ctx, j.listID, tagging); err != nil {
+		err := j.Contacts.Tag(ctx, j.listID, tagging)
+		switch {
+		case errors.Is(err, client.ErrNotFound) && len(chunk) > 1: // one was deleted, and none is tagged
+			half := len(chunk) / 2
+			err = errors.Join(j.tagAll(ctx, chunk[:half]), j.tagAll(ctx, chunk[half:]))
+		case errors.Is(err, client.ErrNotFound):
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 
 	"example.com/emailplatform/client"
@@ -23,19 +24,24 @@ type Shop struct {
 	template int64
 
 	mu    sync.Mutex
-	dead  map[string]bool // addresses that bounced hard
+	dead  map[string]bool // addresses that bounced hard, in lower case
+	tried map[string]bool // orders whose email was sent, or may have been sent
 	check []string        // orders whose email may have been sent or not
 }
 
 // New returns a shop that sends the template.
 func New(platform *client.Client, template int64) *Shop {
-	return &Shop{platform: platform, template: template, dead: map[string]bool{}}
+	return &Shop{platform: platform, template: template, dead: map[string]bool{}, tried: map[string]bool{}}
 }
 
-// Confirm sends the confirmation of an order.
+// Confirm sends the confirmation of an order, at most once. After an error other
+// than ErrOutcomeUnknown it can be called again.
 func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 	if s.isDead(address) {
 		return ErrUndeliverable
+	}
+	if !s.begin(order) {
+		return nil
 	}
 	_, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
 		To:               address,
@@ -45,10 +51,22 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errors.Is(err, client.ErrOutcomeUnknown) {
+	switch {
+	case errors.Is(err, client.ErrOutcomeUnknown):
 		s.check = append(s.check, order) // not sent again: a person must check
+	case err != nil:
+		delete(s.tried, order) // not sent
 	}
 	return err
+}
+
+// begin reports whether the order has not been tried before.
+func (s *Shop) begin(order string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tried := s.tried[order]
+	s.tried[order] = true
+	return !tried
 }
 
 // ToCheck returns the orders whose confirmation may have been sent or not.
@@ -61,7 +79,7 @@ func (s *Shop) ToCheck() []string {
 func (s *Shop) isDead(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.dead[address]
+	return s.dead[strings.ToLower(address)]
 }
 
 // Webhook returns the handler that takes the platform's events.
@@ -84,7 +102,7 @@ func (s *Shop) handle(ctx context.Context, ev *events.Event) error {
 	if email.Bounce != nil && email.Bounce.Type == "hard" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.dead[email.To] = true
+		s.dead[strings.ToLower(email.To)] = true
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func TestHardBounceEndsWriting(t *testing.T) {
 		if err := platform.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Confirm(t.Context(), "A-18", "gone@example.org"); !errors.Is(err, shop.ErrUndeliverable) {
+		if err := s.Confirm(t.Context(), "A-18", "Gone@Example.org"); !errors.Is(err, shop.ErrUndeliverable) {
 			t.Errorf("got %v, want ErrUndeliverable", err)
 		}
 	})
@@ -134,8 +134,24 @@ func TestConfirmationIsNeverSentTwice(t *testing.T) {
 	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); !errors.Is(err, client.ErrOutcomeUnknown) {
 		t.Fatalf("got %v, want ErrOutcomeUnknown", err)
 	}
+	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); err != nil {
+		t.Errorf("the second call: %v", err)
+	}
 	if sent := len(platform.Outbox()); sent != 1 {
 		t.Errorf("%d emails were sent, want 1", sent)
+	}
+	// An order whose email was certainly not sent can be confirmed again.
+	fault = mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1}
+	if _, err := platform.Inject(fault); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{client.ErrForbidden, nil, nil} {
+		if err := s.Confirm(t.Context(), "A-18", "ada@example.org"); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	if sent := len(platform.Outbox()); sent != 2 {
+		t.Errorf("%d emails were sent, want 2", sent)
 	}
 	if check := s.ToCheck(); len(check) != 1 || check[0] != "A-17" {
 		t.Errorf("orders to check: %v, want A-17", check)
