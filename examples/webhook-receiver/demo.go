@@ -7,6 +7,7 @@ import (
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
 )
 
 // demonstrate runs the server with the mock server until three events were
@@ -31,8 +32,12 @@ func demonstrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	verifier, err := verifierOf([]string{hook.Secret.Reveal()})
+	if err != nil {
+		return err
+	}
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, listener, []string{hook.Secret.Reveal()}) }()
+	go func() { served <- serve(ctx, listener, webhook.NewHandler(verifier, handle, webhook.Options{})) }()
 	err = makeEvents(ctx, c, platform)
 	stop()
 	if serveErr := <-served; err == nil {

@@ -7,6 +7,12 @@
 // and the new secret during a rotation, or the secrets of all webhooks that
 // deliver to this address. Without it a demonstration runs: the mock server
 // delivers three events, and the server shuts down.
+//
+// With -store the server only appends deliveries to a file, for example while the
+// database is down for maintenance. -replay posts them to the receiver afterwards:
+//
+//	WEBHOOK_SECRETS=secret go run ./examples/webhook-receiver -store deliveries.jsonl
+//	go run ./examples/webhook-receiver -replay deliveries.jsonl -to http://127.0.0.1:8080/hook
 package main
 
 import (
@@ -29,14 +35,20 @@ import (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "the `address` to listen on")
+	storeIn := flag.String("store", "", "append deliveries to this `file` instead of handling them")
+	replayFrom := flag.String("replay", "", "post the deliveries of this `file` to a receiver, and exit")
+	to := flag.String("to", "http://127.0.0.1:8080/hook", "the `url` of the receiver, for -replay")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	secrets := os.Getenv("WEBHOOK_SECRETS")
 	var err error
-	if secrets == "" {
+	switch {
+	case *replayFrom != "":
+		err = replayFile(ctx, *replayFrom, *to)
+	case secrets == "":
 		err = demonstrate(ctx)
-	} else {
-		err = listenAndServe(ctx, *addr, strings.Split(secrets, ","))
+	default:
+		err = listenAndServe(ctx, *addr, strings.Split(secrets, ","), *storeIn)
 	}
 	stop()
 	if err != nil {
@@ -45,31 +57,56 @@ func main() {
 	}
 }
 
-func listenAndServe(ctx context.Context, addr string, secrets []string) error {
+func listenAndServe(ctx context.Context, addr string, secrets []string, storeIn string) error {
+	verifier, err := verifierOf(secrets)
+	if err != nil {
+		return err
+	}
+	hook := webhook.NewHandler(verifier, handle, webhook.Options{})
+	if storeIn != "" {
+		file, err := os.OpenFile(storeIn, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer file.Close() //nolint:errcheck // each delivery was synced
+		hook = store(verifier, file)
+	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, listener, secrets)
+	return serve(ctx, listener, hook)
 }
 
-// serve takes events until ctx ends. Events that are being handled then are
-// finished first: the platform would deliver them again, but why make it.
-func serve(ctx context.Context, listener net.Listener, secrets []string) error {
+func replayFile(ctx context.Context, name, to string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	n, err := replay(ctx, http.DefaultClient, file, to)
+	if err == nil {
+		slog.Info("replayed", "deliveries", n)
+	}
+	return err
+}
+
+func verifierOf(secrets []string) (*webhook.Verifier, error) {
 	var keys []webhook.Secret
 	for _, s := range secrets {
 		key, err := webhook.ParseSecret(strings.TrimSpace(s), "")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		keys = append(keys, key)
 	}
-	verifier, err := webhook.NewVerifier(keys...)
-	if err != nil {
-		return err
-	}
+	return webhook.NewVerifier(keys...)
+}
+
+// serve receives events until ctx ends, and completes the requests in progress.
+func serve(ctx context.Context, listener net.Listener, hook http.Handler) error {
 	mux := http.NewServeMux()
-	mux.Handle("/hook", webhook.NewHandler(verifier, handle, webhook.Options{}))
+	mux.Handle("/hook", hook)
 	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second}
 
 	stopped := make(chan error, 1)

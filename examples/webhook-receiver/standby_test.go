@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onHandler sends requests to a handler without a socket.
+type onHandler struct{ http.Handler }
+
+func (h onHandler) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// TestStandby: events of a maintenance of two days are stored, and the receiver
+// handles each exactly once afterwards, even if responses were lost, the standby
+// crashed while writing, and the replay had to be repeated.
+func TestStandby(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slog.SetDefault(slog.New(slog.DiscardHandler))
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+		check(t, err)
+		hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
+			URL: "http://shop.test/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
+		})
+		check(t, err)
+		v, err := verifierOf([]string{hook.Secret.Reveal()})
+		check(t, err)
+		handled := map[string]int{}
+		failing := false
+		receiver := webhook.NewHandler(v, func(_ context.Context, ev *events.Event) error {
+			if handled[ev.Recipient()]++; failing {
+				handled[ev.Recipient()]--
+				return errors.New("the database is down")
+			}
+			return nil
+		}, webhook.Options{})
+		file, err := os.Create(filepath.Join(t.TempDir(), "deliveries.jsonl"))
+		check(t, err)
+		defer file.Close()
+		suppress := func(n int) {
+			_, err := c.SuppressedEmails.Add(t.Context(), fmt.Sprintf("a%02d@example.org", n))
+			check(t, err)
+			check(t, platform.Wait(t.Context()))
+		}
+
+		platform.SetTarget("shop.test", losing(receiver)) // handled, but the platform does not know
+		suppress(0)
+		platform.SetTarget("shop.test", losing(store(v, file)))
+		for n := 1; n < 20; n++ {
+			suppress(n)
+			time.Sleep(2 * time.Hour)
+		}
+		_, err = file.WriteString("\n{\"body\":\"eyJldmVudCI6") // a crash while writing
+		check(t, err)
+		suppress(20)
+		check(t, platform.Drain(t.Context()))
+
+		text, err := os.ReadFile(file.Name())
+		check(t, err)
+		toReceiver := &http.Client{Transport: onHandler{receiver}}
+		failing = true
+		if _, err := replay(t.Context(), toReceiver, bytes.NewReader(text), "http://shop.test/hook"); err == nil {
+			t.Error("replay does not report that the receiver failed")
+		}
+		failing = false
+		for range 2 {
+			if n, err := replay(t.Context(), toReceiver, bytes.NewReader(text), "http://shop.test/hook"); err != nil || n < 21 {
+				t.Errorf("%d deliveries, %v", n, err)
+			}
+		}
+		for n := range 21 {
+			if times := handled[fmt.Sprintf("a%02d@example.org", n)]; times != 1 {
+				t.Errorf("event %d was handled %d times", n, times)
+			}
+		}
+		for _, d := range platform.Deliveries() {
+			if d.State != mockserver.DeliveryDelivered {
+				t.Errorf("delivery %s is %s", d.ID, d.State)
+			}
+		}
+	})
+}
+
+// losing loses the first response of every three.
+func losing(h http.Handler) http.Handler {
+	n := 0
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n++; n%3 == 1 {
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// TestForgedIsNotStored: the standby stores only deliveries with a valid signature.
+func TestForgedIsNotStored(t *testing.T) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	v, err := verifierOf([]string{"secret"})
+	check(t, err)
+	file, err := os.Create(filepath.Join(t.TempDir(), "deliveries.jsonl"))
+	check(t, err)
+	defer file.Close()
+	err = post(t.Context(), &http.Client{Transport: onHandler{store(v, file)}}, "http://shop.test/hook", stored{[]byte(`{"event":"X"}`), "forged"})
+	if info, statErr := file.Stat(); err == nil || statErr != nil || info.Size() != 0 {
+		t.Errorf("%v, %v, %d bytes", err, statErr, info.Size())
+	}
+}
