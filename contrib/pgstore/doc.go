@@ -8,8 +8,11 @@
 //	_, err = pool.Exec(ctx, pgstore.Schema)
 //	…
 //	h := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
-//		tx, _ := pgstore.Tx(ctx)
-//		_, err := tx.Exec(ctx, "INSERT INTO …")
+//		tx, err := pgstore.Tx(ctx)
+//		if err != nil {
+//			return err
+//		}
+//		_, err = tx.Exec(ctx, "INSERT INTO …")
 //		return err
 //	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})})
 //
@@ -26,7 +29,9 @@
 // connection from the same pool in a handler: this can deadlock. Use Tx, or a
 // separate pool. For long work, insert a job into a queue in the transaction.
 //
-// The transaction is always READ COMMITTED.
+// The transaction is always READ COMMITTED. Only the store ends it. If a handler
+// ends it with SQL or on its connection, the event fails with [ErrTxManaged] and
+// is delivered again; what the handler committed can be written again.
 //
 // # Failures
 //

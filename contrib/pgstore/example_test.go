@@ -2,7 +2,6 @@ package pgstore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -38,11 +37,11 @@ func Example() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /hook", webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
-		tx, ok := pgstore.Tx(ctx)
-		if !ok {
-			return errors.New("no transaction")
+		tx, err := pgstore.Tx(ctx)
+		if err != nil {
+			return err
 		}
-		_, err := tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
+		_, err = tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
 		return err
 	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
 	fmt.Println("ready")

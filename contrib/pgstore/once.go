@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -17,9 +18,10 @@ import (
 // migrations.
 const Schema = handled.Schema
 
-// DB is what a [Once] needs of a *pgxpool.Pool.
+// DB is the part of a *pgxpool.Pool that a [Once] uses. SendBatch must support
+// [pgx.Batch.BeginTx].
 type DB interface {
-	BeginTx(ctx context.Context, opts pgx.TxOptions) (pgx.Tx, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
@@ -41,45 +43,47 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. fn finds the transaction by [Tx].
+// Do implements [webhook.Once]. fn finds the transaction by [Tx]. An event needs
+// two round trips to the database, in addition to those of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	tx, err := o.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
-	if err != nil {
-		return false, fmt.Errorf("pgstore: %w", err)
-	}
+	tx, known, err := o.begin(ctx, key)
 	defer rollback(ctx, tx) // also after a panic; after a commit it does nothing
-	sum, lock := handled.Key(key)
-	if known, err := begin(ctx, tx, sum, lock); known || err != nil {
+	if known || err != nil {
 		return false, err
 	}
 	if err := fn(withTx(ctx, tx)); err != nil {
+		if tx.Conn().PgConn().TxStatus() == 'I' { // idle: not in a transaction
+			err = fmt.Errorf("pgstore: %w: %w", ErrTxManaged, err)
+		}
 		return true, err
 	}
-	if _, err := tx.Exec(ctx, handled.Remember, sum); err != nil {
-		return true, fmt.Errorf("pgstore: %w", err)
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return true, fmt.Errorf("pgstore: %w", err)
+	if err := tx.Commit(ctx); err != nil { // after the INSERT of the key
+		return true, fmt.Errorf("pgstore: %w", handled.Explain(err))
 	}
 	return true, nil
 }
 
-// begin locks first and looks then: see [handled.Lock].
-func begin(ctx context.Context, tx pgx.Tx, sum []byte, lock int64) (known bool, err error) {
+// begin locks before it looks for the key: see [handled.Lock]. The transaction
+// must be rolled back even after an error.
+func (o *Once) begin(ctx context.Context, key string) (tx pgx.Tx, known bool, err error) {
+	sum, lock := handled.Key(key)
+	guard := rand.Text()
+	b := &pgx.Batch{}
+	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted, CommitQuery: handled.RememberAndCommit(sum, guard)})
 	var locked bool
-	if err := tx.QueryRow(ctx, handled.Lock, lock).Scan(&locked); err != nil {
-		return false, fmt.Errorf("pgstore: %w", err)
-	}
-	if err := tx.QueryRow(ctx, handled.Known, sum).Scan(&known); err != nil {
-		return false, fmt.Errorf("pgstore: %w", err)
+	b.Queue(handled.Lock, lock, guard).QueryRow(func(row pgx.Row) error { return row.Scan(&locked) })
+	b.Queue(handled.Known, sum).QueryRow(func(row pgx.Row) error { return row.Scan(&known) })
+	results := o.db.SendBatch(ctx, b)
+	if err := results.Close(); err != nil {
+		return results.Tx(), false, fmt.Errorf("pgstore: %w", err)
 	}
 	if !known && !locked {
-		return false, webhook.ErrInFlight
+		return results.Tx(), false, webhook.ErrInFlight
 	}
-	return known, nil
+	return results.Tx(), known, nil
 }
 
 // rollback frees the key even if ctx is done.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,66 +58,79 @@ func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
 	return n
 }
 
-var errHandler = errors.New("the handler fails")
-
-// TestEffects: what a handler writes with Tx is there exactly when Do says that
-// it has succeeded.
-func TestEffects(t *testing.T) {
+// TestModel: whatever a handler does with its transaction, it counts as handled
+// exactly if its rows and its key are committed.
+func TestModel(t *testing.T) {
 	pool := direct(t)
-	once := pgstore.NewOnce(pool, pgstore.OnceOptions{})
-	for _, tt := range []struct {
-		name string
-		end  func(ctx context.Context, tx pgx.Tx) error
-		want int
-		err  error // nil if the handler succeeds; errHandler stands for any
-	}{
-		{"success", func(context.Context, pgx.Tx) error { return nil }, 1, nil},
-		{"failure", func(context.Context, pgx.Tx) error { return errHandler }, 0, errHandler},
-		{"commits by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Commit(ctx) }, 0, pgstore.ErrTxManaged},
-		{"rolls back by itself", func(ctx context.Context, tx pgx.Tx) error { return tx.Rollback(ctx) }, 0, pgstore.ErrTxManaged},
-		{"tries to commit, goes on", func(ctx context.Context, tx pgx.Tx) error { _ = tx.Commit(ctx); return nil }, 1, nil},
-		{"hides an error of SQL", func(ctx context.Context, tx pgx.Tx) error {
-			_, _ = tx.Exec(ctx, "SELECT 1/0")
-			return nil
-		}, 0, errHandler},
-		{"savepoint is rolled back", func(ctx context.Context, tx pgx.Tx) error {
-			save, err := tx.Begin(ctx)
-			if err != nil {
-				return err
-			}
-			_, _ = save.Exec(ctx, "SELECT 1/0")
-			return save.Rollback(ctx)
-		}, 1, nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			effects, key := table(t, pool), rand.Text()
-			ran, err := once.Do(t.Context(), key, func(ctx context.Context) error {
-				tx, ok := pgstore.Tx(ctx)
-				if !ok {
-					return errors.New("no transaction")
-				}
-				if _, err := tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key); err != nil {
+	once, effects := pgstore.NewOnce(pool, pgstore.OnceOptions{}), table(t, pool)
+	store := testdb.Store{
+		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
+			return once.Do(t.Context(), key, func(ctx context.Context) error {
+				tx, err := pgstore.Tx(ctx)
+				if err != nil {
 					return err
 				}
-				return tt.end(ctx, tx)
+				return handler(func(name string, row int) error { return step(ctx, tx, name, effects, row) })
 			})
-			if !ran || (err == nil) != (tt.err == nil) || tt.err != nil && tt.err != errHandler && !errors.Is(err, tt.err) {
-				t.Errorf("Do = %v, %v; want true and %v", ran, err, tt.err)
+		},
+		More: []string{"Commit()", "Rollback()", "Begin() commits", "Begin() fails", "BeginFunc commits", "BeginFunc fails"},
+		Rows: func() ([]int, error) {
+			rows, err := pool.Query(t.Context(), "WITH r AS (DELETE FROM "+effects+" RETURNING key::int) SELECT key FROM r ORDER BY key")
+			if err != nil {
+				return nil, err
 			}
-			if n := count(t, pool, effects); n != tt.want {
-				t.Errorf("%d effects, want %d", n, tt.want)
-			}
-			again, _ := once.Do(t.Context(), key, func(context.Context) error { return nil })
-			if again != (tt.want == 0) {
-				t.Errorf("handled again: %v", again)
-			}
-		})
+			return pgx.CollectRows(rows, pgx.RowTo[int])
+		},
+		Managed: pgstore.ErrTxManaged,
 	}
+	store.Check(t, 500)
 }
 
+// step does what testdb names.
+func step(ctx context.Context, tx pgx.Tx, name, effects string, row int) error {
+	insert := fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
+	in := func(db beginner) error {
+		err := pgx.BeginFunc(ctx, db, func(inner pgx.Tx) error {
+			if _, err := inner.Exec(ctx, insert); err != nil {
+				return err
+			}
+			if strings.HasSuffix(name, "fails") {
+				return errRollback
+			}
+			return nil
+		})
+		if errors.Is(err, errRollback) {
+			return nil
+		}
+		return err
+	}
+	var err error
+	switch name {
+	case "Commit()":
+		err = tx.Commit(ctx)
+	case "Rollback()":
+		err = tx.Rollback(ctx)
+	case "Begin() commits", "Begin() fails":
+		err = in(tx)
+	case "BeginFunc commits", "BeginFunc fails":
+		err = in(tx.Conn())
+	case "INSERT":
+		_, err = tx.Exec(ctx, insert)
+	default:
+		_, err = tx.Exec(ctx, name)
+	}
+	return err
+}
+
+type beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+var errRollback = errors.New("rolled back on purpose")
+
 func TestTxOfAnotherContext(t *testing.T) {
-	if tx, ok := pgstore.Tx(t.Context()); ok || tx != nil {
-		t.Error(tx, ok)
+	if tx, err := pgstore.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
+		t.Error(tx, err)
 	}
 }
 
@@ -142,8 +156,11 @@ func TestManyProcesses(t *testing.T) {
 			for _, key := range keys {
 				deliver(t, once, key, func(ctx context.Context) error {
 					called.Add(1)
-					tx, _ := pgstore.Tx(ctx)
-					_, err := tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key)
+					tx, err := pgstore.Tx(ctx)
+					if err != nil {
+						return err
+					}
+					_, err = tx.Exec(ctx, "INSERT INTO "+effects+" VALUES ($1)", key)
 					return err
 				})
 			}

@@ -2,30 +2,42 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
 	"example.com/emailplatform/contrib/pgstore/internal/handled"
 )
 
-// ErrTxManaged is what Commit and Rollback of [Tx] return: the transaction is
-// committed when the handler returns nil, and rolled back when it does not.
-var ErrTxManaged = handled.ErrEnded
+// ErrTxManaged means that a handler tried to end the transaction itself. Commit
+// and Rollback of [Tx] return it and do nothing. [Once.Do] returns it if the
+// handler ended the transaction in another way.
+var ErrTxManaged = handled.ErrManaged
+
+var errNoTx = errors.New("pgstore: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *pgstore.Once")
 
 type txKey struct{}
 
 // Tx returns the transaction of the event that is being handled with ctx. Its
 // writes are committed together with the event's key. For any other context it
-// returns false.
+// returns an error.
 //
 // Commit and Rollback only return [ErrTxManaged]. Begin creates a savepoint, which
-// can be rolled back. A statement that fails outside a savepoint fails the
-// transaction and so the event, even if the handler ignores the error. The
-// transaction is not safe for concurrent use, and must not be used after the
-// handler has returned.
-func Tx(ctx context.Context) (pgx.Tx, bool) {
+// can be rolled back, so pgx.BeginFunc(ctx, tx, …) works. A statement that fails
+// outside a savepoint fails the transaction and so the event, even if the handler
+// ignores the error. The transaction is not safe for concurrent use, and must not
+// be used after the handler has returned.
+//
+// Conn returns the connection of the transaction, for its configuration and types.
+// Do not begin or end a transaction on it, as pgx.BeginFunc(ctx, tx.Conn(), …) does,
+// or with SQL. The event then fails with [ErrTxManaged] and is delivered again, but
+// what the handler committed stays, and can be written again.
+func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
-	return tx, ok
+	if !ok {
+		return nil, errNoTx
+	}
+	return tx, nil
 }
 
 func withTx(ctx context.Context, tx pgx.Tx) context.Context {

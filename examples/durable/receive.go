@@ -71,12 +71,15 @@ func newReceiver(pool *pgxpool.Pool, secret string, maxAttempts int) (http.Handl
 
 func enqueue(jobs *river.Client[pgx.Tx]) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, _ *events.Event) error {
-		tx, ok := pgstore.Tx(ctx)
-		d, isDelivery := webhook.FromContext(ctx)
-		if !ok || !isDelivery {
-			return errors.New("wants a pgstore.Once and a webhook")
+		tx, err := pgstore.Tx(ctx)
+		if err != nil {
+			return err
 		}
-		_, err := jobs.InsertTx(ctx, tx, Delivery{Key: d.Key, Body: d.Body}, nil)
+		d, ok := webhook.FromContext(ctx)
+		if !ok {
+			return errors.New("no delivery in the context: enqueue must be the function of a webhook handler")
+		}
+		_, err = jobs.InsertTx(ctx, tx, Delivery{Key: d.Key, Body: d.Body}, nil)
 		return err
 	}
 }

@@ -1,8 +1,11 @@
 package sqlonce
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,16 +37,27 @@ func NewOnce(db *sql.DB, _ OnceOptions) *Once {
 
 type txKey struct{}
 
-// Tx returns the transaction of the event whose handler was called with ctx: what
-// is written with it is committed together with the event's key. It reports false
-// for any other context.
+// ErrTxManaged means that a handler ended the transaction itself. [Once.Do]
+// returns it.
+var ErrTxManaged = handled.ErrManaged
+
+var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with the context of a handler whose webhook.Options.Once is a *sqlonce.Once")
+
+// Tx returns the transaction of the event that is being handled with ctx. Its
+// writes are committed together with the event's key. For any other context it
+// returns an error.
 //
-// The handler must not call Commit or Rollback: what was committed would be
-// without its key, and happen again. A statement that fails fails the
-// transaction, and so the event, even if the handler ignores the error.
-func Tx(ctx context.Context) (*sql.Tx, bool) {
+// The handler must not end the transaction, neither with Commit or Rollback nor
+// with SQL. The event then fails with [ErrTxManaged] and is delivered again, but
+// what the handler committed stays, and can be written again. A statement that
+// fails fails the transaction and so the event, even if the handler ignores the
+// error.
+func Tx(ctx context.Context) (*sql.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(*sql.Tx)
-	return tx, ok
+	if !ok {
+		return nil, errNoTx
+	}
+	return tx, nil
 }
 
 // Do implements [webhook.Once]. fn finds the transaction by [Tx].
@@ -51,37 +65,38 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	tx, end, err := o.open(ctx)
+	tx, err := o.open(ctx)
 	if err != nil {
 		return false, fmt.Errorf("sqlonce: %w", err)
 	}
-	defer end() // also after a panic; after a commit it only gives the connection back
+	defer tx.end() // also after a panic; after a commit it only gives the connection back
 	sum, lock := handled.Key(key)
-	if known, err := begin(ctx, tx, sum, lock); known || err != nil {
+	if known, err := tx.begin(ctx, sum, lock); known || err != nil {
 		return false, err
 	}
-	if err := fn(context.WithValue(ctx, txKey{}, tx)); err != nil {
-		return true, err
+	if err := fn(context.WithValue(ctx, txKey{}, tx.Tx)); err != nil {
+		return true, tx.explain(ctx, err)
 	}
-	if _, err := tx.ExecContext(ctx, handled.Remember, sum); err != nil {
-		return true, fmt.Errorf("sqlonce: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return true, fmt.Errorf("sqlonce: %w", err)
-	}
-	if err := tx.Commit(); err != nil {
+	if err := tx.commit(ctx, sum); err != nil {
 		return true, fmt.Errorf("sqlonce: %w", err)
 	}
 	return true, nil
 }
 
-// open begins a transaction that ends with end, and not with ctx: database/sql
-// would roll it back in the background, and the key be free some time after Do
-// has returned.
-func (o *Once) open(ctx context.Context) (_ *sql.Tx, end func(), err error) {
+// transaction ends with end, and not with the context of Do: database/sql would
+// roll it back in the background, and the key be free some time after Do has
+// returned.
+type transaction struct {
+	*sql.Tx
+	conn   *sql.Conn
+	cancel context.CancelFunc
+	guard  string
+}
+
+func (o *Once) open(ctx context.Context) (*transaction, error) {
 	conn, err := o.db.Conn(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	txCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel) // while it begins
@@ -90,21 +105,23 @@ func (o *Once) open(ctx context.Context) (_ *sql.Tx, end func(), err error) {
 	if err != nil {
 		cancel()
 		_ = conn.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return tx, func() {
-		timer := time.AfterFunc(handled.CleanUp, cancel)
-		_ = tx.Rollback()
-		timer.Stop()
-		cancel()
-		_ = conn.Close()
-	}, nil
+	return &transaction{tx, conn, cancel, rand.Text()}, nil
 }
 
-// begin locks first and looks then: see [handled.Lock].
-func begin(ctx context.Context, tx *sql.Tx, sum []byte, lock int64) (known bool, err error) {
+func (tx *transaction) end() {
+	timer := time.AfterFunc(handled.CleanUp, tx.cancel)
+	_ = tx.Rollback()
+	timer.Stop()
+	tx.cancel()
+	_ = tx.conn.Close()
+}
+
+// begin locks before it looks for the key: see [handled.Lock].
+func (tx *transaction) begin(ctx context.Context, sum []byte, lock int64) (known bool, err error) {
 	var locked bool
-	if err := tx.QueryRowContext(ctx, handled.Lock, lock).Scan(&locked); err != nil {
+	if err := tx.QueryRowContext(ctx, handled.Lock, lock, tx.guard).Scan(&locked); err != nil {
 		return false, fmt.Errorf("sqlonce: %w", err)
 	}
 	if err := tx.QueryRowContext(ctx, handled.Known, sum).Scan(&known); err != nil {
@@ -114,6 +131,35 @@ func begin(ctx context.Context, tx *sql.Tx, sum []byte, lock int64) (known bool,
 		return false, webhook.ErrInFlight
 	}
 	return known, nil
+}
+
+// explain returns the error of a handler, with ErrTxManaged if the handler ended
+// the transaction as well.
+func (tx *transaction) explain(ctx context.Context, err error) error {
+	guarded := false
+	failed := tx.QueryRowContext(ctx, handled.Guarded, tx.guard).Scan(&guarded)
+	if errors.Is(failed, sql.ErrTxDone) || failed == nil && !guarded {
+		return fmt.Errorf("sqlonce: %w: %w", ErrTxManaged, err)
+	}
+	return err
+}
+
+// commit ends with ctx: the driver has the context of BeginTx for the COMMIT.
+func (tx *transaction) commit(ctx context.Context, sum []byte) error {
+	if _, err := tx.ExecContext(ctx, handled.Remember, sum, tx.guard); errors.Is(err, sql.ErrTxDone) {
+		return ErrTxManaged
+	} else if err != nil {
+		return handled.Explain(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, tx.cancel)
+	defer stop()
+	if err := tx.Commit(); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return nil
 }
 
 // Forget deletes the keys of events that were handled more than olderThan ago.

@@ -1,10 +1,13 @@
 package sqlonce_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,52 +60,106 @@ func TestOnceCrash(t *testing.T) {
 	}
 }
 
-func TestEffects(t *testing.T) {
+// TestModel: whatever a handler does with its transaction, it counts as handled
+// exactly if its rows and its key are committed.
+func TestModel(t *testing.T) {
 	db := open(t, testdb.URLs(t)["direct"])
-	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
-	failed := errors.New("the handler fails")
-	for _, tt := range []struct {
-		name string
-		end  func(*sql.Tx) error
-		want int
-	}{
-		{"success", func(*sql.Tx) error { return nil }, 1},
-		{"failure", func(*sql.Tx) error { return failed }, 0},
-		{"hides an error of SQL", func(tx *sql.Tx) error { _, _ = tx.Exec("SELECT 1/0"); return nil }, 0},
-		{"rolls back by itself", func(tx *sql.Tx) error { return tx.Rollback() }, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			effects, key := "effects_"+strings.ToLower(rand.Text()), rand.Text()
-			if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key text)"); err != nil {
-				t.Fatal(err)
-			}
-			ran, err := once.Do(t.Context(), key, func(ctx context.Context) error {
-				tx, ok := sqlonce.Tx(ctx)
-				if !ok {
-					return errors.New("no transaction")
-				}
-				if _, err := tx.ExecContext(ctx, "INSERT INTO "+effects+" VALUES ($1)", key); err != nil {
+	once, effects := sqlonce.NewOnce(db, sqlonce.OnceOptions{}), "effects_"+strings.ToLower(rand.Text())
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+effects+" (key int)"); err != nil {
+		t.Fatal(err)
+	}
+	store := testdb.Store{
+		Do: func(key string, handler func(func(string, int) error) error) (bool, error) {
+			return once.Do(t.Context(), key, func(ctx context.Context) error {
+				tx, err := sqlonce.Tx(ctx)
+				if err != nil {
 					return err
 				}
-				return tt.end(tx)
+				return handler(func(name string, row int) error {
+					if name == "INSERT" {
+						name = fmt.Sprintf("INSERT INTO %s VALUES (%d)", effects, row)
+					}
+					_, err := tx.ExecContext(ctx, name)
+					return err
+				})
 			})
-			if !ran || (err == nil) != (tt.want == 1) {
-				t.Errorf("Do = %v, %v", ran, err)
+		},
+		Rows: func() (rows []int, err error) {
+			var text string
+			err = db.QueryRowContext(t.Context(), "WITH r AS (DELETE FROM "+effects+" RETURNING key) SELECT to_json(coalesce(array_agg(key ORDER BY key), '{}')) FROM r").Scan(&text)
+			if err != nil {
+				return nil, err
 			}
-			var n int
-			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM "+effects).Scan(&n); err != nil || n != tt.want {
-				t.Errorf("%d effects, %v; want %d", n, err, tt.want)
+			return rows, json.Unmarshal([]byte(text), &rows)
+		},
+		Managed: sqlonce.ErrTxManaged,
+	}
+	store.Check(t, 500)
+}
+
+func TestTxEndedByMethod(t *testing.T) {
+	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
+	for name, end := range map[string]func(*sql.Tx) error{"Commit": (*sql.Tx).Commit, "Rollback": (*sql.Tx).Rollback} {
+		for _, after := range []error{nil, testdb.ErrHandler} {
+			ran, err := once.Do(t.Context(), rand.Text(), func(ctx context.Context) error {
+				tx, err := sqlonce.Tx(ctx)
+				return cmp.Or(err, end(tx), after)
+			})
+			if !ran || !errors.Is(err, sqlonce.ErrTxManaged) || !errors.Is(err, cmp.Or(after, err)) {
+				t.Errorf("%s, then %v: Do = %v, %v", name, after, ran, err)
 			}
-			if again, _ := once.Do(t.Context(), key, func(context.Context) error { return nil }); again != (tt.want == 0) {
-				t.Errorf("handled again: %v", again)
-			}
-		})
+		}
 	}
 }
 
+// TestCommitObeysContext: a server that stops during the commit does not hold the
+// caller, and the connection is not used again.
+func TestCommitObeysContext(t *testing.T) {
+	wire := &testdb.Wire{}
+	cfg, err := pgx.ParseConfig(testdb.URLs(t)["direct"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DialFunc = wire.Dial
+	db := stdlib.OpenDB(*cfg)
+	t.Cleanup(func() { _ = db.Close() })
+	once := sqlonce.NewOnce(db, sqlonce.OnceOptions{})
+	slow := slowCommit(t, db)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	start := time.Now()
+	ran, err := once.Do(ctx, rand.Text(), func(ctx context.Context) error {
+		tx, err := sqlonce.Tx(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO "+slow+" VALUES (1)")
+		return err
+	})
+	if took := time.Since(start); !ran || !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
+		t.Errorf("Do = %v, %v after %v", ran, err, took)
+	}
+	if s := db.Stats(); s.InUse != 0 {
+		t.Errorf("%d connections are in use after all", s.InUse)
+	}
+}
+
+// slowCommit makes a table: the commit of a row takes 30 seconds.
+func slowCommit(t testing.TB, db *sql.DB) (name string) {
+	t.Helper()
+	name = "slow_" + strings.ToLower(rand.Text())
+	_, err := db.ExecContext(t.Context(), strings.ReplaceAll(`CREATE TABLE NAME (n int);
+		CREATE FUNCTION NAME() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN NEW; END';
+		CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON NAME DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION NAME()`, "NAME", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 func TestTxOfAnotherContext(t *testing.T) {
-	if tx, ok := sqlonce.Tx(t.Context()); ok || tx != nil {
-		t.Error(tx, ok)
+	if tx, err := sqlonce.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
+		t.Error(tx, err)
 	}
 }
 

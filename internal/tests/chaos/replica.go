@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -49,11 +48,11 @@ func open(ctx context.Context, what, redisAddr, postgresURL string, lease time.D
 	case "pg":
 		pool, err := pgxpool.New(ctx, postgresURL+"&pool_max_conns=24")
 		return store{pgstore.NewOnce(pool, pgstore.OnceOptions{}), func(ctx context.Context, id string) error {
-			tx, ok := pgstore.Tx(ctx)
-			if !ok {
-				return errors.New("no transaction")
+			tx, err := pgstore.Tx(ctx)
+			if err != nil {
+				return err
 			}
-			_, err := tx.Exec(ctx, effect, id)
+			_, err = tx.Exec(ctx, effect, id)
 			return err
 		}}, err
 	case "sql":
@@ -64,11 +63,11 @@ func open(ctx context.Context, what, redisAddr, postgresURL string, lease time.D
 		db.SetMaxOpenConns(24)
 		db.SetMaxIdleConns(24)
 		return store{sqlonce.NewOnce(db, sqlonce.OnceOptions{}), func(ctx context.Context, id string) error {
-			tx, ok := sqlonce.Tx(ctx)
-			if !ok {
-				return errors.New("no transaction")
+			tx, err := sqlonce.Tx(ctx)
+			if err != nil {
+				return err
 			}
-			_, err := tx.ExecContext(ctx, effect, id)
+			_, err = tx.ExecContext(ctx, effect, id)
 			return err
 		}}, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -29,11 +30,33 @@ CREATE INDEX IF NOT EXISTS emailplatform_handled_at ON emailplatform_handled USI
 //
 // The lock is an advisory lock. An INSERT of the same key would wait for the
 // end of the other transaction.
+//
+// The guard $2 of Lock is a setting that ends with the transaction. If a handler
+// ended the transaction, Remember inserts NULL instead of the key and fails.
 const (
-	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint)`
+	Lock     = `SELECT pg_try_advisory_xact_lock($1::bigint) FROM set_config('emailplatform.tx', $2::text, true)`
 	Known    = `SELECT EXISTS (SELECT FROM emailplatform_handled WHERE key = $1::bytea)`
-	Remember = `INSERT INTO emailplatform_handled (key) VALUES ($1::bytea)`
+	Remember = `INSERT INTO emailplatform_handled (key)
+	VALUES (CASE current_setting('emailplatform.tx', true) WHEN $2::text THEN $1::bytea END)`
+	Guarded = `SELECT coalesce(current_setting('emailplatform.tx', true) = $1::text, false)`
 )
+
+// RememberAndCommit returns Remember and COMMIT for one round trip. It contains
+// the values, because several statements in one query cannot have parameters.
+func RememberAndCommit(sum []byte, guard string) string {
+	return fmt.Sprintf(`INSERT INTO emailplatform_handled (key)
+	VALUES (CASE current_setting('emailplatform.tx', true) WHEN '%s' THEN decode('%x', 'hex') END); COMMIT`, guard, sum)
+}
+
+// Explain returns ErrManaged instead of the error of a Remember that found no
+// guard.
+func Explain(err error) error {
+	var e interface{ SQLState() string } // as the errors of pgx and of lib/pq
+	if errors.As(err, &e) && e.SQLState() == "23502" && strings.Contains(err.Error(), "emailplatform_handled") {
+		return ErrManaged
+	}
+	return err
+}
 
 // Batch is how many rows one [Forget] deletes: so few that it takes
 // milliseconds, and its locks too.
@@ -61,8 +84,8 @@ func CheckAge(olderThan time.Duration) error {
 // CleanUp is how long a transaction may take to be rolled back.
 const CleanUp = 5 * time.Second
 
-// ErrEnded is returned to a handler that ends the transaction itself.
-var ErrEnded = errors.New("pgstore: the transaction ends with the handler, by what it returns")
+// ErrManaged is for handlers that end the transaction themselves.
+var ErrManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
 // Key returns what is stored for an event's key, any bytes of any length, and the
 // number that it is locked by: two keys that share one only wait for each other.

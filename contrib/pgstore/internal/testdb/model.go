@@ -1,0 +1,201 @@
+package testdb
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Steps are what a handler can do with its transaction in SQL. INSERT inserts the
+// number of the step.
+var Steps = []string{
+	"INSERT", "INSERT", "INSERT", "SELECT 1/0", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s",
+	"COMMIT", "ROLLBACK", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
+}
+
+// calls are steps that are calls of a driver, in SQL. A call stops at an error of
+// its first statement.
+var calls = map[string][]string{
+	"Commit()":          {},
+	"Rollback()":        {},
+	"Begin() commits":   {"SAVEPOINT x", "INSERT", "RELEASE x"},
+	"Begin() fails":     {"SAVEPOINT x", "INSERT", "ROLLBACK TO x"},
+	"BeginFunc commits": {"BEGIN", "INSERT", "COMMIT"},
+	"BeginFunc fails":   {"BEGIN", "INSERT", "ROLLBACK"},
+}
+
+// Store is a store with a table.
+type Store struct {
+	// Do handles an event. Each call of step does one of Steps or of More.
+	Do      func(key string, handler func(step func(name string, row int) error) error) (ran bool, err error)
+	More    []string              // names of calls
+	Rows    func() ([]int, error) // all rows of the table, which it deletes
+	Managed error                 // for handlers that ended the transaction
+}
+
+// ErrHandler is the error of a handler that fails.
+var ErrHandler = errors.New("the handler fails")
+
+// Check runs random handlers: an event is handled exactly if its rows and its key
+// are committed. No handler that ends the transaction is taken for one that
+// succeeded.
+func (s *Store) Check(t *testing.T, handlers int) {
+	t.Helper()
+	for range handlers {
+		seed := rand.Uint64()                                           //nolint:gosec // a test
+		if err := s.check(rand.New(rand.NewPCG(seed, 0))); err != nil { //nolint:gosec // a test
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func (s *Store) check(random *rand.Rand) error {
+	steps := slices.Concat(Steps, s.More)
+	m := model{open: true, guarded: true}
+	key := fmt.Sprint("model ", random.Uint64())
+	var done []string
+	var wrong error
+	fails := random.IntN(3) == 0
+	ran, err := s.Do(key, func(step func(string, int) error) error {
+		for row := range random.IntN(8) {
+			name := steps[random.IntN(len(steps))]
+			done = append(done, name)
+			if got, want := step(name, row), m.call(name, row); (got != nil) != want {
+				wrong = fmt.Errorf("got error %w, want one: %t", got, want)
+			}
+		}
+		if fails {
+			return ErrHandler
+		}
+		return nil
+	})
+	if wrong == nil {
+		wrong = s.result(&m, key, fails, ran, err)
+	}
+	if wrong != nil {
+		return fmt.Errorf("%q, fails: %t: %w", done, fails, wrong)
+	}
+	return nil
+}
+
+// result compares the database with the model.
+func (s *Store) result(m *model, key string, fails, ran bool, err error) error {
+	handled := !fails && m.open && m.guarded && !m.aborted
+	want := m.committed
+	if handled {
+		want = append(want, m.pending...)
+	}
+	switch {
+	case !ran || (err == nil) != handled:
+		return fmt.Errorf("got Do = %t, %w; want handled: %t", ran, err, handled)
+	case fails && !errors.Is(err, ErrHandler):
+		return fmt.Errorf("the error of the handler is lost: %w", err)
+	case (!m.open || !m.guarded && !m.aborted && !fails) && !errors.Is(err, s.Managed):
+		return fmt.Errorf("the transaction ended unnoticed: %w", err)
+	}
+	if got, err := s.Rows(); err != nil || !slices.Equal(got, want) {
+		return fmt.Errorf("rows %d, %w; want %d", got, err, want)
+	}
+	again, err := s.Do(key, func(func(string, int) error) error { return nil })
+	if again == handled || err != nil {
+		return fmt.Errorf("next delivery: Do = %t, %w; handled before: %t", again, err, handled)
+	}
+	return nil
+}
+
+// model is what PostgreSQL does with a session.
+type model struct {
+	open, aborted, guarded bool  // guarded: it is still the transaction of the store
+	committed, pending     []int // rows
+	saves                  []save
+}
+
+type save struct {
+	name string
+	rows int
+}
+
+// call returns whether it is an error.
+func (m *model) call(name string, row int) (failed bool) {
+	sql, ok := calls[name]
+	if !ok {
+		return m.exec(name, row)
+	}
+	for i, s := range sql {
+		if m.exec(s, row) && i == 0 {
+			return true
+		}
+	}
+	return len(sql) == 0 // Commit and Rollback return ErrTxManaged
+}
+
+func (m *model) exec(sql string, row int) (failed bool) {
+	command, name, _ := strings.Cut(sql, " ")
+	switch {
+	case sql == "COMMIT", sql == "ROLLBACK":
+		m.end(command)
+		return false
+	case strings.HasSuffix(sql, "AND CHAIN"):
+		failed = !m.open
+		m.end(command)
+		m.open = !failed
+		return failed
+	case command == "ROLLBACK": // TO
+		return m.back(strings.TrimPrefix(name, "TO "))
+	case m.aborted:
+		return true
+	}
+	return m.do(command, name, row)
+}
+
+// do is for what an aborted transaction ignores.
+func (m *model) do(command, name string, row int) (failed bool) {
+	switch {
+	case command == "BEGIN":
+		m.open = true
+	case command == "INSERT" && m.open:
+		m.pending = append(m.pending, row)
+	case command == "INSERT":
+		m.committed = append(m.committed, row)
+	case command == "SAVEPOINT" && m.open:
+		m.saves = append(m.saves, save{name, len(m.pending)})
+	case command == "RELEASE" && m.find(name) >= 0:
+		m.saves = m.saves[:m.find(name)]
+	default:
+		m.aborted = m.open
+		return true
+	}
+	return false
+}
+
+func (m *model) end(command string) {
+	if command == "COMMIT" && m.open && !m.aborted {
+		m.committed = append(m.committed, m.pending...)
+	}
+	m.open, m.guarded, m.aborted = false, m.guarded && !m.open, false
+	m.pending, m.saves = nil, nil
+}
+
+func (m *model) back(name string) (failed bool) {
+	i := m.find(name)
+	if i < 0 {
+		m.aborted = m.open
+		return true
+	}
+	m.aborted = false
+	m.pending = m.pending[:m.saves[i].rows]
+	m.saves = m.saves[:i+1]
+	return false
+}
+
+func (m *model) find(name string) int {
+	for i, s := range slices.Backward(m.saves) {
+		if s.name == name {
+			return i
+		}
+	}
+	return -1
+}
