@@ -73,6 +73,16 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 	return wait(ctx, getCampaignRequest(campaignID), get, until, campaignGap)
 }
 
+// Find returns the oldest campaign with exactly this name. It iterates over all
+// campaigns, 100 per request, because the platform has no filter for names. If there
+// is no such campaign, the error is [ErrNotFound]; if name is empty, it is
+// [ErrValidation].
+func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
+	params := ListCampaignsParams{}
+	is := func(c Campaign) bool { return c.Name == name }
+	return find(s.All(ctx, params), listCampaignsRequest(params), "name", name, is)
+}
+
 // List returns one page of campaigns, the oldest first.
 func (s *Campaigns) List(ctx context.Context, params ListCampaignsParams) (CampaignPage, error) {
 	return do(ctx, s.x, listCampaignsRequest(params), readCampaignPage)

@@ -16,7 +16,13 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 		v, err = decode(body, read)
 		return err
 	})
-	if err != nil && !isMismatch(err) {
+	return kept(v, err)
+}
+
+// kept returns what a call returns: the result without an error, or with an
+// error after which the result is still of use.
+func kept[T any](v T, err error) (T, error) {
+	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T
 		return zero, err
 	}

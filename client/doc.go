@@ -33,7 +33,7 @@
 //		if errors.Is(err, client.ErrOutcomeUnknown) {
 //			log.Fatal("the platform may have sent the email; do not send it again: ", err)
 //		}
-//		if err != nil {
+//		if err != nil { // the platform did not send it
 //			log.Fatal(err)
 //		}
 //		fmt.Println(email.ID, email.Status)
@@ -68,6 +68,7 @@
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
+//	case errors.Is(err, client.ErrNotQueued): // the platform refused the email
 //	case errors.Is(err, client.ErrOutcomeUnknown): // do not send again without a check
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
@@ -119,6 +120,9 @@
 //	another 5xx                       fail, maybe done    fail, maybe done
 //	401                               new token, below    new token, below
 //	another 4xx                       fail                fail
+//
+// A 2xx response with the status of an email that is not queued ([ErrNotQueued]) is
+// not retried, and the email is certainly not sent.
 //
 // If HTTP/2 rejects a request without a body unprocessed, the client treats it like
 // a lost connection. All requests that are not repeatable have a body.

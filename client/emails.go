@@ -1,10 +1,14 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 
 	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/json/jsonscan"
 )
 
 // EmailStatus is the status of an email. The set is open.
@@ -23,8 +27,14 @@ const (
 // email.)
 type Emails struct{ x exchange }
 
-// Send submits an email to one recipient. If the platform does not accept the
-// email, Send returns no error, and the Status of the result is [EmailStatusRejected].
+// Send submits an email to one recipient. A nil error means that the platform
+// accepted the email.
+//
+// If the status in the response is [EmailStatusRejected] or [EmailStatusError], the
+// email is not sent. Send returns the result, which contains the id, and an
+// [ErrNotQueued] with the status and, if the response has one, the reason. The client
+// does not retry it. [Emails.Get] returns the reason of a rejection. Any other
+// status is a success.
 //
 // The client never repeats a submission that the platform may have processed. If
 // the outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no idempotency keys and no search for
@@ -36,7 +46,34 @@ type Emails struct{ x exchange }
 // examples/unknown-outcome implements this. Custom attributes fill merge tags; no
 // event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
-	return do(ctx, s.x, submitEmailRequest(email), readSubmittedEmail)
+	var submitted SubmittedEmail
+	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
+		submitted, err = decode(body, readSubmittedEmail)
+		var bad *jsonscan.Error
+		if errors.As(err, &bad) && bad.Syntax {
+			return err
+		}
+		return cmp.Or(submitted.notQueued(body), err) // if both: the status is enough, even without an id
+	})
+	return kept(submitted, err)
+}
+
+// notQueued returns an error if the platform did not queue the email. body is the
+// response. Its field reason is not part of the specification.
+func (e SubmittedEmail) notQueued(body []byte) error {
+	if e.Status != EmailStatusRejected && e.Status != EmailStatusError {
+		return nil
+	}
+	err := fmt.Errorf("%w: status %q", ErrNotQueued, e.Status)
+	c := jsonscan.New(string(body))
+	for name := range c.Envelope("data") {
+		if name == "reason" && c.Peek() == '"' {
+			err = fmt.Errorf("%w: status %q, reason %.100q", ErrNotQueued, e.Status, c.String())
+		} else {
+			c.Skip()
+		}
+	}
+	return err
 }
 
 // SendLegacy submits an email with the endpoint POST /emails. You cannot look it

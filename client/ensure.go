@@ -20,30 +20,109 @@ import (
 //
 // An existing webhook matches if it is not archived and has the same URL, events and
 // rate limit. The order of the events is ignored, and so is the period of the rate
-// limit if RateLimitPeriod is empty. If several match, Ensure returns the last one in
+// limit if RateLimitPeriod is empty. If several match, Ensure returns the first one in
 // the list. Ensure ignores archived webhooks, because their secrets may be known to
 // others.
 //
+// Several processes can call Ensure at the same time. After it creates a webhook,
+// Ensure lists the webhooks again. If another process has created one before, Ensure
+// archives its own and returns the first one, so all processes get the same webhook.
+// The platform must list webhooks in the order of their creation.
+//
 // If another active webhook has the same URL and one of the events, the error is
-// [ErrConflict], and Ensure does not create a webhook: the URL would receive such an
-// event from both, with different signatures. Webhooks cannot be changed, so archive
-// the other one first.
+// [ErrConflict], and Ensure does not leave a webhook of its own: the URL would receive
+// such an event from both, with different signatures. Webhooks cannot be changed, so
+// archive the other one first.
 //
 // If the platform returns no secret, the error is [ErrInvalidResponse]. An error can
-// come with the known fields of the webhook. After [ErrOutcomeUnknown], or if Get
-// fails after Create, call Ensure again: it finds the new webhook. Concurrent calls
-// can create several webhooks, so call Ensure from one process.
+// come with the known fields of the webhook. After [ErrOutcomeUnknown], or if a request
+// after Create fails, call Ensure again: it finds the new webhook.
 func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, error) {
-	id, err := s.find(ctx, webhook)
+	return s.ensure(ctx, webhook, "")
+}
+
+// Rotate starts the rotation of a webhook's secret. It creates the successor, which
+// has the same URL, events and rate limit and another secret, and returns both
+// webhooks with their secrets.
+//
+// Rotate does not archive the old webhook, because an archived webhook retries no
+// delivery. Configure the receiver with both secrets before you call Rotate
+// ([Webhooks.Active] returns them), and call [Webhooks.Archive] with the id of the old
+// webhook when its retries are over: by default 8 hours after the successor was
+// created. Until then both webhooks deliver each event; a receiver deduplicates them.
+//
+// If the webhook has a successor already, Rotate returns that one, so it can be called
+// again after an error and from several processes, as [Webhooks.Ensure]. If the webhook
+// is archived, the error is [ErrConflict].
+func (s *Webhooks) Rotate(ctx context.Context, webhookID string) (old, successor Webhook, err error) {
+	if old, err = s.withSecret(ctx, Webhook{ID: webhookID}); err != nil {
+		return old, Webhook{}, err
+	}
+	if old.Status == WebhookStatusArchived {
+		e := newError(getWebhookRequest(webhookID), fmt.Errorf("the webhook is archived: %w", ErrConflict))
+		e.StatusCode = http.StatusOK
+		return old, Webhook{}, e
+	}
+	successor, err = s.ensure(ctx, WebhookCreate{
+		URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
+	}, old.ID)
+	return old, successor, err
+}
+
+// Active returns the webhooks of a URL that are not archived, with their secrets, in
+// the order of the list. During a rotation there are two. If there is none, the error
+// is [ErrNotFound].
+func (s *Webhooks) Active(ctx context.Context, url string) (active []Webhook, err error) {
+	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
+		if err != nil {
+			return nil, err
+		}
+		if hook.Status == WebhookStatusArchived || !sameURL(hook.URL, url) {
+			continue
+		}
+		shown, err := s.withSecret(ctx, Webhook{ID: hook.ID})
+		if err != nil {
+			return nil, err
+		}
+		active = append(active, shown)
+	}
+	if active == nil {
+		e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf("an active webhook with this URL: %w", ErrNotFound))
+		e.StatusCode = http.StatusOK
+		return nil, e
+	}
+	return active, nil
+}
+
+// ensure is Ensure for the part of the list after the webhook with the id after; ""
+// is the whole list.
+func (s *Webhooks) ensure(ctx context.Context, want WebhookCreate, after string) (Webhook, error) {
+	id, err := s.find(ctx, want, after, "")
 	if err != nil {
 		return Webhook{}, err
 	}
-	hook := Webhook{ID: id}
-	if id == "" {
-		if hook, err = s.Create(ctx, webhook); err != nil {
-			return hook, err
-		}
+	if id != "" {
+		return s.withSecret(ctx, Webhook{ID: id})
 	}
+	own, err := s.Create(ctx, want)
+	if err != nil {
+		return own, err
+	}
+	id, err = s.find(ctx, want, after, own.ID)
+	if conflict := errors.Is(err, ErrConflict); err == nil && id != own.ID && id != "" || conflict {
+		if failed := s.Archive(ctx, own.ID); failed != nil {
+			return own, failed
+		}
+		own = Webhook{ID: id}
+	}
+	if err != nil {
+		return own, err
+	}
+	return s.withSecret(ctx, own)
+}
+
+// withSecret gets a webhook with its secret. With an error, it can return hook.
+func (s *Webhooks) withSecret(ctx context.Context, hook Webhook) (Webhook, error) {
 	shown, err := s.Get(ctx, hook.ID)
 	if err != nil {
 		return hook, err
@@ -56,21 +135,31 @@ func (s *Webhooks) Ensure(ctx context.Context, webhook WebhookCreate) (Webhook, 
 	return shown, nil
 }
 
-// find returns the id of the webhook that is wanted, or "" if there is none.
-func (s *Webhooks) find(ctx context.Context, want WebhookCreate) (id string, err error) {
+// find returns the id of the first webhook that is wanted, or "" if there is none. It
+// skips the list up to the webhook after, and reads it up to the webhook own, unless
+// these are "".
+func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own string) (id string, err error) {
+	skip := after != ""
 	for hook, err := range s.All(ctx, ListWebhooksParams{}) {
 		switch {
 		case err != nil:
 			return "", err
+		case hook.ID == after:
+			skip = false
 		case hook.Status == WebhookStatusArchived || !sameURL(hook.URL, want.URL):
 		case want.isSetUpAs(hook):
-			id = hook.ID
+			if id == "" && !skip {
+				id = hook.ID
+			}
 		case slices.ContainsFunc(want.Events, hook.has):
 			e := newError(listWebhooksRequest(ListWebhooksParams{}), fmt.Errorf(
 				"webhook %.100q has this URL and one of these events, but other events or another rate limit: %w",
 				hook.ID, ErrConflict))
 			e.StatusCode = http.StatusOK
 			return "", e
+		}
+		if own != "" && hook.ID == own {
+			break
 		}
 	}
 	return id, nil

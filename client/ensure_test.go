@@ -2,10 +2,13 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/events"
@@ -66,7 +69,8 @@ func TestEnsureWebhook(t *testing.T) {
 	})
 }
 
-// TestWebhookRotation: what Get returned can be sent to Create, without conversions.
+// TestWebhookRotation checks that a successor has the configuration and another
+// secret, that Rotate can be called again, and that Active returns both.
 func TestWebhookRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t)
@@ -76,19 +80,121 @@ func TestWebhookRotation(t *testing.T) {
 			URL: "http://hooks.test/rotated", Events: []events.Name{events.NameEmailBounced, events.NameEmailOpened},
 			RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute,
 		})
-		if err != nil {
-			t.Fatal(err)
+		must(t)(created, err)
+		must(t)(c.Webhooks.Create(ctx, subscription(events.NameEmailBounced))) // at another URL
+		active := func(want ...string) {
+			t.Helper()
+			hooks, err := c.Webhooks.Active(ctx, "HTTP://hooks.test/rotated")
+			var ids []string
+			for _, h := range hooks {
+				if ids = append(ids, h.ID); h.Secret.Reveal() == "" {
+					t.Errorf("%s has no secret", h.ID)
+				}
+			}
+			if err != nil || !slices.Equal(ids, want) {
+				t.Errorf("active: got %v, %v; want %v", ids, err, want)
+			}
 		}
-		old, err := c.Webhooks.Get(ctx, created.ID)
-		if err != nil {
-			t.Fatal(err)
+		lost := mockserver.Fault{Operation: "createWebhook", Times: 1, Action: mockserver.FaultReset, AfterProcessing: true}
+		must(t)(p.Inject(lost))
+		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, client.ErrOutcomeUnknown) {
+			t.Errorf("lost response: got %v", err)
 		}
-		next, err := c.Webhooks.Create(ctx, client.WebhookCreate{
-			URL: old.URL, Events: old.Events, RateLimit: old.RateLimit, RateLimitPeriod: old.RateLimitPeriod,
-		})
-		if err != nil || !slices.Equal(next.Events, created.Events) ||
-			next.RateLimitPeriod != client.RateLimitPeriodMinute || next.Status != client.WebhookStatusActive {
-			t.Errorf("got %+v, %v; want a webhook like %+v", next, err, created)
+		var next client.Webhook
+		for range 2 {
+			var old client.Webhook
+			old, next, err = c.Webhooks.Rotate(ctx, created.ID)
+			if err != nil || old.ID != created.ID || next.ID == old.ID || next.Secret == old.Secret || next.Secret.Reveal() == "" ||
+				old.Secret.Reveal() == "" || !slices.Equal(next.Events, created.Events) || next.RateLimit != 5 ||
+				next.RateLimitPeriod != client.RateLimitPeriodMinute || next.Status != client.WebhookStatusActive {
+				t.Errorf("got %+v, %+v, %v; want a successor of %+v", old, next, err, created)
+			}
+			active(created.ID, next.ID)
+		}
+		must(t)(nil, c.Webhooks.Archive(ctx, created.ID))
+		active(next.ID)
+		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, client.ErrConflict) {
+			t.Errorf("of an archived webhook: got %v", err)
+		}
+		_, third, err := c.Webhooks.Rotate(ctx, next.ID)
+		must(t)(third, err)
+		active(next.ID, third.ID)
+		if _, err := c.Webhooks.Active(ctx, "http://hooks.test/none"); !errors.Is(err, client.ErrNotFound) {
+			t.Errorf("active at another URL: got %v", err)
+		}
+		if _, _, err := c.Webhooks.Rotate(ctx, "missing"); !errors.Is(err, client.ErrNotFound) {
+			t.Errorf("of a missing webhook: got %v", err)
+		}
+	})
+}
+
+// TestEnsureConcurrent starts several processes on an empty account. All get the
+// same webhook, list and template.
+func TestEnsureConcurrent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t)
+		defer p.Close()
+		ctx := t.Context()
+		for _, operation := range []string{"listWebhooks", "createWebhook", "listLists", "listTemplates"} {
+			must(t)(p.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond}))
+		}
+		const replicas = 5
+		var got, successors [replicas]string
+		var wg sync.WaitGroup
+		for i := range replicas {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+				hook, err := p.clean.Webhooks.Ensure(ctx, subscription(events.NameEmailBounced))
+				list, err2 := p.clean.Lists.Ensure(ctx, client.ListCreate{Name: "Berlin"})
+				template, err3 := p.clean.Templates.Ensure(ctx, client.TemplateCreate{Name: "Ticket"})
+				_, next, err4 := p.clean.Webhooks.Rotate(ctx, hook.ID)
+				if err := errors.Join(err, err2, err3, err4); err != nil {
+					t.Error(err)
+				}
+				got[i], successors[i] = fmt.Sprint(hook.ID, hook.Secret.Reveal(), list.ID, template.ID), next.ID
+			})
+		}
+		wg.Wait()
+		for i := range replicas {
+			if got[i] != got[0] || successors[i] != successors[0] {
+				t.Errorf("replica %d got %s and %s, the first one %s and %s", i, got[i], successors[i], got[0], successors[0])
+			}
+		}
+		hooks, err := p.clean.Webhooks.Active(ctx, subscription().URL)
+		if err != nil || len(hooks) != 2 {
+			t.Errorf("%d active webhooks, %v; want one and its successor", len(hooks), err)
+		}
+		if n := size(p, p.clean.Webhooks.All(ctx, client.ListWebhooksParams{})); n < 3 {
+			t.Errorf("%d webhooks: the replicas did not race", n)
+		}
+		if n := size(p, p.clean.Templates.All(ctx, client.ListTemplatesParams{})); n != 1 {
+			t.Errorf("%d templates, want 1", n)
+		}
+	})
+}
+
+// TestEnsureConcurrentConflict starts two processes with different events. One of
+// them gets its webhook, and the other an error.
+func TestEnsureConcurrentConflict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform(t)
+		defer p.Close()
+		must(t)(p.Inject(mockserver.Fault{Operation: "listWebhooks", Action: mockserver.FaultDelay, Delay: time.Second}))
+		wants := []client.WebhookCreate{
+			subscription(events.NameEmailBounced), subscription(events.NameEmailBounced, events.NameEmailOpened),
+		}
+		var errs [2]error
+		var wg sync.WaitGroup
+		for i, want := range wants {
+			wg.Go(func() { _, errs[i] = p.clean.Webhooks.Ensure(t.Context(), want) })
+		}
+		wg.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), client.ErrConflict) {
+			t.Errorf("got %v, want one ErrConflict", errs)
+		}
+		hooks, err := p.clean.Webhooks.Active(t.Context(), wants[0].URL)
+		if err != nil || len(hooks) != 1 {
+			t.Errorf("%d active webhooks, %v; want 1", len(hooks), err)
 		}
 	})
 }

@@ -28,6 +28,7 @@ var (
 	ErrServer            = errors.New("the platform failed")                                          // 5xx
 	ErrInvalidResponse   = errors.New("invalid response")                                             // see Errors
 	ErrOutcomeUnknown    = errors.New("outcome unknown: the platform may have processed the request") // see Retries
+	ErrNotQueued         = errors.New("the platform did not queue the email")                         // see Emails.Send
 	errResponseTooLarge  = errors.New("larger than the limit")                                        // always an ErrInvalidResponse
 	errRedirect          = errors.New("a redirect, which is not followed")                            // always an ErrInvalidResponse
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
@@ -58,6 +59,7 @@ type Error struct {
 	badRequest      bool   // refused before anything was sent
 	invalidResponse bool   // the response is invalid
 	mismatch        bool   // it is JSON, but not of the kind that is expected
+	notQueued       bool   // the response is valid, and its status means that the email was not queued
 	reached         bool   // bytes may have left
 	refused         bool   // the platform said that it did nothing
 	more            int    // number of omitted details
@@ -136,6 +138,8 @@ func (e *Error) Is(target error) bool {
 		return e.invalidResponse
 	case ErrOutcomeUnknown:
 		return e.unknown
+	case ErrNotQueued:
+		return e.notQueued
 	}
 	return false
 }

@@ -18,7 +18,7 @@ import (
 func TestErrorIs(t *testing.T) {
 	all := []error{
 		ErrUnauthorized, ErrForbidden, ErrNotFound, ErrConflict, ErrPolicyNotAccepted, ErrContactExists, ErrValidation,
-		ErrTooLarge, ErrRateLimited, ErrServer, ErrInvalidResponse, ErrOutcomeUnknown,
+		ErrTooLarge, ErrRateLimited, ErrServer, ErrInvalidResponse, ErrOutcomeUnknown, ErrNotQueued,
 	}
 	detail := func(rule string) string {
 		return `{"detail":[{"loc":["body","contacts",3,"email"],"msg":"wrong","type":"` + rule + `"}]}`

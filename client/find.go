@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -8,6 +9,22 @@ import (
 
 // maxPerPage is the maximum number of items of a page. (Specification: Not shown.)
 const maxPerPage = 100
+
+// ensure returns the item that find finds, or creates one. Another process may
+// create one at the same time, so ensure then finds it again: all processes get the
+// oldest one. own is the item that ensure has created, if any.
+func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
+	if first, err = find(); !errors.Is(err, ErrNotFound) {
+		return first, own, err
+	}
+	if own, err = create(); err != nil {
+		return own, own, err
+	}
+	if first, err = find(); err != nil {
+		return own, own, err
+	}
+	return first, own, nil
+}
 
 // find returns the first item that matches. what and name describe the item in
 // errors. r is the request that lists all items.

@@ -18,6 +18,7 @@ func TestFind(t *testing.T) {
 		for i := range 120 { // what is looked for is on the second page
 			must(t)(c.Lists.Create(ctx, client.ListCreate{Name: fmt.Sprint("list ", i)}))
 			must(t)(c.Templates.Create(ctx, client.TemplateCreate{Name: fmt.Sprint("template ", i)}))
+			must(t)(c.Campaigns.Create(ctx, client.CampaignCreate{Name: fmt.Sprint("campaign ", i)}))
 		}
 		older, err := c.Templates.Find(ctx, "template 119")
 		must(t)(older, err)
@@ -29,6 +30,10 @@ func TestFind(t *testing.T) {
 		template, err := c.Templates.Find(ctx, "template 119")
 		if err != nil || template.ID != older.ID {
 			t.Errorf("got %+v, %v; want the older of two, %d", template, err, older.ID)
+		}
+		campaign, err := c.Campaigns.Find(ctx, "campaign 119")
+		if err != nil || campaign.Name != "campaign 119" {
+			t.Errorf("got %+v, %v", campaign, err)
 		}
 		before := len(p.Requests())
 		contact, err := c.Contacts.Find(ctx, f.list, "ANN@example.com")
@@ -46,6 +51,9 @@ func TestFindNothing(t *testing.T) {
 		for name, find := range map[string]func(context.Context, string) error{
 			"contact": func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, f.list, email)) },
 			"list":    func(ctx context.Context, name string) error { return last(c.Lists.Find(ctx, name)) },
+			"campaign": func(ctx context.Context, name string) error {
+				return last(c.Campaigns.Find(ctx, name))
+			},
 			"template": func(ctx context.Context, name string) error {
 				return last(c.Templates.Find(ctx, name))
 			},

@@ -32,6 +32,21 @@ func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 
+// Ensure returns the oldest list with exactly the name of list. If there is none,
+// Ensure creates it. If several processes call Ensure at the same time, all get the
+// same list; the others that they created remain, without contacts, because lists
+// cannot be deleted. Call [Lists.AcceptPolicy] before you send to the list.
+//
+// After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
+// the name is empty, the error is [ErrValidation].
+func (s *Lists) Ensure(ctx context.Context, list ListCreate) (List, error) {
+	first, _, err := ensure(
+		func() (List, error) { return s.Find(ctx, list.Name) },
+		func() (List, error) { return s.Create(ctx, list) },
+	)
+	return first, err
+}
+
 // List returns one page of lists, the oldest first.
 func (s *Lists) List(ctx context.Context, params ListListsParams) (ListPage, error) {
 	return do(ctx, s.x, listListsRequest(params), readListPage)

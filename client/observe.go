@@ -35,6 +35,30 @@ type Observation struct {
 	Err        error         // error of the last request or of the call: nil, an [*Error], or a panic
 }
 
+// Outcome is the meaning of an Observation for the caller.
+type Outcome string
+
+// The values of [Outcome].
+const (
+	OutcomeSuccess   Outcome = "success"    // no error
+	OutcomeNotQueued Outcome = "not_queued" // ErrNotQueued
+	OutcomeUnknown   Outcome = "unknown"    // ErrOutcomeUnknown
+	OutcomeFailed    Outcome = "failed"     // any other error
+)
+
+// Outcome returns the outcome of the call, or of the last request before a retry.
+func (o Observation) Outcome() Outcome {
+	switch {
+	case o.Err == nil:
+		return OutcomeSuccess
+	case errors.Is(o.Err, ErrNotQueued):
+		return OutcomeNotQueued
+	case errors.Is(o.Err, ErrOutcomeUnknown):
+		return OutcomeUnknown
+	}
+	return OutcomeFailed
+}
+
 // errAbandoned is the Observation.Err of a call that a panic ended.
 var errAbandoned = errors.New("a callback panicked or ended its goroutine")
 

@@ -145,7 +145,7 @@ func TestObserveEveryEnd(t *testing.T) {
 				t.Errorf("%s: ended with %v, the caller got %v", name, o.end[0].Err, err)
 			}
 		}()
-		if len(o.end) != 1 || !errors.Is(o.end[0].Err, tc.is) || o.end[0].Attempts != tc.attempts || len(o.retry) != tc.retries {
+		if len(o.end) != 1 || o.end[0].Outcome() != OutcomeFailed || !errors.Is(o.end[0].Err, tc.is) || o.end[0].Attempts != tc.attempts || len(o.retry) != tc.retries {
 			t.Errorf("%s: ends %+v, retries %+v, want an end with %v after %d attempts", name, o.end, o.retry, tc.is, tc.attempts)
 		}
 		hidesToken(t, o.end, o.retry)

@@ -49,7 +49,8 @@ func (c *call) take(resp *http.Response, body []byte, readErr error) error {
 			return nil
 		}
 		var bad *jsonscan.Error
-		e.invalidResponse, e.mismatch = true, errors.As(err, &bad) && !bad.Syntax
+		e.notQueued = errors.Is(err, ErrNotQueued)
+		e.invalidResponse, e.mismatch = !e.notQueued, errors.As(err, &bad) && !bad.Syntax
 		e.cause = redactError(err, c.token) // not a jsonscan.Error anymore if its text contained the token
 		e.Details, e.more = parseDetails(string(body), c.token)
 		return e // without the body, which may hold a webhook's secret

@@ -19,7 +19,7 @@ type verdict struct {
 // judge implements the table under Retries in the package documentation.
 func judge(repeatable bool, e *Error) verdict {
 	switch s := e.StatusCode; {
-	case e.final:
+	case e.final, e.notQueued:
 		return verdict{}
 	case s == 0 && !e.reached: // no connection, or HTTP/2 rejected it unprocessed
 		return verdict{again: true}

@@ -50,6 +50,24 @@ func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
+// Ensure returns the oldest template with exactly the name of template. If there is
+// none, Ensure creates it. Ensure does not compare or change the content of an
+// existing template. If several processes call Ensure at the same time, all get the
+// same template, and each deletes the other one that it created.
+//
+// After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
+// the name is empty, the error is [ErrValidation].
+func (s *Templates) Ensure(ctx context.Context, template TemplateCreate) (Template, error) {
+	first, own, err := ensure(
+		func() (Template, error) { return s.Find(ctx, template.Name) },
+		func() (Template, error) { return s.Create(ctx, template) },
+	)
+	if err != nil || own.ID == 0 || own.ID == first.ID {
+		return first, err
+	}
+	return first, s.Delete(ctx, own.ID)
+}
+
 // List returns one page of templates, the oldest first.
 func (s *Templates) List(ctx context.Context, params ListTemplatesParams) (TemplatePage, error) {
 	return do(ctx, s.x, listTemplatesRequest(params), readTemplatePage)

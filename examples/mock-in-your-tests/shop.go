@@ -35,7 +35,7 @@ func New(platform *client.Client, template int64) *Shop {
 }
 
 // Confirm sends the confirmation of an order, at most once. After an error other
-// than ErrOutcomeUnknown it can be called again.
+// than ErrOutcomeUnknown, such as ErrNotQueued, it can be called again.
 func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 	if s.isDead(address) {
 		return ErrUndeliverable

@@ -103,7 +103,8 @@ var errSuppressed = errors.New("the address does not want email, or does not exi
 
 // confirm sends the confirmation of an order at most once. After
 // ErrOutcomeUnknown it does not send again; examples/unknown-outcome finds out
-// whether the email was sent.
+// whether the email was sent. After any other error, which includes
+// ErrNotQueued, nothing was sent and confirm can be called again.
 func (s *service) confirm(ctx context.Context, order, address string) error {
 	if s.isSuppressed(address) {
 		return errSuppressed
@@ -113,6 +114,7 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 	}
 	email, err := s.platform.Emails.Send(ctx, client.EmailSubmission{
 		To:     address,
+		ListID: s.ordersID,
 		Sender: s.sender,
 		Content: client.EmailContent{
 			Subject: "Your order {{order}}", Text: "Thank you for order {{order}}.", Type: client.EmailTypeTransactional,

@@ -238,6 +238,35 @@ func TestConfirm(t *testing.T) {
 	})
 }
 
+// TestPendingBuyer: a buyer who has not confirmed the newsletter yet gets the
+// confirmation of an order.
+func TestPendingBuyer(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		check(t, s.signUp(t.Context(), "ada@example.org"))
+		err := s.confirm(t.Context(), "A-1", "ada@example.org")
+		again := s.confirm(t.Context(), "A-1", "ada@example.org")
+		if n := len(platform.OutboxTo("ada@example.org")); n != 2 {
+			t.Errorf("%d emails, want the opt-in and the order; confirm: %v, again %v", n, err, again)
+		}
+	})
+}
+
+// TestConfirmNotQueued: confirm reports an order whose email the platform did
+// not queue, and can be called again.
+func TestConfirmNotQueued(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+		_, err := platform.Inject(mockserver.Fault{Action: mockserver.FaultInternalError, Times: 1})
+		check(t, err)
+		if err := s.confirm(t.Context(), "A-1", "ada@example.org"); !errors.Is(err, client.ErrNotQueued) {
+			t.Errorf("internal error: got %v", err)
+		}
+		check(t, s.confirm(t.Context(), "A-1", "ada@example.org"))
+		if n := len(platform.Outbox()); n != 1 {
+			t.Errorf("%d emails, want 1", n)
+		}
+	})
+}
+
 // TestSuppression: recipients that bounced or complained get no more email,
 // even if that takes a lookup and the platform is down for a while.
 func TestSuppression(t *testing.T) {

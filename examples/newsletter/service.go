@@ -18,7 +18,8 @@ import (
 // service is a newsletter on one list, with the emails of a shop.
 type service struct {
 	platform *client.Client
-	listID   int64
+	listID   int64 // readers
+	ordersID int64 // no contacts: emails of the shop, which readers get in any status
 	sender   client.Sender
 	contacts string       // the file that is imported each night
 	hook     http.Handler // handles the platform's events
@@ -40,18 +41,23 @@ func open(ctx context.Context, cfg client.Config, hookURL, contacts string) (s *
 	if s.platform, err = client.New(cfg); err != nil {
 		return nil, err
 	}
-	list, err := s.platform.Lists.Find(ctx, "Readers")
-	if errors.Is(err, client.ErrNotFound) {
-		list, err = s.platform.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+	if s.listID, err = s.list(ctx, "Readers"); err != nil {
+		return nil, err
 	}
+	if s.ordersID, err = s.list(ctx, "Orders"); err != nil {
+		return nil, err
+	}
+	s.hook, err = s.subscribe(ctx, hookURL)
+	return s, err
+}
+
+// list returns the id of a list with an accepted policy.
+func (s *service) list(ctx context.Context, name string) (int64, error) {
+	list, err := s.platform.Lists.Ensure(ctx, client.ListCreate{Name: name})
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	s.listID = list.ID
-	if s.hook, err = s.subscribe(ctx, hookURL); err != nil {
-		return nil, err
-	}
-	return s, s.platform.Lists.AcceptPolicy(ctx, s.listID)
+	return list.ID, s.platform.Lists.AcceptPolicy(ctx, list.ID)
 }
 
 // subscribe creates the webhook if necessary and returns its handler.

@@ -71,7 +71,7 @@ func (t *tour) summarize() {
 	t.say("Summary", "%d contacts imported, %d updated, %d rows rejected", t.counts.Imported, t.counts.Updated+t.counts.Accepted, t.counts.Rejected+int64(t.badRows))
 	refused := 0
 	for _, email := range t.sent {
-		if email.Status == client.EmailStatusRejected {
+		if email.Status == client.EmailStatusRejected || email.Status == client.EmailStatusError {
 			refused++
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -112,7 +113,7 @@ func (t *tour) sendEmails(ctx context.Context) error {
 			},
 			CustomAttributes: map[string]string{"order": fmt.Sprintf("A-%d", 1001+len(t.sent))},
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, client.ErrNotQueued) {
 			return err
 		}
 		if t.sent = append(t.sent, email); len(t.sent) == sendTo {

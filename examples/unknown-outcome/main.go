@@ -41,7 +41,8 @@ func open(ctx context.Context) (*shop, error) {
 	hook, err := c.Webhooks.Ensure(ctx, client.WebhookCreate{
 		URL: "http://shop.test/hook",
 		Events: []events.Name{
-			events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced, events.NameEmailRejected,
+			events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,
+			events.NameEmailRejected, events.NameEmailError,
 		},
 		RateLimit: 1, RateLimitPeriod: client.RateLimitPeriodSecond, // as many as may be looked up
 	})

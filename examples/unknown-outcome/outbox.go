@@ -64,7 +64,7 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 		o.found(order, email.ID)
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return fmt.Errorf("order %s: not sent again before it is known: %w", order, err)
-	default: // certainly not sent: it can be retried
+	default: // certainly not sent, for example ErrNotQueued: confirm can be called again
 		o.forget(order)
 	}
 	return err
@@ -82,9 +82,9 @@ func (o *outbox) begin(order, address string) bool {
 	return true
 }
 
-// handle finds out from an event of an unknown email that the email was sent.
-// Events of the Email API contain the email's id, and a lookup returns the
-// order.
+// handle finds out from an event of an unknown email whether the email was
+// sent. Events of the Email API contain the email's id, and a lookup returns
+// the order.
 func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
 	id := ev.EmailID()
 	if id == "" || !o.wonders(id) {
@@ -97,7 +97,11 @@ func (o *outbox) handle(ctx context.Context, ev *events.Event) error {
 	if err != nil {
 		return err // the platform delivers the event again
 	}
-	if order := o.orderOf(email); order != "" {
+	switch order := o.orderOf(email); {
+	case order == "":
+	case email.Status == client.EmailStatusRejected, email.Status == client.EmailStatusError:
+		o.forget(order) // the platform refused it
+	default:
 		o.found(order, id)
 	}
 	return nil

@@ -104,6 +104,40 @@ func TestRefusedIsNotUnknown(t *testing.T) {
 	}
 }
 
+// TestNotQueued checks that an order whose email the platform did not queue is
+// not recorded as sent, and can be confirmed again.
+func TestNotQueued(t *testing.T) {
+	s := opened(t)
+	for range 2 {
+		if err := s.confirm(t.Context(), "A-17", "error@mock.test"); !errors.Is(err, client.ErrNotQueued) {
+			t.Errorf("got %v, want ErrNotQueued", err)
+		}
+	}
+	if len(s.entries) != 0 || len(s.platform.Outbox()) != 0 {
+		t.Errorf("recorded %v, %d emails, want none", s.entries, len(s.platform.Outbox()))
+	}
+}
+
+// TestNotQueuedAndLost checks that an event resolves an order whose email was
+// not queued and whose response was lost: nothing was sent.
+func TestNotQueuedAndLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		_, err := s.outbox.platform.SuppressedEmails.Add(t.Context(), "bob@example.org")
+		check(t, err)
+		for _, address := range []string{"error@mock.test", "bob@example.org"} {
+			check(t, s.loseAnswer())
+			if err := s.confirm(t.Context(), "A-17", address); !errors.Is(err, client.ErrOutcomeUnknown) {
+				t.Errorf("%s: got %v, want ErrOutcomeUnknown", address, err)
+			}
+			check(t, s.platform.Drain(t.Context()))
+			if len(s.entries) != 0 {
+				t.Errorf("%s: recorded %+v, want none", address, s.entries["A-17"])
+			}
+		}
+	})
+}
+
 func (s *shop) state(t *testing.T, order string) state {
 	t.Helper()
 	s.mu.Lock()

@@ -166,7 +166,7 @@ func TestWhichReason(t *testing.T) {
 		l.data(l.fires("Email.Rejected")[0], `{"reason":"spam","…":0}`)
 	}))
 	t.Run("transactional is never refused as unsubscribed", inLab(func(l *lab) {
-		proves(l, "states/email/transactional", "decision/24/transactional")
+		proves(l, "states/email/transactional", "decision/24/transactional", "decision/23/list_id")
 		transactional := func(list int64) reply {
 			return l.post("/v2/emails", f(`{"email":%q,"sender":%s,"list_id":%d,
 				"content":{"subject":"S","text":"T","type":"transactional"}}`, ada, shop, list))
@@ -178,12 +178,14 @@ func TestWhichReason(t *testing.T) {
 			list := l.list()
 			l.member(list, ada, status)
 			transactional(list).is(201, f(`{"status":%q,"…":0}`, became))
+			transactional(l.list()).is(201, `{"status":"queued","…":0}`) // a list without this contact
 		}
 		list := l.list()
 		l.member(list, ada, "unsubscribed")
 		l.post("/suppressed-emails", f(`{"email":%q}`, ada)).ok()
 		id := transactional(list).is(201, `{"status":"rejected","…":0}`).text("id")
 		l.lookUp(id, `{"reason":"suppressed","…":0}`)
+		transactional(l.list()).is(201, `{"status":"rejected","…":0}`)
 	}))
 }
 

@@ -13,8 +13,8 @@ func TestClientMethods(t *testing.T) {
 	}
 	for op, want := range map[string][]string{
 		"getEmail":       {"Emails.Get", "Emails.GetAll", "Emails.Wait"},
-		"createWebhook":  {"Webhooks.Create", "Webhooks.Ensure"},
-		"getWebhook":     {"Webhooks.Ensure", "Webhooks.Get"},
+		"createWebhook":  {"Webhooks.Create", "Webhooks.Ensure", "Webhooks.Rotate"},
+		"getWebhook":     {"Webhooks.Active", "Webhooks.Ensure", "Webhooks.Get", "Webhooks.Rotate"},
 		"importContacts": {"Contacts.Import", "Contacts.ImportBatch"},
 		"listTags":       {"Tags.All", "Tags.List"},
 	} {

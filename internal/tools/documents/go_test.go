@@ -89,6 +89,7 @@ var prelude = map[string]string{
 	"traceparent": "string", "body": "[]byte", "verifier": "*webhook.Verifier",
 	"handle":      "func(context.Context, *events.Event) error",
 	"fetchToken":  "func(context.Context) (token string, expiry time.Time, err error)",
+	"submission":  "client.EmailSubmission",
 	"credentials": "interface{ Token(context.Context) (*struct{ AccessToken string; Expiry time.Time }, error) }",
 	"newLimiter":  "func(*testing.T) client.LookupLimiter",
 	"newStore":    "func(*testing.T) webhook.Once",
