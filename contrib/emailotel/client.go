@@ -33,7 +33,7 @@ func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.
 			defer span.End()
 			t.count(ctx, o, operation)
 			span.SetAttributes(result(o)...)
-			span.SetAttributes(attribute.Int("emailplatform.attempts", o.Attempts))
+			span.SetAttributes(attribute.Int("emailplatform.attempts", o.Attempts), callOutcome(o))
 			if call.Op == opLookup {
 				span.SetAttributes(attribute.Float64("emailplatform.lookup.queued", o.Queued.Seconds()))
 			}
@@ -59,7 +59,7 @@ func result(o client.Observation) (set []attribute.KeyValue) {
 }
 
 func (t *Telemetry) count(ctx context.Context, o client.Observation, operation attribute.KeyValue) {
-	set := []attribute.KeyValue{operation}
+	set := []attribute.KeyValue{operation, callOutcome(o)}
 	if o.Err != nil {
 		set = append(set, semconv.ErrorTypeKey.String(errorType(o.Err)))
 	}
@@ -71,6 +71,10 @@ func (t *Telemetry) count(ctx context.Context, o client.Observation, operation a
 	}
 }
 
+func callOutcome(o client.Observation) attribute.KeyValue {
+	return attribute.String("emailplatform.outcome", string(o.Outcome()))
+}
+
 // errorType is one of a few words, never the text of an error.
 func errorType(err error) string {
 	var e *client.Error
@@ -79,6 +83,8 @@ func errorType(err error) string {
 		return "canceled"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
+	case errors.Is(err, client.ErrNotQueued):
+		return string(client.OutcomeNotQueued)
 	case errors.As(err, &e) && e.StatusCode != 0:
 		return strconv.Itoa(e.StatusCode)
 	}

@@ -19,8 +19,9 @@
 //
 //	POST (server, otelhttp)              emailplatform.webhook.outcome, emailplatform.event.name
 //	  process Email.Opened (consumer)    messaging.*, error.type
-//	    emailplatform getEmail           emailplatform.operation, .attempts, .request_id, .lookup.queued,
-//	                                     http.response.status_code, error.type; an event for each retry
+//	    emailplatform getEmail           emailplatform.operation, .outcome, .attempts, .request_id,
+//	                                     .lookup.queued, http.response.status_code, error.type; an event
+//	                                     for each retry
 //	      HTTP GET (client, otelhttp)    one for each attempt
 //
 // Each page of an iterator and each batch of an import has a span, whose parent
@@ -28,16 +29,17 @@
 //
 // # Metrics
 //
-//	emailplatform.client.call.duration         s          operation, error.type
+//	emailplatform.client.call.duration         s          operation, outcome, error.type
 //	emailplatform.client.lookup.queue.duration s          time that lookups waited for the rate limiter
-//	emailplatform.client.requests              {request}  operation, error.type: retries included
+//	emailplatform.client.requests              {request}  operation, outcome, error.type: retries included
 //	emailplatform.webhook.delivery.duration    s          outcome, status, event
 //	messaging.process.duration                 s          event, error.type
 //
-// The outcome of a delivery is handled, duplicate, in_flight, unverified,
-// refused or failed. An error.type is an HTTP status, timeout, canceled, panic
-// or _OTHER. Unknown event names are recorded as _OTHER, which limits the
-// number of series.
+// The outcome of a call is success, not_queued (client.ErrNotQueued), unknown
+// (client.ErrOutcomeUnknown) or failed. The outcome of a delivery is handled, duplicate, in_flight, unverified,
+// refused or failed. An error.type is an HTTP status, not_queued, timeout,
+// canceled, panic or _OTHER. Unknown event names are recorded as _OTHER, which
+// limits the number of series.
 //
 // The names follow the semantic conventions 1.43.0. Their messaging part is in
 // development, so these names may change in a minor version of this module.

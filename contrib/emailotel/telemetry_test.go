@@ -75,8 +75,8 @@ func TestCall(t *testing.T) {
 		t.Errorf("%d spans of the wire, want 2: %q", below, r.names())
 	}
 	want := map[string]uint64{
-		"emailplatform.client.call.duration{emailplatform.operation=listLists}": 1,
-		"emailplatform.client.requests{emailplatform.operation=listLists}":      2,
+		"emailplatform.client.call.duration{emailplatform.operation=listLists,emailplatform.outcome=success}": 1,
+		"emailplatform.client.requests{emailplatform.operation=listLists,emailplatform.outcome=success}":      2,
 	}
 	if got := r.metrics(); !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
@@ -98,12 +98,53 @@ func TestLookup(t *testing.T) {
 		t.Errorf("attributes %v, status %v", got, s.Status)
 	}
 	want := map[string]uint64{
-		"emailplatform.client.call.duration{emailplatform.operation=getEmail,error.type=404}": 1,
-		"emailplatform.client.requests{emailplatform.operation=getEmail,error.type=404}":      1,
-		"emailplatform.client.lookup.queue.duration{}":                                        1,
+		"emailplatform.client.call.duration{emailplatform.operation=getEmail,emailplatform.outcome=failed,error.type=404}": 1,
+		"emailplatform.client.requests{emailplatform.operation=getEmail,emailplatform.outcome=failed,error.type=404}":      1,
+		"emailplatform.client.lookup.queue.duration{}":                                                                     1,
 	}
 	if got := r.metrics(); !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
+	}
+}
+
+// TestCallOutcomes checks that spans and metrics distinguish emails that were not
+// queued, emails that may be sent, and emails that were certainly not sent.
+func TestCallOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		to                 string
+		fault              mockserver.Fault
+		outcome, errorType string
+	}{
+		{"ada@example.org", mockserver.Fault{}, "success", ""},
+		{"error@mock.test", mockserver.Fault{}, "not_queued", "not_queued"},
+		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 503}, "unknown", "503"},
+		{"ada@example.org", mockserver.Fault{Action: mockserver.FaultStatus, Status: 403}, "failed", "403"},
+	} {
+		srv := mockserver.Start(mockserver.Config{})
+		defer srv.Close()
+		if tt.fault.Action != "" {
+			if _, err := srv.Inject(tt.fault); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := record(t)
+		_, _ = r.client(srv, nil).Emails.Send(t.Context(), client.EmailSubmission{
+			To: tt.to, Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+		})
+		span := r.span("emailplatform submitEmail")
+		if got := attributes(span.Attributes); got["emailplatform.outcome"] != tt.outcome || got["error.type"] != tt.errorType {
+			t.Errorf("%s: attributes %v", tt.outcome, got)
+		}
+		if failed := span.Status.Code == codes.Error; failed != (tt.errorType != "") {
+			t.Errorf("%s: status %v", tt.outcome, span.Status)
+		}
+		series := "emailplatform.client.call.duration{emailplatform.operation=submitEmail,emailplatform.outcome=" + tt.outcome
+		if tt.errorType != "" {
+			series += ",error.type=" + tt.errorType
+		}
+		if got := r.metrics(); got[series+"}"] != 1 {
+			t.Errorf("metrics %v, want %s}", got, series)
+		}
 	}
 }
 
