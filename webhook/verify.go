@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"sync"
 )
 
@@ -21,28 +22,23 @@ var (
 	ErrInvalidSignature = errors.New("webhook: invalid signature")
 )
 
-// Verifier verifies signatures of deliveries. It is immutable and safe for
-// concurrent use. The zero Verifier has no secret and rejects every delivery.
+// Verifier verifies signatures of deliveries. It is safe for concurrent use. The zero
+// Verifier has no secret and rejects every delivery.
 type Verifier struct {
-	keys []*key
+	keys   []*key
+	source *source // nil unless NewVerifierFunc made the Verifier
 }
 
 // NewVerifier returns a Verifier that accepts a signature by any of the secrets. Pass
-// several during a secret rotation, or if several webhooks use one URL. It returns an
-// error if there is no secret, or if one is the zero Secret.
+// several if several webhooks use one URL; for secrets that change, see
+// [NewVerifierFunc]. It returns an error if there is no secret, or if one is the zero
+// Secret.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
-	if len(secrets) == 0 {
-		return nil, errors.New("webhook: no secret: at least one is required")
+	keys, err := newKeys(secrets)
+	if err != nil {
+		return nil, err
 	}
-	v := &Verifier{}
-	for i, s := range secrets {
-		k, err := newKey(s)
-		if err != nil {
-			return nil, fmt.Errorf("webhook: secret %d: %w", i+1, err)
-		}
-		v.keys = append(v.keys, k)
-	}
-	return v, nil
+	return &Verifier{keys: keys}, nil
 }
 
 // Verify returns nil if signature is the signature of body, and otherwise
@@ -57,12 +53,19 @@ func (v *Verifier) Verify(body []byte, signature string) error {
 	if signature == "" {
 		return ErrMissingSignature
 	}
-	for _, k := range v.keys {
-		if k.signed(body, signature) {
-			return nil
-		}
+	keys := v.keys
+	if v.source != nil {
+		keys = v.source.current()
+	}
+	if matches(keys, body, signature) || v.source != nil && matches(v.source.newer(keys), body, signature) {
+		return nil
 	}
 	return ErrInvalidSignature
+}
+
+// matches reports whether signature is the signature of body by one of keys.
+func matches(keys []*key, body []byte, signature string) bool {
+	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
 // key holds HMAC states that have already taken in the key, which is half of

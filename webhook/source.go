@@ -1,0 +1,168 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
+type SourceOptions struct {
+	// MaxAge is the maximum age of the secrets. The next verification replaces
+	// older ones. A removed secret stays valid for this time. The default, also for a
+	// negative value, is 1 minute.
+	MaxAge time.Duration
+
+	// MinInterval is the minimum time between two calls of the function. A
+	// signature that matches no secret causes a call, so that a new secret is valid
+	// immediately; this limits the calls that invalid signatures cause. The
+	// default, also for a negative value, is 5 seconds.
+	MinInterval time.Duration
+
+	// Timeout limits each call of the function. The default, also for a negative
+	// value, is 3 seconds.
+	Timeout time.Duration
+
+	// OnError, if not nil, is called with each failure of the function except the
+	// first call's. It must be safe for concurrent use. By default failures are
+	// logged with slog.Default at warn level.
+	OnError func(error)
+}
+
+func (o SourceOptions) withDefaults() SourceOptions {
+	o.MaxAge = cmp.Or(max(o.MaxAge, 0), time.Minute)
+	o.MinInterval = cmp.Or(max(o.MinInterval, 0), 5*time.Second)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 3*time.Second)
+	if o.OnError == nil {
+		o.OnError = func(err error) { slog.Warn("webhook: secrets not refreshed", "error", err) }
+	}
+	return o
+}
+
+// NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
+// secret rotation needs no restart. It calls the function secrets at once, and
+// returns its error. After that, [Verifier.Verify] calls it if the secrets are older
+// than [SourceOptions].MaxAge or a signature matches none of them.
+//
+// Calls of secrets are never concurrent. They run on the goroutine of Verify, and
+// their context ends after [SourceOptions].Timeout. Other verifications use the
+// known secrets in the meantime; if none of them matches, they wait for the result,
+// not longer than Timeout. If secrets fails, or returns no secret or an invalid one,
+// the Verifier reports it to [SourceOptions].OnError and keeps the last valid
+// secrets.
+func NewVerifierFunc(
+	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
+) (*Verifier, error) {
+	s := &source{secrets: secrets, SourceOptions: opts.withDefaults()}
+	keys, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.keys, s.tried = keys, time.Now()
+	return &Verifier{source: s}, nil
+}
+
+// source caches the keys of a Verifier whose secrets can change.
+type source struct {
+	SourceOptions
+	secrets func(context.Context) ([]Secret, error)
+
+	mu    sync.Mutex
+	keys  []*key
+	tried time.Time     // start of the last call
+	busy  chan struct{} // closed at the end of the call in progress; nil if there is none
+}
+
+// current returns the keys for a verification, after replacing old ones.
+func (s *source) current() []*key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy == nil && time.Since(s.tried) >= max(s.MaxAge, s.MinInterval) {
+		s.refresh()
+	}
+	return s.keys
+}
+
+// newer returns keys that may match although tried did not: those of a call that
+// has ended since, or of another call, if it is time for one.
+func (s *source) newer(tried []*key) []*key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !same(s.keys, tried):
+	case s.busy != nil:
+		s.wait(s.busy)
+	case time.Since(s.tried) >= s.MinInterval:
+		s.refresh()
+	}
+	if same(s.keys, tried) {
+		return nil
+	}
+	return s.keys
+}
+
+// same reports whether a and b are the result of one call.
+func same(a, b []*key) bool { return &a[0] == &b[0] }
+
+// wait waits for the call in progress. It releases s.mu in the meantime.
+func (s *source) wait(busy chan struct{}) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	timeout := time.NewTimer(s.Timeout)
+	defer timeout.Stop()
+	select {
+	case <-busy:
+	case <-timeout.C:
+	}
+}
+
+// refresh calls the function and keeps the result. It releases s.mu during the
+// call. If the function panics, the next verification can call it again.
+func (s *source) refresh() {
+	busy := make(chan struct{})
+	s.tried, s.busy = time.Now(), busy
+	s.mu.Unlock()
+	var keys []*key
+	var err error
+	defer func() {
+		s.mu.Lock()
+		s.busy = nil
+		if keys != nil {
+			s.keys = keys
+		}
+		close(busy)
+	}()
+	if keys, err = s.load(context.Background()); err != nil {
+		s.OnError(err)
+	}
+}
+
+func (s *source) load(ctx context.Context) ([]*key, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	secrets, err := s.secrets(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: secrets: %w", err)
+	}
+	return newKeys(secrets)
+}
+
+// newKeys returns the keys of secrets, or an error if there is none or one is
+// invalid.
+func newKeys(secrets []Secret) (keys []*key, err error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("webhook: no secret: at least one is required")
+	}
+	for i, s := range secrets {
+		k, err := newKey(s)
+		if err != nil {
+			return nil, fmt.Errorf("webhook: secret %d: %w", i+1, err)
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
