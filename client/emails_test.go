@@ -20,7 +20,8 @@ func TestNotQueued(t *testing.T) {
 		`{"id":"e","status":"parked"}`:    {email: SubmittedEmail{ID: "e", Status: "parked"}},
 		`{"id":"e"}`:                      {email: SubmittedEmail{ID: "e"}},
 		`{"id":"e","email":"a@b.example","status":"rejected"}`: {
-			SubmittedEmail{ID: "e", To: "a@b.example", Status: EmailStatusRejected}, ErrNotQueued,
+			SubmittedEmail{ID: "e", To: "a@b.example", Status: EmailStatusRejected},
+			ErrNotQueued,
 			`submitEmail: POST /v2/emails: 201 Created: the platform did not queue the email: status "rejected" [request r-1]`,
 		},
 		`{"data":{"id":"e","status":"error"}}`: {
