@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -186,7 +187,7 @@ func pageServer(b *testing.B, pause time.Duration, pages int) (*httptest.Server,
 	page := client.ContactPage{}
 	for i := range perPage {
 		page.Data = append(page.Data, client.Contact{
-			ID: int64(90210 + i), Email: benchContact(i).Email, Status: client.ContactStatusActive, SubscribedOn: time.Unix(1760000000, 0).UTC(),
+			ID: int64(90210 + i), Email: benchContact(i).Email, Status: events.ContactStatusActive, SubscribedOn: time.Unix(1760000000, 0).UTC(),
 			CustomAttributes: benchContact(i).CustomAttributes, Tags: []string{"vip", "newsletter"}, LastBounceType: "none",
 		})
 	}

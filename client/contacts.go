@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// ContactStatus is the status of a contact. The set is open.
-type ContactStatus string
-
-// The known values of [ContactStatus].
-const (
-	ContactStatusActive       ContactStatus = "active"
-	ContactStatusPending      ContactStatus = "pending" // has not confirmed yet
-	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
-	ContactStatusDeleted      ContactStatus = "deleted"
-	ContactStatusSpam         ContactStatus = "spam" // has complained
-	ContactStatusBounced      ContactStatus = "bounced"
-	ContactStatusSuppressed   ContactStatus = "suppressed"
-)
-
 // Contacts are the recipients on a list. An address is on a list at most once.
 // (Specification: Lists and contacts.)
 type Contacts struct{ x exchange }
@@ -92,7 +78,7 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 //		if err != nil {
 //			return err
 //		}
-//		if contact.Status == client.ContactStatusActive {
+//		if contact.Status == events.ContactStatusActive {
 //			…
 //		}
 //	}

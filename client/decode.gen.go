@@ -94,7 +94,7 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "last_bounce_type":
 			v.LastBounceType = jsonscan.Optional(c, jsonscan.Text[events.BounceType])
 		case "status":
-			v.Status = jsonscan.Text[ContactStatus](c)
+			v.Status = jsonscan.Text[events.ContactStatus](c)
 		case "subscribed_on":
 			v.SubscribedOn = jsonscan.Optional(c, readTime)
 		case "tags":

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -203,7 +204,7 @@ func TestImportRespectsPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	everybody := client.ContactsFromAddresses(slices.Values([]string{"new@example.com", "left@example.com", "pending@example.com"}))
-	statuses := func(want ...client.ContactStatus) {
+	statuses := func(want ...events.ContactStatus) {
 		t.Helper()
 		for i, id := range []int64{left.ID, pending.ID} {
 			got, err := c.Contacts.Get(ctx, list.ID, id)
@@ -219,13 +220,13 @@ func TestImportRespectsPeople(t *testing.T) {
 	if err != nil || report.Imported != 1 || report.Updated != 2 {
 		t.Errorf("%v, %+v", err, report)
 	}
-	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
+	statuses(events.ContactStatusUnsubscribed, events.ContactStatusPending)
 	if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: "left@example.com"}); !errors.Is(err, client.ErrContactExists) {
 		t.Errorf("Create: %v", err)
 	}
-	statuses(client.ContactStatusUnsubscribed, client.ContactStatusPending)
+	statuses(events.ContactStatusUnsubscribed, events.ContactStatusPending)
 	if _, err := c.Contacts.Import(ctx, list.ID, everybody, client.ImportOptions{Resubscribe: true}); err != nil {
 		t.Error(err)
 	}
-	statuses(client.ContactStatusActive, client.ContactStatusActive)
+	statuses(events.ContactStatusActive, events.ContactStatusActive)
 }

@@ -130,7 +130,7 @@ type Contact struct {
 	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
 	// An open set; active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed are known.
-	Status ContactStatus `json:"status"`
+	Status events.ContactStatus `json:"status"`
 
 	// When it joined the list.
 	SubscribedOn time.Time `json:"subscribed_on,omitzero"`

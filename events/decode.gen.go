@@ -126,7 +126,7 @@ func readEmailUnsubscribed(c *jsonscan.Cursor) (v EmailUnsubscribed) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -146,7 +146,7 @@ func readEmailGlobalUnsubscribed(c *jsonscan.Cursor) (v EmailGlobalUnsubscribed)
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "context":
@@ -164,7 +164,7 @@ func readEmailRejected(c *jsonscan.Cursor) (v EmailRejected) {
 		case "reason":
 			v.Reason = readRejectReason(c)
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -184,7 +184,7 @@ func readEmailErrored(c *jsonscan.Cursor) (v EmailErrored) {
 		case "error":
 			v.Error = c.String()
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		default:
@@ -310,7 +310,7 @@ func readEmailAPIBounce(c *jsonscan.Cursor) (v EmailAPIBounce) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		case "contact":
@@ -394,7 +394,7 @@ func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
 		case "event_time":
-			v.EventTime = c.Int()
+			v.EventTime = readUnixTime(c)
 		case "email":
 			v.Email = readEmailRef(c)
 		default:
@@ -404,11 +404,15 @@ func readEmailAPIComplaint(c *jsonscan.Cursor) (v EmailAPIComplaint) {
 	return v
 }
 
-func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
+func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
-		case "id":
-			v.ID = c.String()
+		case "ip":
+			v.IP = readNull(c, (*jsonscan.Cursor).String)
+		case "timestamp":
+			v.Timestamp = readUnixTime(c)
+		case "user_agent":
+			v.UserAgent = readNull(c, (*jsonscan.Cursor).String)
 		default:
 			c.Skip()
 		}
@@ -424,15 +428,51 @@ func readContact(c *jsonscan.Cursor) (v Contact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Text[ContactStatus](c)
 		case "subscribed_on":
-			v.SubscribedOn = c.Int()
+			v.SubscribedOn = readUnixTime(c)
 		case "custom_attributes":
 			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
 		case "interests":
 			v.Interests = jsonscan.Slice(c, (*jsonscan.Cursor).String)
 		case "tags":
 			v.Tags = jsonscan.Slice(c, (*jsonscan.Cursor).String)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "id":
+			v.ID = readID(c)
+		case "email":
+			v.Email = c.String()
+		case "status":
+			v.Status = jsonscan.Text[ContactStatus](c)
+		case "subscribed_on":
+			v.SubscribedOn = readUnixTime(c)
+		case "bounces_count":
+			v.BouncesCount = c.Int()
+		case "custom_attributes":
+			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
+		case "last_bounce_type":
+			v.LastBounceType = jsonscan.Text[BounceType](c)
+		default:
+			c.Skip()
+		}
+	}
+	return v
+}
+
+func readEmailRef(c *jsonscan.Cursor) (v EmailRef) {
+	for name, more := c.First(); more; name, more = c.Next() {
+		switch name {
+		case "id":
+			v.ID = c.String()
 		default:
 			c.Skip()
 		}
@@ -469,46 +509,6 @@ func readRecipientContext(c *jsonscan.Cursor) (v RecipientContext) {
 }
 
 func readRejectReason(c *jsonscan.Cursor) RejectReason { return RejectReason(c.String()) }
-
-func readRemovedContact(c *jsonscan.Cursor) (v RemovedContact) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "id":
-			v.ID = readID(c)
-		case "email":
-			v.Email = c.String()
-		case "status":
-			v.Status = c.String()
-		case "subscribed_on":
-			v.SubscribedOn = c.Int()
-		case "bounces_count":
-			v.BouncesCount = c.Int()
-		case "custom_attributes":
-			v.CustomAttributes = jsonscan.Slice(c, readCustomAttribute)
-		case "last_bounce_type":
-			v.LastBounceType = jsonscan.Text[BounceType](c)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
-
-func readActionContext(c *jsonscan.Cursor) (v ActionContext) {
-	for name, more := c.First(); more; name, more = c.Next() {
-		switch name {
-		case "ip":
-			v.IP = readNull(c, (*jsonscan.Cursor).String)
-		case "timestamp":
-			v.Timestamp = readNull(c, (*jsonscan.Cursor).Int)
-		case "user_agent":
-			v.UserAgent = readNull(c, (*jsonscan.Cursor).String)
-		default:
-			c.Skip()
-		}
-	}
-	return v
-}
 
 func readSuppressedAddress(c *jsonscan.Cursor) (v SuppressedAddress) {
 	for name, more := c.First(); more; name, more = c.Next() {
@@ -564,7 +564,7 @@ func readBouncedContact(c *jsonscan.Cursor) (v BouncedContact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = readNull(c, (*jsonscan.Cursor).String)
+			v.Status = readNull(c, jsonscan.Text[ContactStatus])
 		default:
 			c.Skip()
 		}
@@ -672,7 +672,7 @@ func readComplainingContact(c *jsonscan.Cursor) (v ComplainingContact) {
 		case "email":
 			v.Email = c.String()
 		case "status":
-			v.Status = c.String()
+			v.Status = jsonscan.Text[ContactStatus](c)
 		default:
 			c.Skip()
 		}

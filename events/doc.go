@@ -48,9 +48,13 @@
 //
 // # Null, absent and zero
 //
-// A field that can be null is a [Null], an [ID], or a slice that is nil. A field that
-// can be absent is a pointer or a slice that is nil. All other fields are required.
-// [Event.RawData] contains the original data if the platform deviates from this.
+// A field that can be null is a [Null], an [ID], a [time.Time] that is zero, or a slice
+// that is nil. A field that can be absent is a pointer or a slice that is nil. All other
+// fields are required. [Event.RawData] contains the original data if the platform deviates
+// from this.
+//
+// Times are of type [time.Time]. In JSON they are Unix seconds or ISO 8601, as in the
+// specification. Unix seconds become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
@@ -85,7 +89,7 @@
 //		ID:   "3f0c…",
 //		Name: events.NameEmailBounced,
 //		Time: time.Now(),
-//		Data: &events.EmailAPIBounce{EventTime: time.Now().Unix(), Email: events.EmailRef{ID: "01JD…"}},
+//		Data: &events.EmailAPIBounce{EventTime: time.Now(), Email: events.EmailRef{ID: "01JD…"}},
 //	}
 //
 // The name determines the envelope, as in the specification. The compliance envelope

@@ -47,8 +47,9 @@ type Event struct {
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
 // RawData returns the data member of the body that e was parsed from, as it
-// came, or nil if there is none. To read a member that this package does not
-// know, unmarshal it into a struct that has it.
+// came, or nil if there is none. To read a field that this package does not know,
+// unmarshal it into a struct that has the field. Do not embed a type of this package
+// in the struct, because its UnmarshalJSON method would read none of your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
 // Mismatch returns a [*ParseError] for the first envelope field of the wrong

@@ -206,3 +206,13 @@ func ExampleEvent_Bounce() {
 	}
 	// Output: ada@example.org of campaign 5001 bounced: 550 5.1.1 no such user
 }
+
+// Events contain the same id as a number or as a string.
+func ExampleID_Equal() {
+	fmt.Println(events.IntID(42).Equal(events.StringID("42")))
+	lists := map[string]string{events.IntID(42).String(): "Newsletter"}
+	fmt.Println(lists[events.StringID("42").String()])
+	// Output:
+	// true
+	// Newsletter
+}

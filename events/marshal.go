@@ -12,9 +12,8 @@ import (
 // fields, with all changes that were made since. A changed array is written as
 // a whole.
 //
-// For other events, it writes the envelope of the specification for the event's
-// name: the general envelope if the times of [Data] are [time.Time], otherwise
-// the compliance envelope.
+// For other events, it writes the envelope that the specification defines for the
+// event's name.
 func (e Event) MarshalJSON() ([]byte, error) {
 	now, err := e.encode()
 	if err != nil || e.raw == "" {
@@ -46,11 +45,9 @@ func (e *Event) encode() (json.RawMessage, error) {
 	if e.general || e.raw == "" && generalName(e.Name) {
 		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
 	}
-	envelope := complianceEnvelope{ID: e.ID, Event: e.Name, AccountID: e.AccountID, IP: e.IP, User: e.User, Data: e.Data}
-	if !e.Time.IsZero() {
-		envelope.CreatedOn = e.Time.Unix()
-	}
-	return json.Marshal(envelope)
+	return json.Marshal(complianceEnvelope{
+		ID: e.ID, Event: e.Name, AccountID: e.AccountID, IP: e.IP, User: e.User, CreatedOn: unixSeconds(e.Time), Data: e.Data,
+	})
 }
 
 type complianceEnvelope struct {

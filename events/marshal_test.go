@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -123,7 +124,7 @@ var changes = []struct {
 		body: `{"event":"Email.Error","data":{"error":"x","event_time":5,"new":1}}`,
 		change: func(ev *events.Event) {
 			d := ev.Data.(*events.EmailErrored)
-			d.Error, d.EventTime = "", 0
+			d.Error, d.EventTime = "", time.Time{}
 		},
 		want: `{"event":"Email.Error","data":{"error":"","event_time":0,"new":1}}`,
 	},
@@ -201,7 +202,7 @@ var changes = []struct {
 	{
 		name:   "of repeated members the last",
 		body:   `{"event":"Email.Error","data":{"error":"a","error":"b","new":1}}`,
-		change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = 1 },
+		change: func(ev *events.Event) { ev.Data.(*events.EmailErrored).EventTime = unix(1) },
 		want:   `{"event":"Email.Error","data":{"error":"b","event_time":1,"new":1}}`,
 	},
 }
@@ -308,7 +309,7 @@ func TestIDs(t *testing.T) {
 				t.Errorf("written as %s, want %s", got, row.json)
 			}
 			var back events.ID
-			if err := json.Unmarshal([]byte(row.json), &back); err != nil || back != row.id {
+			if err := json.Unmarshal([]byte(row.json), &back); err != nil || !reflect.DeepEqual(back, row.id) {
 				t.Errorf("read as %#v, %v; want %#v", back, err, row.id)
 			}
 			n, fits := row.id.Int64()
@@ -319,6 +320,22 @@ func TestIDs(t *testing.T) {
 				t.Error("IsZero")
 			}
 		})
+	}
+	for _, pair := range []struct {
+		a, b  events.ID
+		equal bool
+	}{
+		{events.IntID(42), events.StringID("42"), true},
+		{events.IntID(42), events.IntID(7), false},
+		{events.ID{}, events.ID{}, true},
+		{events.ID{}, events.StringID(""), false},
+	} {
+		if pair.a.Equal(pair.b) != pair.equal || pair.b.Equal(pair.a) != pair.equal {
+			t.Errorf("%#v and %#v: want %v", pair.a, pair.b, pair.equal)
+		}
+	}
+	if reflect.TypeFor[events.ID]().Comparable() {
+		t.Error("IDs can be compared with ==")
 	}
 	var id events.ID
 	for _, text := range []string{`true`, `{}`, `[1]`} {
@@ -345,5 +362,31 @@ func TestNull(t *testing.T) {
 	}
 	if got := string(marshal(t, []events.Null[string]{{}, events.Value("")})); got != `[null,""]` {
 		t.Error(got)
+	}
+}
+
+// TestTimes reads and writes Unix seconds, also without the rest of an event.
+func TestTimes(t *testing.T) {
+	for _, row := range []struct {
+		data       any
+		json, want string
+	}{
+		{new(events.EmailErrored), `{"event_time":5}`, `{"event_time":5,"error":"","email":{"id":""}}`},
+		{new(events.EmailErrored), `{"event_time":0}`, `{"event_time":0,"error":"","email":{"id":""}}`},
+		{new(events.ActionContext), `{"timestamp":5}`, `{"timestamp":5,"ip":null,"user_agent":null}`},
+		{new(events.ActionContext), `{"timestamp":null}`, `{"timestamp":null,"ip":null,"user_agent":null}`},
+	} {
+		if err := json.Unmarshal([]byte(row.json), row.data); err != nil {
+			t.Error(err)
+		}
+		sameJSON(t, marshal(t, row.data), []byte(row.want))
+	}
+	bad := events.ActionContext{Timestamp: unix(5)}
+	if err := json.Unmarshal([]byte(`{"timestamp":"now"}`), &bad); err == nil || !bad.Timestamp.Equal(unix(5)) {
+		t.Errorf("%v, %v; want an error, and the time as before", bad.Timestamp, err)
+	}
+	ev := mustParse(t, []byte(`{"event":"Email.Error","created_on":0,"data":{"event_time":0}}`))
+	if d, ok := ev.Data.(*events.EmailErrored); !ok || !d.EventTime.IsZero() || !ev.Time.IsZero() {
+		t.Errorf("%+v; want zero times", ev)
 	}
 }

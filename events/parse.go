@@ -96,7 +96,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	case "user":
 		env.User = readActor(c)
 	case "created_on":
-		env.createdOn = readUnix(c)
+		env.createdOn = readUnixTime(c)
 	case "timestamp":
 		env.timestamp = readTime(c)
 	case "data":

@@ -69,8 +69,7 @@ func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
 // CampaignID returns the id of the campaign that the event is about, or that sent
-// the email that it is about, or the zero ID if it carries none. Some events have
-// it as a number and others as a string: compare what [ID.String] returns.
+// the email that it is about, or the zero ID if it carries none.
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
 // Bounce returns the bounce and whether the event contains it. Email.Bounced

@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"reflect"
 	"testing"
 
 	"example.com/emailplatform/events"
@@ -67,7 +68,7 @@ func TestQuestions(t *testing.T) {
 			if got := ev.EmailID(); got != want.emailID {
 				t.Errorf("email %q, want %q", got, want.emailID)
 			}
-			if got := ev.ListID(); got != want.list {
+			if got := ev.ListID(); !reflect.DeepEqual(got, want.list) {
 				t.Errorf("list %v, want %v", got, want.list)
 			}
 			if got := ev.SendingType(); got != want.sending {
@@ -99,7 +100,7 @@ func TestCampaignAndBounce(t *testing.T) {
 	}
 	for _, file := range deliveries(t) {
 		ev := mustParse(t, delivery(t, file))
-		if got := ev.CampaignID(); got != campaigns[file] {
+		if got := ev.CampaignID(); !reflect.DeepEqual(got, campaigns[file]) {
 			t.Errorf("%s: campaign %v, want %v", file, got, campaigns[file])
 		}
 		want, tells := categories[file]
@@ -113,7 +114,7 @@ func TestCampaignAndBounce(t *testing.T) {
 		}
 	}
 	partial := mustParse(t, []byte(`{"event": "Email.Bounced", "data": {"campaign": {"type": "campaign", "id": 9, "name": 7}, "bounce": {"category": "bounce_sb"}}}`))
-	if got, told := partial.Bounce(); !told || got.Category != events.BounceCategorySoft || partial.CampaignID() != events.IntID(9) {
+	if got, told := partial.Bounce(); !told || got.Category != events.BounceCategorySoft || !partial.CampaignID().Equal(events.IntID(9)) {
 		t.Errorf("of data that does not fit: %+v, %v, campaign %v", got, told, partial.CampaignID())
 	}
 }

@@ -41,8 +41,8 @@ type ActionContext struct {
 	// The IP address that the contact acted from.
 	IP Null[string] `json:"ip"`
 
-	// When it happened, in Unix seconds.
-	Timestamp Null[int64] `json:"timestamp"`
+	// When it happened.
+	Timestamp time.Time `json:"timestamp"`
 
 	// The user agent of the contact.
 	UserAgent Null[string] `json:"user_agent"`
@@ -126,7 +126,7 @@ type BouncedContact struct {
 	Email string `json:"email"`
 
 	// Always null.
-	Status Null[string] `json:"status"`
+	Status Null[ContactStatus] `json:"status"`
 }
 
 // CampaignBounce is the data of Email.Bounced for an email of a campaign.
@@ -194,7 +194,7 @@ type CampaignScheduled struct {
 	// The name of the campaign.
 	Name string `json:"name"`
 
-	// When the campaign will be sent, as ISO 8601.
+	// When the campaign will be sent.
 	ScheduledFor time.Time `json:"scheduled_for"`
 }
 
@@ -209,7 +209,7 @@ type CampaignSent struct {
 	// The name of the campaign.
 	Name string `json:"name"`
 
-	// When the campaign had been sent, as ISO 8601.
+	// When the campaign had been sent.
 	SentAt time.Time `json:"sent_at"`
 }
 
@@ -222,7 +222,7 @@ type ComplainingContact struct {
 	Email string `json:"email"`
 
 	// The status of the contact, usually spam.
-	Status string `json:"status"`
+	Status ContactStatus `json:"status"`
 }
 
 // ContactAdded is the data of Contact.Added.
@@ -236,7 +236,7 @@ type ContactAdded struct {
 	// The address of the contact.
 	EmailAddress string `json:"email_address"`
 
-	// When the contact was added, as ISO 8601.
+	// When the contact was added.
 	AddedAt time.Time `json:"added_at"`
 }
 
@@ -263,7 +263,7 @@ type ContactUnsubscribed struct {
 	// The address of the contact.
 	EmailAddress string `json:"email_address"`
 
-	// When the contact unsubscribed, as ISO 8601.
+	// When the contact unsubscribed.
 	UnsubscribedAt time.Time `json:"unsubscribed_at"`
 }
 
@@ -280,8 +280,8 @@ type CustomAttribute struct {
 //
 // It does not say whether the bounce was hard or soft, nor why: look the email up with `GET /v2/emails/{email_id}`.
 type EmailAPIBounce struct {
-	// When the email bounced, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the email bounced.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -297,8 +297,8 @@ type EmailAPIBounce struct {
 //
 // It does not name the recipient: look the email up with `GET /v2/emails/{email_id}`.
 type EmailAPIComplaint struct {
-	// When the complaint was made, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the complaint was made.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -321,7 +321,7 @@ type EmailClicked struct {
 	// The address of the recipient.
 	EmailAddress string `json:"email_address"`
 
-	// When the link was clicked, as ISO 8601.
+	// When the link was clicked.
 	ClickedAt time.Time `json:"clicked_at"`
 
 	// The target of the link.
@@ -333,8 +333,8 @@ type EmailErrored struct {
 	// What went wrong; starts with `internal error;`.
 	Error string `json:"error"`
 
-	// When the error happened, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the error happened.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -344,8 +344,8 @@ type EmailErrored struct {
 //
 // It has no contact and no address: the same click fires SuppressedEmail.Added, which carries the address.
 type EmailGlobalUnsubscribed struct {
-	// When the recipient unsubscribed, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the recipient unsubscribed.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -371,7 +371,7 @@ type EmailOpened struct {
 	// The address of the recipient.
 	EmailAddress string `json:"email_address"`
 
-	// When the email was opened, as ISO 8601.
+	// When the email was opened.
 	OpenedAt time.Time `json:"opened_at"`
 }
 
@@ -387,8 +387,8 @@ type EmailRejected struct {
 	// not confirmed), `spam`, `deleted` or `suppressed`.
 	Reason RejectReason `json:"reason"`
 
-	// When the message was refused, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the message was refused.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -402,8 +402,8 @@ type EmailRejected struct {
 
 // EmailUnsubscribed is the data of Email.Unsubscribed.
 type EmailUnsubscribed struct {
-	// When the recipient unsubscribed, in Unix seconds.
-	EventTime int64 `json:"event_time"`
+	// When the recipient unsubscribed.
+	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
@@ -427,10 +427,10 @@ type Contact struct {
 	Email string `json:"email"`
 
 	// The status of the contact. In Email.Unsubscribed it may still be active.
-	Status string `json:"status"`
+	Status ContactStatus `json:"status"`
 
-	// When the contact joined the list, in Unix seconds.
-	SubscribedOn int64 `json:"subscribed_on"`
+	// When the contact joined the list.
+	SubscribedOn time.Time `json:"subscribed_on"`
 
 	// The attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
@@ -512,10 +512,10 @@ type RemovedContact struct {
 	Email string `json:"email"`
 
 	// The status of the contact: unsubscribed or deleted.
-	Status string `json:"status"`
+	Status ContactStatus `json:"status"`
 
-	// When the contact joined the list, in Unix seconds.
-	SubscribedOn int64 `json:"subscribed_on"`
+	// When the contact joined the list.
+	SubscribedOn time.Time `json:"subscribed_on"`
 
 	// How often email to the contact bounced.
 	BouncesCount int64 `json:"bounces_count"`

@@ -3,16 +3,18 @@ package events
 import (
 	"encoding/json"
 	"strconv"
-	"time"
 
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ID is an id of a contact, list, campaign or the like. The platform writes it
-// as a number in some events and as a string in others; an ID is written back as
-// it came. The zero ID is null. To compare ids of different events, compare their
-// String or Int64: the number 42 and the string "42" are different IDs.
+// ID is the id of a contact, a list, a campaign or another resource. Some events contain
+// it as a number and others as a string, and an ID is written in its original form. The
+// zero ID is null.
+//
+// Compare ids with [ID.Equal], and use [ID.String] for keys of maps. IDs cannot be compared
+// with ==, because the number 42 and the string "42" are the same id.
 type ID struct {
+	_      [0]func() // prevents comparison with ==
 	text   string
 	quoted bool
 }
@@ -23,7 +25,12 @@ func IntID(n int64) ID { return ID{text: strconv.FormatInt(n, 10)} }
 // StringID returns the ID that is written as the string s.
 func StringID(s string) ID { return ID{text: s, quoted: true} }
 
-// String returns the id's characters; of null, none.
+// Equal reports whether both ids consist of the same characters, as numbers or as strings,
+// or are both null.
+func (id ID) Equal(other ID) bool { return id.text == other.text && id.IsZero() == other.IsZero() }
+
+// String returns the characters of the id. They are the same for the number 42 and the
+// string "42". Null has none.
 func (id ID) String() string { return id.text }
 
 // Int64 returns the id as a number, and whether it is one that fits.
@@ -33,7 +40,7 @@ func (id ID) Int64() (int64, bool) {
 }
 
 // IsZero reports whether the id is null.
-func (id ID) IsZero() bool { return id == ID{} }
+func (id ID) IsZero() bool { return id.text == "" && !id.quoted }
 
 // MarshalJSON implements [json.Marshaler].
 func (id ID) MarshalJSON() ([]byte, error) {
@@ -48,12 +55,17 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler] for a number, a string or null.
 func (id *ID) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, id, readID)
+}
+
+// unmarshal sets v to what read reads in b. If that does not match, v keeps its value.
+func unmarshal[T any](b []byte, v *T, read func(*jsonscan.Cursor) T) error {
 	c := jsonscan.New(string(b))
-	v := readID(c)
+	got := read(c)
 	if err := c.End(); err != nil {
 		return err
 	}
-	*id = v
+	*v = got
 	return nil
 }
 
@@ -127,34 +139,4 @@ func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] 
 		return Null[T]{}
 	}
 	return Value(read(c))
-}
-
-// readUnix reads Unix seconds; null is the zero time.
-func readUnix(c *jsonscan.Cursor) time.Time {
-	n := readInt(c)
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.Unix(n.V, 0).UTC()
-}
-
-// readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets
-// of a day and more, which Go can parse, it could not write again.
-func readTime(c *jsonscan.Cursor) time.Time {
-	if c.Null() {
-		return time.Time{}
-	}
-	if c.Peek() == '"' {
-		ahead := *c
-		text := ahead.String()
-		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
-			t, err := time.Parse(layout, text)
-			if _, offset := t.Zone(); err == nil && max(offset, -offset) < 24*60*60 {
-				*c = ahead
-				return t
-			}
-		}
-	}
-	c.Mismatch("a date and time as ISO 8601")
-	return time.Time{}
 }

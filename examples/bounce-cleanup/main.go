@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 )
 
 func main() {
@@ -101,7 +102,7 @@ func (j job) bouncedHard(ctx context.Context) ([]client.Contact, error) {
 		if err != nil {
 			return nil, err
 		}
-		done := contact.Status == client.ContactStatusUnsubscribed || contact.Status == client.ContactStatusDeleted ||
+		done := contact.Status == events.ContactStatusUnsubscribed || contact.Status == events.ContactStatusDeleted ||
 			j.action == "tag" && slices.Contains(contact.Tags, j.tag)
 		if contact.LastBounceType == "hard" && !done {
 			bounced = append(bounced, contact)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 )
 
 // readings returns the rows that only read. Lists come first, because other
@@ -237,8 +238,8 @@ func contacts() []check {
 			return a.differ(a.code(200), unless(sorted, "in another order"))
 		}},
 		{"5", "contacts are filtered by filter=status:active", false, func(ctx context.Context, p *platform) verdict {
-			found, a := page(ctx, p, client.ListContactsParams{Filter: "status:" + string(client.ContactStatusActive)})
-			i := slices.IndexFunc(found.Data, func(c client.Contact) bool { return c.Status != client.ContactStatusActive })
+			found, a := page(ctx, p, client.ListContactsParams{Filter: "status:" + string(events.ContactStatusActive)})
+			i := slices.IndexFunc(found.Data, func(c client.Contact) bool { return c.Status != events.ContactStatusActive })
 			return a.differ(a.code(200), unless(i < 0, "others come too"))
 		}},
 		{"5", "another field to sort by is 422", false, func(ctx context.Context, p *platform) verdict {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 )
 
 // address is the address of the contact; it is unused, and nothing is sent to
@@ -33,7 +34,7 @@ func creations() []check {
 			})
 			p.own.contact, p.contact = contact.ID, contact.ID
 			p.mayStay(a, contact.ID, fmt.Sprintf("the contact %s on the list %d", address, p.own.list))
-			return a.differ(a.code(201), spelling(a.object(), "id"), unless(contact.Status == client.ContactStatusActive, "it is "+string(contact.Status)))
+			return a.differ(a.code(201), spelling(a.object(), "id"), unless(contact.Status == events.ContactStatusActive, "it is "+string(contact.Status)))
 		}},
 		{"12", "the same address again is 409, contact_exists", true, func(ctx context.Context, p *platform) verdict {
 			if p.own.contact == 0 {

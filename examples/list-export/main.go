@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *listID, client.ContactStatus(*status), splitNames(*attributes))
+	err := run(ctx, *listID, events.ContactStatus(*status), splitNames(*attributes))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "list-export:", err)
@@ -43,7 +44,7 @@ func splitNames(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 }
 
-func run(ctx context.Context, listID int64, status client.ContactStatus, attributes []string) error {
+func run(ctx context.Context, listID int64, status events.ContactStatus, attributes []string) error {
 	cfg := client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")}
 	if cfg.BaseURL == "" && listID != 0 {
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
@@ -65,7 +66,7 @@ func run(ctx context.Context, listID int64, status client.ContactStatus, attribu
 
 // export writes the contacts with a status, or all of them, and returns their number.
 func export(
-	ctx context.Context, c *client.Client, out io.Writer, listID int64, status client.ContactStatus, attributes []string,
+	ctx context.Context, c *client.Client, out io.Writer, listID int64, status events.ContactStatus, attributes []string,
 ) (n int, err error) {
 	w := csv.NewWriter(out)
 	defer func() {

@@ -90,7 +90,7 @@ func (s *service) export(ctx context.Context, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if c.Status != client.ContactStatusActive {
+		if c.Status != events.ContactStatusActive {
 			continue
 		}
 		_ = w.Write([]string{c.Email, c.SubscribedOn.Format(time.RFC3339), strings.Join(c.Tags, ";")}) // see w.Error

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -185,14 +186,14 @@ func (j *importJob) check() {
 	w := j.c.w
 	type contact struct {
 		Email  string
-		Status client.ContactStatus
+		Status events.ContactStatus
 	}
 	found, err := all[contact](w.platform, fmt.Sprintf("/lists/%d/contacts", j.listID))
 	if err != nil {
 		w.violate(importsComplete, "%s: %v", j.id, err)
 		return
 	}
-	status := map[string]client.ContactStatus{}
+	status := map[string]events.ContactStatus{}
 	for _, c := range found {
 		if status[c.Email] != "" {
 			w.violate(neverTwice, "%s: %s is on the list twice", j.id, c.Email)

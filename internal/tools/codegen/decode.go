@@ -171,6 +171,9 @@ func (g *decoder) value(t ast.Expr) string {
 	if method := basic(name); method != "" {
 		return "c." + method + "()"
 	}
+	if name == nullUnixTime {
+		return "readUnixTime(c)"
+	}
 	if g.isText(name) {
 		return "jsonscan.Text[" + name + "](c)"
 	}

@@ -89,7 +89,7 @@ func generateEvents(dir string, doc *document) error {
 	if err := writeAll(dir, files); err != nil {
 		return err
 	}
-	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeReaders(dir, nil))
+	return errors.Join(removeOthers(filepath.Join(dir, "testdata", "*.json"), dir, files), writeUnixTimes(dir))
 }
 
 func generateMock(dir string, doc *document) error {

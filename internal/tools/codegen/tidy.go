@@ -18,7 +18,7 @@ var (
 	anyDoc   = regexp.MustCompile(`(?m)^// ([A-Z]\w*) ([A-Z]\w* .*\ntype )`)
 	fieldDoc = regexp.MustCompile("(?m)^(\t+)// ([A-Z]\\w*) ([A-Z`].*(?:\n\t+//.*)*\n\t+(\\w+) )")
 	pointer  = regexp.MustCompile("(?m)^(\t+\\w+ +\\*\\w+ +`json:\"\\w+)\"`$")
-	unixDoc  = regexp.MustCompile(`(?m)^(\t+// .*), in Unix seconds(.*\n\t+\w+ +time\.Time )`)
+	unixDoc  = regexp.MustCompile(`(?m)^(\t+// .*), (?:in Unix seconds|as ISO 8601)(.*\n\t+\w+ +time\.Time )`)
 	formTag  = regexp.MustCompile(" `form:[^`]*`")
 )
 

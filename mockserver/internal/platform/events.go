@@ -80,8 +80,8 @@ func eventContact(c *contact) events.Contact {
 	return events.Contact{
 		ID:               events.IntID(c.ID),
 		Email:            c.Email,
-		Status:           c.Status,
-		SubscribedOn:     c.SubscribedOn,
+		Status:           events.ContactStatus(c.Status),
+		SubscribedOn:     clock.Unix(c.SubscribedOn),
 		CustomAttributes: attributesOf(c.CustomAttributes),
 		Tags:             orEmpty(c.Tags),
 		Interests:        orEmpty(c.Interests),
@@ -102,7 +102,7 @@ func (t *tx) contactAdded(l *list, c *contact) {
 		ContactID:    stringID(c.ID),
 		ListID:       stringID(l.ListID),
 		EmailAddress: c.Email,
-		AddedAt:      t.now.Truncate(time.Second),
+		AddedAt:      t.second(),
 	})
 }
 
@@ -111,14 +111,14 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 		ContactID:      stringID(c.ID),
 		ListID:         stringID(l.ListID),
 		EmailAddress:   c.Email,
-		UnsubscribedAt: t.now.Truncate(time.Second),
+		UnsubscribedAt: t.second(),
 	})
 }
 
 // contactRemoved fires the event that a contact left its list: by a request of
 // the user, or by a link that the contact followed.
 func (t *tx) contactRemoved(l *list, c *contact) {
-	context := events.ActionContext{Timestamp: events.Value(t.unix())}
+	context := events.ActionContext{Timestamp: t.second()}
 	if t.user == nil {
 		context.IP, context.UserAgent = events.Value(recipientIP), events.Value(recipientAgent)
 	}
@@ -127,8 +127,8 @@ func (t *tx) contactRemoved(l *list, c *contact) {
 		Contact: events.RemovedContact{
 			ID:               events.IntID(c.ID),
 			Email:            c.Email,
-			Status:           c.Status,
-			SubscribedOn:     c.SubscribedOn,
+			Status:           events.ContactStatus(c.Status),
+			SubscribedOn:     clock.Unix(c.SubscribedOn),
 			LastBounceType:   events.BounceType(c.lastBounce()),
 			BouncesCount:     c.BouncesCount,
 			CustomAttributes: attributesOf(c.CustomAttributes),
@@ -147,7 +147,7 @@ func (t *tx) emailRejected(m *message, l *list, c *contact) {
 	contact, list := listContact(l, c)
 	t.fire(events.NameEmailRejected, t.acting(), &events.EmailRejected{
 		Reason:    events.RejectReason(m.Reason),
-		EventTime: t.unix(),
+		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 		Contact:   contact,
 		List:      list,
@@ -157,7 +157,7 @@ func (t *tx) emailRejected(m *message, l *list, c *contact) {
 func (t *tx) emailErrored(m *message) {
 	t.fire(events.NameEmailError, t.acting(), &events.EmailErrored{
 		Error:     m.Error,
-		EventTime: t.unix(),
+		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 	})
 }
@@ -176,7 +176,7 @@ func (t *tx) campaignSent(c *campaign, l *list) {
 		CampaignID: stringID(c.CampaignID),
 		ListID:     stringID(l.ListID),
 		Name:       c.Name,
-		SentAt:     t.now.Truncate(time.Second),
+		SentAt:     t.second(),
 	})
 }
 
@@ -187,7 +187,7 @@ func (t *tx) emailOpened(m *message) {
 		CampaignID:   stringID(m.CampaignID),
 		ListID:       m.shownList(),
 		EmailAddress: m.To,
-		OpenedAt:     t.now.Truncate(time.Second),
+		OpenedAt:     t.second(),
 	})
 }
 
@@ -199,7 +199,7 @@ func (t *tx) emailClicked(m *message, url string) {
 		ListID:       m.shownList(),
 		EmailAddress: m.To,
 		URL:          url,
-		ClickedAt:    t.now.Truncate(time.Second),
+		ClickedAt:    t.second(),
 	})
 }
 
@@ -275,7 +275,7 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 		data = t.transactionalBounce(m, detail)
 	default:
 		contact, list := listContact(l, c)
-		data = &events.EmailAPIBounce{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}, Contact: contact, List: list}
+		data = &events.EmailAPIBounce{EventTime: t.second(), Email: events.EmailRef{ID: m.ID}, Contact: contact, List: list}
 	}
 	t.fire(events.NameEmailBounced, unknownUser(), data)
 }
@@ -306,7 +306,7 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	var who events.ComplainingContact
 	var on events.ListRef
 	if c != nil {
-		who = events.ComplainingContact{ID: stringID(c.ID), Email: m.To, Status: c.Status}
+		who = events.ComplainingContact{ID: stringID(c.ID), Email: m.To, Status: events.ContactStatus(c.Status)}
 		on = events.ListRef{ID: stringID(l.ListID), Name: events.Value(l.Name)}
 	}
 	var data events.Data
@@ -322,14 +322,14 @@ func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 			Contact:            events.AddressedContact{Email: m.To},
 		}
 	default:
-		data = &events.EmailAPIComplaint{EventTime: t.unix(), Email: events.EmailRef{ID: m.ID}}
+		data = &events.EmailAPIComplaint{EventTime: t.second(), Email: events.EmailRef{ID: m.ID}}
 	}
 	t.fire(events.NameEmailReportedAsSpam, unknownUser(), data)
 }
 
 func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
 	t.fire(events.NameEmailUnsubscribed, unknownUser(), &events.EmailUnsubscribed{
-		EventTime: t.unix(),
+		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 		Contact:   eventContact(c),
 		List:      listRef(l),
@@ -339,7 +339,7 @@ func (t *tx) emailUnsubscribed(m *message, l *list, c *contact) {
 
 func (t *tx) emailGloballyUnsubscribed(m *message) {
 	t.fire(events.NameEmailGlobalUnsubscribed, unknownUser(), &events.EmailGlobalUnsubscribed{
-		EventTime: t.unix(),
+		EventTime: t.second(),
 		Email:     events.EmailRef{ID: m.ID},
 		Context:   events.RecipientContext{IP: recipientIP, UserAgent: recipientAgent},
 	})

@@ -1,0 +1,15 @@
+package events
+
+// ContactStatus is the status of a contact. The set is open.
+type ContactStatus string
+
+// The known values of [ContactStatus].
+const (
+	ContactStatusActive       ContactStatus = "active"
+	ContactStatusPending      ContactStatus = "pending" // has not confirmed yet
+	ContactStatusUnsubscribed ContactStatus = "unsubscribed"
+	ContactStatusDeleted      ContactStatus = "deleted"
+	ContactStatusSpam         ContactStatus = "spam" // has complained
+	ContactStatusBounced      ContactStatus = "bounced"
+	ContactStatusSuppressed   ContactStatus = "suppressed"
+)

@@ -1,0 +1,50 @@
+package events
+
+import (
+	"time"
+
+	"example.com/emailplatform/internal/json/jsonscan"
+)
+
+// readUnixTime reads Unix seconds. Null and 0 are the zero time.
+func readUnixTime(c *jsonscan.Cursor) time.Time {
+	n := c.Int()
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(n, 0).UTC()
+}
+
+// unixSeconds is the inverse of readUnixTime.
+func unixSeconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// nullUnixSeconds returns null for the zero time.
+func nullUnixSeconds(t time.Time) Null[int64] {
+	return Null[int64]{V: unixSeconds(t), Valid: !t.IsZero()}
+}
+
+// readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets
+// of a day and more, which Go can parse, it could not write again.
+func readTime(c *jsonscan.Cursor) time.Time {
+	if c.Null() {
+		return time.Time{}
+	}
+	if c.Peek() == '"' {
+		ahead := *c
+		text := ahead.String()
+		for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
+			t, err := time.Parse(layout, text)
+			if _, offset := t.Zone(); err == nil && max(offset, -offset) < 24*60*60 {
+				*c = ahead
+				return t
+			}
+		}
+	}
+	c.Mismatch("a date and time as ISO 8601")
+	return time.Time{}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestUnixTimes checks which types get methods, and what replaces the types of their times.
+func TestUnixTimes(t *testing.T) {
+	inPackage(t, map[string]string{
+		"types.gen.go": "package sample\n\nimport \"time\"\n\n// A is one.\ntype A struct {\n\tB B `json:\"b\"`\n\tISO time.Time `json:\"iso\"`\n}\n\n" +
+			"type B struct {\n\t// At When, in Unix seconds.\n\tAt UnixTime `json:\"at\"`\n\tEnd Null[UnixTime] `json:\"end\"`\n\tName string `json:\"name\"`\n}\n",
+		"hand.go": "package sample\n\nvar read = readA\n",
+	})
+	if err := writeUnixTimes("."); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"types.gen.go":  {"\tISO time.Time `json:\"iso\"`", "\t// When.\n\tAt   time.Time `json:\"at\"`\n\tEnd  time.Time `json:\"end\"`"},
+		"decode.gen.go": {"v.ISO = readTime(c)", "v.At = readUnixTime(c)", "v.End = readUnixTime(c)"},
+		"times.gen.go": {
+			"\t\tAt  int64       `json:\"at\"`\n\t\tEnd Null[int64] `json:\"end\"`\n\t\tothers\n\t}{unixSeconds(v.At), nullUnixSeconds(v.End), others(v)})",
+			"func (v *B) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readB) }",
+		},
+	} {
+		got, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !strings.Contains(string(got), text) {
+				t.Errorf("no %q in\n%s", text, got)
+			}
+		}
+		if strings.Contains(string(got), "UnixTime]") || strings.Contains(string(got), "*A)") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
