@@ -709,3 +709,45 @@ func sameNames(t testing.TB, what string, got, want []string) {
 		}
 	}
 }
+
+// Rules with an account leave other accounts alone: their requests, messages and deliveries.
+func TestFaultOfAnAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProbe(t, mockserver.Config{
+			Tokens:  []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
+			Targets: receiver(),
+		})
+		for _, token := range []string{"one", "two"} {
+			p.as(token).webhook("SuppressedEmail.Added", "Email.Error")
+		}
+		for _, rule := range []string{
+			`{"account_id":2,"action":"status","operation":"listTags"}`,
+			`{"account_id":2,"action":"internal_error"}`,
+			`{"account_id":2,"action":"drop","event":"SuppressedEmail.Added"}`,
+		} {
+			p.must("POST", "/_mock/faults", rule)
+		}
+		for token, want := range map[string]string{"one": "200 queued delivered", "two": "503 error dropped"} {
+			q := p.as(token)
+			status := q.do("GET", "/tags", nil).status
+			sent := q.must("POST", "/v2/emails", `{"email":"a@example.org","sender":{"email":"b@example.org"},"content":{"subject":"x","text":"x"}}`)
+			q.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
+			if err := p.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			all := p.Deliveries()
+			got := fmt.Sprint(status, " ", sent.object["status"], " ", all[len(all)-1].State)
+			if got != want {
+				t.Errorf("account of token %s: %s, want %s", token, got, want)
+			}
+		}
+		p.must("DELETE", "/_mock/faults?account_id=1", nil)
+		if n := len(p.Faults()); n != 3 {
+			t.Errorf("%d rules are left, want 3", n)
+		}
+		p.must("DELETE", "/_mock/faults?account_id=2", nil)
+		if n := len(p.Faults()); n != 0 {
+			t.Errorf("%d rules are left, want none", n)
+		}
+	})
+}

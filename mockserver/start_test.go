@@ -162,6 +162,9 @@ func neighbors(t *testing.T) probe {
 	p.webhook("Email.Opened")
 	p.open(p.email("eve@example.com"))
 	p.fired()
+	if _, err := p.Inject(mockserver.Fault{AccountID: 2, Action: mockserver.FaultDrop}); err != nil { // removed with the account
+		t.Fatal(err)
+	}
 	return p
 }
 

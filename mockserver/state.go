@@ -15,13 +15,26 @@ import (
 // [Server.Drain], or sleep in a bubble of testing/synctest.
 //
 // It returns an error if ctx ends first.
-func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx) }
+func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
+
+// WaitAccount is [Server.Wait] for the work of one account, for tests that run in
+// parallel. It does not wait for deliveries of [Server.SendEventTo], which have no
+// account. It returns an error if the account does not exist.
+func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
+	return s.env.Wait(ctx, accountID)
+}
 
 // Drain returns when every delivery has succeeded or failed permanently,
 // including retries and rate limits. It ignores deliveries to archived
 // webhooks. It returns an error, which lists what is left, if ctx ends first,
 // the server is closed, or the clock is frozen.
-func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx) }
+func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
+
+// DrainAccount is [Server.Drain] for the deliveries of one account. It returns an
+// error if the account does not exist.
+func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
+	return s.env.Drain(ctx, accountID)
+}
 
 // WaitFor calls f at once and then after every change of a message, a delivery,
 // an event, a request, a fault, the clock or the whole state, until f returns
@@ -82,8 +95,9 @@ func (s *Server) Clear() { s.env.Clear() }
 // parallel, each with its own account. The account gets the resources and
 // tokens of the baseline, with their ids and secrets. ResetAccount deletes its
 // messages, events, deliveries and requests, including messages, events and
-// deliveries of the baseline. What all accounts share stays: the clock, the
-// fault rules, the lookup rate limit, and the sequence of ids.
+// deliveries of the baseline, and the fault rules with its [Fault.AccountID]. What
+// all accounts share stays: the clock, other fault rules, the lookup rate limit,
+// and the sequence of ids.
 //
 // ResetAccount returns an error if the account does not exist. It also returns
 // an error if another account now has an id of the baseline, which can happen
@@ -91,7 +105,7 @@ func (s *Server) Clear() { s.env.Clear() }
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
 // ClearAccount deletes everything of one account, including the resources and tokens
-// of the baseline. It returns an error if the account does not exist.
+// of the baseline and the fault rules with its [Fault.AccountID]. It returns an error if the account does not exist.
 func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds records from one or more JSON objects, each for one account:

@@ -350,10 +350,52 @@ func TestWaitRouteForDeliveries(t *testing.T) {
 	})
 }
 
+// One account's idle queue can be awaited while another account's receiver hangs. The same holds for draining.
+func TestWaitForOneAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p := newProbe(t, mockserver.Config{
+			Tokens:         []mockserver.Token{{Value: "one"}, {Value: "two", UserID: 2, AccountID: 2}},
+			RetrySchedule:  []time.Duration{20 * time.Second},
+			AttemptTimeout: time.Hour,
+			Targets:        map[string]http.Handler{"app.test": says(""), "stuck.test": hang},
+		})
+		p.webhook("SuppressedEmail.Added")
+		p.as("two").must("POST", "/webhooks", `{"url":"http://stuck.test/","events":["SuppressedEmail.Added"]}`)
+		p.as("two").must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
+		p.must("POST", "/suppressed-emails", `{"email":"eve@example.org"}`)
+		if _, err := p.SendEventTo("http://stuck.test/", parsedSecret(t, "s3cr3t"), []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			query, body string
+			status      int
+		}{
+			{"", `{"account_id":1}`, 204},
+			{"", `{"account_id":1,"drain":true}`, 204},
+			{"?drain=true", `{"account_id":1}`, 204},
+			{"", `{"account_id":2,"timeout_ms":5}`, 504},
+			{"", `{"timeout_ms":5}`, 504},
+			{"", `{"account_id":3}`, 404},
+			{"", `{"account_id":0}`, 422},
+		} {
+			if a := p.do("POST", "/_mock/wait"+tt.query, tt.body); a.status != tt.status {
+				t.Errorf("%s %s: %d %s, want %d", tt.query, tt.body, a.status, a.text, tt.status)
+			}
+		}
+		if err := errors.Join(p.WaitAccount(t.Context(), 1), p.DrainAccount(t.Context(), 1)); err != nil {
+			t.Error(err)
+		}
+		if p.WaitAccount(t.Context(), 3) == nil {
+			t.Error("an account that does not exist was awaited")
+		}
+	})
+}
+
 func TestWaitRouteMistakes(t *testing.T) {
 	tests := []struct{ name, body, loc, want string }{
 		{name: "an unknown kind", body: `{"for":"mesage"}`, loc: "[body for]", want: "did you mean message?"},
-		{name: "an empty kind", body: `{"for":""}`, loc: "[body for]", want: "want a value"},
+		{name: "an empty kind", body: `{"for":""}`, loc: "[body for]", want: "there are delivery"},
 		{name: "an unknown member", body: `{"for":"message","limit":2}`, loc: "[body limit]", want: "no such member"},
 		{name: "a filter of another kind", body: `{"for":"message","state":"failed"}`, loc: "[body state]", want: "no such filter"},
 		{name: "an unknown value", body: `{"for":"delivery","state":"faild"}`, loc: "[body state]", want: "did you mean failed?"},

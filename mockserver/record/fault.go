@@ -10,28 +10,29 @@ import (
 // applies to, which of those it matches, and what it does to them. A rule without
 // Nth, Every and Probability matches all.
 type Fault struct {
+	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
-	Method    string      `json:"method,omitzero" doc:"an HTTP method that an operation has; case does not matter"`
-	Path      string      `json:"path,omitzero" doc:"a path; a segment that is * or in braces matches any one, as in /lists/{id}/contacts"`
+	Method    string      `json:"method,omitzero" doc:"an HTTP method that an operation has, in upper case"`
+	Path      string      `json:"path,omitzero" pattern:"path" doc:"a path; a segment that is * or in braces matches any one, as in /lists/{id}/contacts"`
 	Event     events.Name `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
-	WebhookID string      `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
+	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the webhook of deliveries"`
 
-	Nth   int `json:"nth,omitzero" doc:"matches the nth only, counted from 1"`
-	Every int `json:"every,omitzero" doc:"matches each one whose number is divisible by it"`
+	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"matches the nth only, counted from 1"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"matches each one whose number is divisible by it"`
 	// The same seed and the same order of requests give the same matches.
-	Probability float64 `json:"probability,omitzero" doc:"matches at random, from 0 to 1"`
-	Times       int     `json:"times,omitzero" doc:"ends the rule after this many matches; 0 is never"`
+	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"matches at random, up to 1, which is always"`
+	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"ends the rule after this many matches; 0 is never"`
 
 	Action FaultAction `json:"action" doc:"what happens; required"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
 	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request first and then loses its response"`
 	Delay           time.Duration `json:"-"` // a wait before anything else, at most 24 h
-	Status          int           `json:"status,omitzero" doc:"HTTP status of the response, 200 to 599"`
-	RetryAfter      string        `json:"retry_after,omitzero" doc:"the header Retry-After, sent unchanged"`
+	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response, 200 to 599"`
+	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the header Retry-After, sent unchanged"`
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
 	Body     string `json:"body,omitzero" doc:"the body of the response, or the end of the error of internal_error; sent unchanged"`
-	Location string `json:"location,omitzero" doc:"the target of a redirect; the default is a host that does not exist"`
-	Size     int64  `json:"size,omitzero" doc:"the length of an oversized body in bytes, up to 1 GiB; 0 is 64 MiB"`
+	Location string `json:"location,omitzero" pattern:"line" doc:"the target of a redirect; the default is a host that does not exist"`
+	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the length of an oversized body in bytes, up to 1 GiB; 0 is 64 MiB"`
 }
 
 // FaultAction is what a rule does to the request, message or delivery that it

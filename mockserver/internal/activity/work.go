@@ -5,51 +5,79 @@ import (
 	"sync"
 )
 
-// Work counts the work in progress. Unlike a [sync.WaitGroup], it takes a context
-// to wait with, and says whether there was any work. The zero value is ready.
+// EveryAccount is the account of work that any account may have to wait for.
+const EveryAccount = -1
+
+// Work counts the work in progress, in total and by account. Unlike a
+// [sync.WaitGroup], it takes a context to wait with, and says whether there was any
+// work. The zero value is ready.
 type Work struct {
-	mu   sync.Mutex
-	n    int
-	idle chan struct{} // closed when n falls to 0; nil if no caller waits
+	mu    sync.Mutex
+	total int
+	of    map[int64]int // by account
+	less  chan struct{} // closed when the work of an account is done; nil if no caller waits
 }
 
-// Start counts one more. Each needs its Done.
-func (w *Work) Start() {
+// Start counts one more for an account; 0 is none. Each needs its Done.
+func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.n++
+	if w.of == nil {
+		w.of = map[int64]int{}
+	}
+	w.total++
+	w.of[account]++
 }
 
-// Done counts one less.
-func (w *Work) Done() {
+// Done counts one less for an account.
+func (w *Work) Done(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.n--; w.n == 0 && w.idle != nil {
-		close(w.idle)
-		w.idle = nil
+	w.total--
+	if w.of[account]--; w.of[account] > 0 {
+		return
+	}
+	delete(w.of, account)
+	if w.less != nil {
+		close(w.less)
+		w.less = nil
 	}
 }
 
 // Finish returns when no work is in progress, however long that takes.
-func (w *Work) Finish() { _, _ = w.Wait(context.Background()) }
+func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
-// Wait returns when no work is in progress, and whether some was. It fails if ctx
-// ends first.
-func (w *Work) Wait(ctx context.Context) (busy bool, err error) {
+// Wait returns when an account has no work in progress, or with 0 when there is none
+// at all, and whether there was some. It fails if ctx ends first.
+func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
+	for {
+		less := w.watch(account)
+		if less == nil {
+			return busy, nil
+		}
+		busy = true
+		select {
+		case <-less:
+		case <-ctx.Done():
+			return true, ctx.Err()
+		}
+	}
+}
+
+// watch returns a channel that is closed when there may be less work, or nil if there
+// is none.
+func (w *Work) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
-	if w.n == 0 {
-		w.mu.Unlock()
-		return false, nil
+	defer w.mu.Unlock()
+	n := w.total
+	if account != 0 {
+		n = w.of[account] + w.of[EveryAccount]
 	}
-	if w.idle == nil {
-		w.idle = make(chan struct{})
+	if n == 0 {
+		return nil
 	}
-	idle := w.idle
-	w.mu.Unlock()
-	select {
-	case <-idle:
-		return true, nil
-	case <-ctx.Done():
-		return true, ctx.Err()
+	if w.less == nil {
+		w.less = make(chan struct{})
 	}
+	return w.less
 }

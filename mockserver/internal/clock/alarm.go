@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"example.com/emailplatform/mockserver/internal/activity"
 )
 
 // Alarm rings once, when its time has come.
@@ -99,9 +101,9 @@ func (c *Clock) fired(a *Alarm) {
 func (c *Clock) ringLocked(a *Alarm) {
 	c.alarms.remove(a)
 	a.disarm()
-	c.options.Work.Start()
+	c.options.Work.Start(activity.EveryAccount)
 	go func() {
-		defer c.options.Work.Done()
+		defer c.options.Work.Done(activity.EveryAccount)
 		a.ring()
 	}()
 }

@@ -111,7 +111,7 @@ func TestDueIsWork(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if busy, _ := c.options.Work.Wait(ctx); !busy {
+	if busy, _ := c.options.Work.Wait(ctx, 0); !busy {
 		t.Error("what rings is no work")
 	}
 	close(blocked)

@@ -22,7 +22,7 @@ func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
 		intro: "Records, events and logs are dated by this clock; retries, rate limits, delayed deliveries, campaigns and " +
-			"the limit of lookups follow it. Durations, timeouts and delayed responses are real. A frozen clock never gets " +
+			"the limit of lookups follow it. All accounts share it, so tests that set it or advance it need a server of their own. Durations, timeouts and delayed responses are real. A frozen clock never gets " +
 			"past a `Retry-After`.",
 		routes: []route{
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),

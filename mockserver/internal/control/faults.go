@@ -16,7 +16,7 @@ import (
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
-		intro: "A rule has what it applies to (`operation`, `method` and `path` of requests, `event` and `webhook_id` of " +
+		intro: "A rule has what it applies to (`account_id`, `operation`, `method` and `path` of requests, `event` and `webhook_id` of " +
 			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
 			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
@@ -29,13 +29,13 @@ func (c *Control) faultRoutes() section {
 				"Switches a rule on or off. While it is off, it neither counts nor matches.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
-			handle("DELETE faults", noInput(func(*request) (nothing, error) { c.Faults.Remove(""); return nothing{}, nil }),
-				"Removes all rules."),
+			handle("DELETE faults", noInput(c.removeFaults),
+				"Removes all rules, or those with the `account_id`.").params(ofAccount("the account; all rules by default")),
 			handle("PUT faults/seed", jsonBody(c.seedFaults),
-				"Restarts all counts and probabilities with a seed; 0 chooses one. Returns the seed.").
+				"Restarts all counts and probabilities, of all accounts, with a seed; 0 chooses one. Returns the seed.").
 				try(example{body: `{"seed":7}`}),
 			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
-				"Sets how the limit of one lookup per second is counted, until the next reset.").
+				"Sets how the limit of one lookup per second is counted, for all accounts, until the next reset.").
 				try(example{body: `{"mode":"token_bucket"}`}),
 		},
 	}
@@ -58,9 +58,6 @@ func (c *Control) faults(*request) (faultPlan, error) {
 }
 
 func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
-	if in.DelayMS < 0 || in.DelayMS > fault.MaxDelay.Milliseconds() {
-		return fault.RuleWire{}, problem.Invalid("want 0 to 24 h", "body", "delay_ms")
-	}
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
 	added, err := c.Inject([]record.Fault{in.Fault})
 	if err != nil {
@@ -90,6 +87,15 @@ func (c *Control) switchFault(r *request, in switchBody) (fault.RuleWire, error)
 func (c *Control) removeFault(id string) (nothing, error) {
 	if c.Faults.Remove(id) == 0 {
 		return nothing{}, problem.NotFound("fault", id, "path", "id")
+	}
+	return nothing{}, nil
+}
+
+func (c *Control) removeFaults(r *request) (nothing, error) {
+	if account := r.query.id("account_id"); account != 0 {
+		c.Faults.RemoveOf(account)
+	} else {
+		c.Faults.Remove("")
 	}
 	return nothing{}, nil
 }

@@ -25,7 +25,7 @@ func (c *Control) waitRoute() route {
 		"Waits for what an application does in the background: until there are `count` messages, deliveries, requests or "+
 			"events that match the filters of the lists. It returns them, the latest first, with `total`, "+
 			"which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` when every "+
-			"delivery has succeeded or failed. 504 after the timeout; 409 at once if a drain would wait for a frozen clock. "+
+			"delivery has succeeded or failed; with `account_id`, only the queues and deliveries of the account count. 504 after the timeout; 409 at once if a drain would wait for a frozen clock. "+
 			"The body overrides the parameters. To wait for more than a minute, send the request again.").
 		params(
 			choice("drain", "whether to wait for retries and rate limits", "true", "false"),
@@ -35,15 +35,15 @@ func (c *Control) waitRoute() route {
 
 type waitBody struct {
 	For       *waitKind `json:"for,omitzero" doc:"what to wait for; every queue if omitted"`
-	Count     *int64    `json:"count,omitzero" doc:"how many, up to 1000; the default is 1"`
-	TimeoutMS *int64    `json:"timeout_ms,omitzero" doc:"the timeout, up to a minute; the default is 10 seconds"`
+	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"how many; the default is 1"`
+	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
 	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; without for"`
 	waitFilters
 }
 
 // waitFilters are the filters of all lists. Each must be one of the list that For names.
 type waitFilters struct {
-	AccountID *int64 `json:"account_id,omitzero" doc:"the account"`
+	AccountID *int64 `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *word  `json:"search,omitzero" doc:"words that the record must contain"`
 	To        *word  `json:"to,omitzero" doc:"the recipient, of messages"`
 	Status    *word  `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
@@ -71,9 +71,9 @@ func (w *word) UnmarshalJSON(b []byte) error {
 // values returns the filters as the parameters of a list.
 func (f waitFilters) values() url.Values {
 	out, v := url.Values{}, reflect.ValueOf(f)
-	for i, field := range fieldsOf(v.Type()) {
+	for i, field := range types().Of(v.Type()).Fields {
 		if given := v.Field(i); !given.IsNil() {
-			out.Set(field.name, fmt.Sprint(given.Elem()))
+			out.Set(field.Name, fmt.Sprint(given.Elem()))
 		}
 	}
 	return out
@@ -90,13 +90,14 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	if in.TimeoutMS != nil {
 		timeout = *in.TimeoutMS
 	}
-	if timeout < 1 || timeout > maxWait {
-		return nil, problem.Invalid(fmt.Sprintf("want an integer from 1 to %d", maxWait), "body", "timeout_ms")
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(timeout)*time.Millisecond)
 	defer cancel()
 	if in.For != nil {
 		return c.waitFor(ctx, r, in)
+	}
+	account := int64(0)
+	if in.AccountID != nil {
+		account, in.AccountID = *in.AccountID, nil
 	}
 	if filters := in.values(); len(filters) > 0 || in.Count != nil {
 		return nil, problem.Invalid("required: it says what is waited for", "body", "for")
@@ -105,7 +106,11 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	if in.Drain != nil && *in.Drain || in.Drain == nil && r.query["drain"] == "true" {
 		wait = c.Drain
 	}
-	return nil, waitProblem(wait(ctx))
+	err := wait(ctx, account)
+	if errors.Is(err, environment.ErrNoAccount) {
+		return nil, problem.NotFound("account", account, "body", "account_id")
+	}
+	return nil, waitProblem(err)
 }
 
 // waitProblem is the response to a wait that failed.
@@ -122,10 +127,7 @@ func waitProblem(err error) error {
 
 // waitFor waits for records.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
-	kind, known := c.waitKinds()[*in.For]
-	if !known { // "", which is not omitted
-		return nil, problem.Invalid("want a value: leave the member out for every queue", "body", "for")
-	}
+	kind := c.waitKinds()[*in.For]
 	list, err := c.listRequest(kind.pattern, r, in)
 	if err != nil {
 		return nil, err
@@ -153,9 +155,6 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 	count := int64(1)
 	if in.Count != nil {
 		count = *in.Count
-	}
-	if count < 1 || count > maxLimit {
-		return nil, problem.Invalid(fmt.Sprintf("want an integer from 1 to %d", maxLimit), "body", "count")
 	}
 	if in.Drain != nil {
 		return nil, problem.Invalid("it is for waiting without `for`", "body", "drain")

@@ -209,7 +209,7 @@ func (d *Engine) pushLocked(q *queue, e *Event) string {
 		x.WebhookID = q.hook.Name()
 	}
 	d.history.add(x)
-	q.push(x, d.faults.Delivery(x.Event, x.WebhookID), x.CreatedAt)
+	q.push(x, d.faults.Delivery(x.AccountID, x.Event, x.WebhookID), x.CreatedAt)
 	d.publishLocked(x)
 	d.startLocked(q)
 	return x.ID
@@ -243,7 +243,7 @@ func (d *Engine) startLocked(q *queue) {
 		d.publishLocked(next)
 		q.attempting++
 		d.attempting++
-		d.work.Start()
+		d.work.Start(q.hook.AccountID)
 		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual})
 	}
 }
@@ -258,7 +258,7 @@ func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d 
 
 // run makes an attempt, and begins what may begin after it.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
-	defer d.work.Done()
+	defer d.work.Done(q.hook.AccountID)
 	d.attempt(x, &a)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -337,14 +337,14 @@ func (d *Engine) Redeliver(id string) error {
 }
 
 // Next returns how long it takes until the earliest delivery that waits is due,
-// and which it is.
-func (d *Engine) Next() (wait time.Duration, what string) {
+// and which it is. Account 0 is all accounts.
+func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.clock.Now()
 	for _, q := range d.order {
 		w, ok := q.wait(now)
-		if ok && q.attempting == 0 && (what == "" || w < wait) {
+		if ok && (account == 0 || q.hook.AccountID == account) && q.attempting == 0 && (what == "" || w < wait) {
 			wait = w
 			what = fmt.Sprintf("%d deliveries to webhook %d (%s)", len(q.pending)+len(q.retries), q.hook.ID, q.hook.URL)
 		}

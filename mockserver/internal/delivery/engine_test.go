@@ -26,7 +26,7 @@ func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t)
 		start := e.clock.Now()
-		if wait, what := e.Next(); wait != 0 || what != "" {
+		if wait, what := e.Next(0); wait != 0 || what != "" {
 			t.Errorf("without webhooks: %v, %q", wait, what)
 		}
 		retrying := func(id int64, after time.Duration) *queue {
@@ -54,7 +54,7 @@ func TestNext(t *testing.T) {
 			{[]*queue{retrying(1, time.Minute), limited, busy}, 40 * time.Second, "3 deliveries to webhook 4 (http://4.example)"},
 		} {
 			e.order = row.queues
-			if wait, what := e.Next(); wait != row.wait || what != row.what {
+			if wait, what := e.Next(0); wait != row.wait || what != row.what {
 				t.Errorf("%d queues: %v, %q; want %v, %q", len(row.queues), wait, what, row.wait, row.what)
 			}
 		}

@@ -83,8 +83,7 @@ func (w *Environment) ResetAccount(account int64) error {
 	if err != nil {
 		return fmt.Errorf("mockserver: reset: %w", err)
 	}
-	w.Access.ResetAccount(account, w.baseline.tokens...)
-	w.API.Log.ClearAccount(account)
+	w.leaveAccount(account, w.baseline.tokens...)
 	return nil
 }
 
@@ -103,8 +102,25 @@ func (w *Environment) clearAccount(account int64) error {
 	if err := w.Platform.ResetAccount(account); err != nil {
 		return fmt.Errorf("mockserver: clear: %w", err)
 	}
-	w.Access.ResetAccount(account)
+	w.leaveAccount(account)
+	return nil
+}
+
+// leaveAccount resets what tests have set or recorded for one account only, except
+// the state.
+func (w *Environment) leaveAccount(account int64, tokens ...record.Token) {
+	w.Faults.RemoveOf(account)
+	w.Access.ResetAccount(account, tokens...)
 	w.API.Log.ClearAccount(account)
+}
+
+// known returns an error for an account that does not exist; 0 is all of them.
+func (w *Environment) known(account int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if account != 0 && !w.hasAccount(account) {
+		return fmt.Errorf("account %d: %w", account, ErrNoAccount)
+	}
 	return nil
 }
 

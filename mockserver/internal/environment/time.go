@@ -12,18 +12,23 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait returns when nothing happens any more before more time passes.
-func (w *Environment) Wait(ctx context.Context) error {
-	if err := w.quiet(ctx); err != nil {
+// Wait returns when nothing of an account happens any more before more time passes.
+// Account 0 is all accounts.
+func (w *Environment) Wait(ctx context.Context, account int64) error {
+	err := w.known(account)
+	if err == nil {
+		err = w.quiet(ctx, account)
+	}
+	if err != nil {
 		return fmt.Errorf("mockserver: wait: %w", err)
 	}
 	return nil
 }
 
-func (w *Environment) quiet(ctx context.Context) error {
+func (w *Environment) quiet(ctx context.Context, account int64) error {
 	for {
 		w.Clock.RingDue()
-		busy, err := w.Work.Wait(ctx)
+		busy, err := w.Work.Wait(ctx, account)
 		if err != nil {
 			return fmt.Errorf("deliveries are under way: %w", err)
 		}
@@ -36,14 +41,15 @@ func (w *Environment) quiet(ctx context.Context) error {
 // ErrFrozen is why nothing more is going to happen.
 var ErrFrozen = errors.New("the clock is frozen")
 
-// Drain returns when every delivery has been delivered or given up.
-func (w *Environment) Drain(ctx context.Context) error {
+// Drain returns when every delivery of an account has been delivered or given up.
+// Account 0 is all accounts.
+func (w *Environment) Drain(ctx context.Context, account int64) error {
 	for {
 		moved := w.Clock.Moved()
-		if err := w.Wait(ctx); err != nil {
+		if err := w.Wait(ctx, account); err != nil {
 			return err
 		}
-		wait, what := w.Deliveries.Next()
+		wait, what := w.Deliveries.Next(account)
 		if what == "" {
 			return nil
 		}
@@ -120,7 +126,7 @@ func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (e
 		return fmt.Errorf("mockserver: advance: somebody else is letting time pass: %w", err)
 	}
 	defer hold.Release()
-	if err := w.quiet(ctx); err != nil {
+	if err := w.quiet(ctx, 0); err != nil {
 		return fmt.Errorf("mockserver: advance: %w", err)
 	}
 	now := w.Clock.Now()
@@ -160,7 +166,7 @@ func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time)
 		if err := hold.To(at); err != nil {
 			return err
 		}
-		if err := w.quiet(ctx); err != nil {
+		if err := w.quiet(ctx, 0); err != nil {
 			shows := w.Clock.Now().Format(time.RFC3339)
 			return fmt.Errorf("the clock shows %s: %w", shows, err)
 		}

@@ -27,7 +27,7 @@ const (
 // Wire is a fault as JSON has it: its delay in milliseconds.
 type Wire struct {
 	record.Fault
-	DelayMS int64 `json:"delay_ms,omitzero" doc:"a wait before anything else, up to 24 hours"`
+	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a wait before anything else, up to 24 hours"`
 }
 
 // aim is what a rule applies to.
@@ -85,6 +85,7 @@ func check(f record.Fault) (errs FieldErrors) {
 	_, known := actions()[f.Action]
 	to := aimOf(f)
 	exclusive := slices.DeleteFunc([]bool{f.Nth != 0, f.Every != 0, f.Probability != 0}, func(given bool) bool { return !given })
+	reject(f.AccountID < 0, "account_id", "want 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
 	reject(len(exclusive) > 1, "probability", "want one of nth, every and probability at most")
 	reject(f.Nth < 0, "nth", "want 1 or more")
@@ -104,4 +105,35 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" is not about deliveries")
 	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" is not about deliveries")
 	return errs
+}
+
+// Conditions returns the rules of check that are about several fields, as keywords of
+// JSON Schema for a [Wire].
+func Conditions() map[string]any {
+	type object = map[string]any
+	without := func(names ...[]string) object {
+		var any []object
+		for _, together := range names {
+			any = append(any, object{"required": together})
+		}
+		return object{"anyOf": any}
+	}
+	about := func(to aim, not object) object {
+		var names []record.FaultAction
+		for _, action := range Actions() {
+			if actions()[action] == to || action == record.FaultDelay && to == deliveries {
+				names = append(names, action)
+			}
+		}
+		return object{"properties": object{"action": object{"enum": names}}, "not": not}
+	}
+	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
+	return object{
+		"anyOf": []object{
+			about(requests, without(ofDeliveries...)),
+			about(deliveries, without(ofRequests...)),
+			about(messages, without(slices.Concat(ofRequests, ofDeliveries)...)),
+		},
+		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
+	}
 }

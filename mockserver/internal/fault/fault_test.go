@@ -35,7 +35,7 @@ func TestCounting(t *testing.T) {
 	var got []string
 	for range 5 {
 		id := "none"
-		if rule := p.Request("listLists", r); rule != nil {
+		if rule := p.Request(1, "listLists", r); rule != nil {
 			id = rule.ID
 		}
 		got = append(got, id)
@@ -49,7 +49,7 @@ func TestCounting(t *testing.T) {
 			t.Errorf("%s: %d calls, %d hits; want %+v", rules[i].ID, rules[i].Calls, rules[i].Hits, want)
 		}
 	}
-	if !p.Change("fault-3", func(r *record.FaultRule) { r.Enabled = false }) || p.Request("listLists", r) == nil {
+	if !p.Change("fault-3", func(r *record.FaultRule) { r.Enabled = false }) || p.Request(1, "listLists", r) == nil {
 		t.Error("the sixth request is the third that fault-2 counts, and not hit")
 	}
 	if _, rules := p.List(); rules[2].Calls != 5 {
@@ -66,17 +66,19 @@ func TestMatching(t *testing.T) {
 		"everything":        {record.Fault{}, true},
 		"operation":         {record.Fault{Operation: "createContact"}, true},
 		"other operation":   {record.Fault{Operation: "listContacts"}, false},
-		"method":            {record.Fault{Method: "post"}, true},
+		"method":            {record.Fault{Method: "POST"}, true},
 		"other method":      {record.Fault{Method: "GET"}, false},
 		"path":              {record.Fault{Path: "/lists/7/contacts"}, true},
 		"asterisk":          {record.Fault{Path: "/lists/*/contacts"}, true},
 		"braces":            {record.Fault{Path: "/lists/{list_id}/contacts"}, true},
 		"beginning of path": {record.Fault{Path: "/lists/7"}, false},
+		"account":           {record.Fault{AccountID: 1}, true},
+		"other account":     {record.Fault{AccountID: 2}, false},
 		"one of two":        {record.Fault{Operation: "createContact", Method: "GET"}, false},
 	} {
 		row.fault.Action = record.FaultStatus
 		p := newPlan(t, row.fault)
-		if rule := p.Request("createContact", r); (rule != nil) != row.hits {
+		if rule := p.Request(1, "createContact", r); (rule != nil) != row.hits {
 			t.Errorf("%s: hit is %v", name, rule != nil)
 		}
 	}
@@ -89,9 +91,11 @@ func TestMatching(t *testing.T) {
 		"other event":   {record.Fault{Action: record.FaultDrop, Event: "Email.Opened"}, false},
 		"webhook":       {record.Fault{Action: record.FaultDelay, WebhookID: "3"}, true},
 		"other webhook": {record.Fault{Action: record.FaultDelay, WebhookID: "4"}, false},
+		"account":       {record.Fault{Action: record.FaultDrop, AccountID: 1}, true},
+		"other account": {record.Fault{Action: record.FaultDrop, AccountID: 2}, false},
 		"of requests":   {record.Fault{Action: record.FaultDelay}, false},
 	} {
-		if rule := newPlan(t, row.fault).Delivery("Email.Bounced", "3"); (rule != nil) != row.hits {
+		if rule := newPlan(t, row.fault).Delivery(1, "Email.Bounced", "3"); (rule != nil) != row.hits {
 			t.Errorf("%s: hit is %v", name, rule != nil)
 		}
 	}
@@ -106,7 +110,7 @@ func TestChance(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 64 {
-			hits = append(hits, p.Request("", r) != nil)
+			hits = append(hits, p.Request(1, "", r) != nil)
 		}
 		return hits
 	}
@@ -124,6 +128,26 @@ func TestChance(t *testing.T) {
 	p.Reseed(2)
 	if other := run(); slices.Equal(first, other) {
 		t.Error("another seed gave the same hits")
+	}
+}
+
+// Rules of one account count and match what is of that account only, and are removed without the others.
+func TestAccounts(t *testing.T) {
+	p := newPlan(t, record.Fault{AccountID: 2, Action: record.FaultInternalError, Nth: 2}, record.Fault{Action: record.FaultInternalError, Nth: 3})
+	var got []string
+	for _, account := range []int64{2, 1, 2, 1, 2} {
+		id := "none"
+		if rule := p.Message(account); rule != nil {
+			id = rule.ID
+		}
+		got = append(got, id)
+	}
+	if want := []string{"none", "none", "fault-1", "none", "none"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v: the second message of account 2 is the third of all", got, want)
+	}
+	p.RemoveOf(2)
+	if _, rules := p.List(); len(rules) != 1 || rules[0].ID != "fault-2" || rules[0].Calls != 5 {
+		t.Errorf("left are %+v, want fault-2 alone, with 5 calls", rules)
 	}
 }
 

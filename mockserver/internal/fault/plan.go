@@ -156,10 +156,19 @@ func (p *Plan) Change(id string, f func(*record.FaultRule)) bool {
 // Remove removes the rule with the id, or all of them if it is empty. It reports
 // how many.
 func (p *Plan) Remove(id string) int {
+	return p.remove(func(r *rule) bool { return id == "" || r.ID == id })
+}
+
+// RemoveOf removes the rules that apply to one account only.
+func (p *Plan) RemoveOf(account int64) {
+	p.remove(func(r *rule) bool { return r.AccountID == account })
+}
+
+func (p *Plan) remove(gone func(*rule) bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := len(p.rules)
-	p.rules = slices.DeleteFunc(p.rules, func(r *rule) bool { return id == "" || r.ID == id })
+	p.rules = slices.DeleteFunc(p.rules, gone)
 	if len(p.rules) == 0 {
 		p.streams = 0
 	}
@@ -168,8 +177,9 @@ func (p *Plan) Remove(id string) int {
 	return before - len(p.rules)
 }
 
-// pick counts for all rules about a subject that match, and returns the first hit.
-func (p *Plan) pick(to aim, matches func(record.Fault) bool) *record.FaultRule {
+// pick counts for all rules about a subject of an account that match, and returns the
+// first hit.
+func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
 	}
@@ -177,7 +187,8 @@ func (p *Plan) pick(to aim, matches func(record.Fault) bool) *record.FaultRule {
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		if rule.Enabled && aimOf(rule.Fault) == to && matches(rule.Fault) && rule.hit() && first == nil {
+		about := aimOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		if rule.Enabled && about && rule.hit() && first == nil {
 			first = rule
 		}
 	}
@@ -190,23 +201,23 @@ func (p *Plan) pick(to aim, matches func(record.Fault) bool) *record.FaultRule {
 	return &hit
 }
 
-// Request returns the rule that hits a request, or nil.
-func (p *Plan) Request(operation string, r *http.Request) *record.FaultRule {
-	return p.pick(requests, func(f record.Fault) bool {
+// Request returns the rule that hits a request of an account, or nil.
+func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
+	return p.pick(requests, account, func(f record.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
-			(f.Method == "" || strings.EqualFold(f.Method, r.Method)) &&
+			(f.Method == "" || f.Method == r.Method) &&
 			(f.Path == "" || matchPath(f.Path, r.URL.EscapedPath()))
 	})
 }
 
-// Message returns the rule that hits a message, or nil.
-func (p *Plan) Message() *record.FaultRule {
-	return p.pick(messages, func(record.Fault) bool { return true })
+// Message returns the rule that hits a message of an account, or nil.
+func (p *Plan) Message(account int64) *record.FaultRule {
+	return p.pick(messages, account, func(record.Fault) bool { return true })
 }
 
-// Delivery returns the rule that hits a delivery, or nil.
-func (p *Plan) Delivery(event events.Name, webhookID string) *record.FaultRule {
-	return p.pick(deliveries, func(f record.Fault) bool {
+// Delivery returns the rule that hits a delivery of an account, or nil.
+func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
+	return p.pick(deliveries, account, func(f record.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
 	})
 }

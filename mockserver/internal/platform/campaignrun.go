@@ -15,17 +15,22 @@ func (t *tx) arm(c *campaign) {
 	if t.p.closed {
 		return
 	}
-	run := t.p.campaignRun(t.account.ID, c)
-	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
-		c.alarm = t.p.clock.At(at, dueCampaign(c.CampaignID), run)
-		return
-	}
-	t.p.work.Start()
-	t.after = append(t.after, func() {
+	work, account, run := t.p.work, t.account.ID, t.p.campaignRun(t.account.ID, c)
+	begin := func() {
+		work.Start(account)
 		go func() {
-			defer t.p.work.Done()
+			defer work.Done(account)
 			run()
 		}()
+	}
+	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
+		c.alarm = t.p.clock.At(at, dueCampaign(c.CampaignID), begin)
+		return
+	}
+	work.Start(account) // until it begins
+	t.after = append(t.after, func() {
+		defer work.Done(account)
+		begin()
 	})
 }
 
@@ -47,8 +52,6 @@ const (
 // same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
-		p.work.Start()
-		defer p.work.Done()
 		parts, from := api.MessageContent{}, -1
 		for {
 			next := -1

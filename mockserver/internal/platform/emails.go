@@ -107,7 +107,7 @@ func (t *tx) internalError(m *message) string {
 	if words := magic(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
 	}
-	if rule := t.p.faults.Message(); rule != nil {
+	if rule := t.p.faults.Message(t.account.ID); rule != nil {
 		return cmp.Or(rule.Body, "the message could not be queued")
 	}
 	return ""
