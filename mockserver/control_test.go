@@ -482,10 +482,40 @@ func TestControlBodies(t *testing.T) {
 	}
 }
 
+// A request that is rejected for its token is still found by its operation, and says what is wrong with the token.
+func TestControlFindsRejectedTokens(t *testing.T) {
+	p := newProbe(t, mockserver.Config{})
+	for header, want := range map[string]string{
+		"":                      "the header Authorization is missing",
+		"Basic b25lOg==":        "the header Authorization must be Bearer and an access token",
+		"Bearer":                "the header Authorization must be Bearer and an access token",
+		"Bearer a wrong secret": "the access token is missing or unknown",
+	} {
+		p.must("DELETE", "/_mock/state", nil)
+		req := request(t, "GET", p.URL()+"/lists/7/contacts", "", "")
+		req.Header.Del("Authorization")
+		if header != "" {
+			req.Header.Set("Authorization", header)
+		}
+		if a := p.send(req); a.status != 401 || !strings.Contains(a.text, want) || strings.Contains(a.text, "wrong secret") {
+			t.Errorf("%q: %d %s, want 401: %s", header, a.status, a.text, want)
+		}
+		a := p.must("POST", "/_mock/wait", `{"for":"request","operation":"listContacts","status":"401","timeout_ms":1}`)
+		found := a.object["data"].([]any)[0].(map[string]any)
+		if found["closest"] != nil {
+			t.Errorf("%q: %s, want no other operation", header, a.text)
+		}
+	}
+	p.as("wrong").do("GET", "/nothing", nil)
+	if r := p.Requests(); r[len(r)-1].Operation != "" {
+		t.Errorf("an unknown path has the operation %s", r[len(r)-1].Operation)
+	}
+}
+
 func TestControlWithoutSlash(t *testing.T) {
 	w := httptest.NewRecorder()
 	newProbe(t, mockserver.Config{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/_mock?token=x", nil))
-	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "/_mock/?token=x" {
+	if to := w.Header().Get("Location"); w.Code != http.StatusPermanentRedirect || to != "_mock/?token=x" {
 		t.Errorf("%d to %s, want 308 to /_mock/?token=x", w.Code, to)
 	}
 }
@@ -521,7 +551,7 @@ func TestRootLeadsToTheConsole(t *testing.T) {
 		req.Header.Set("Accept", tt.accept)
 		rec := httptest.NewRecorder()
 		p.ServeHTTP(rec, req)
-		if to := rec.Header().Get("Location"); rec.Code != tt.want || tt.want == http.StatusSeeOther && to != "/_mock/" {
+		if to := rec.Header().Get("Location"); rec.Code != tt.want || tt.want == http.StatusSeeOther && to != "_mock/" {
 			t.Errorf("%s: %d to %q, want %d", name, rec.Code, to, tt.want)
 		}
 	}

@@ -82,6 +82,14 @@ func TestControlOnLoopback(t *testing.T) {
 		},
 		{name: "typed in", method: "GET", header: []string{"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"}, want: 200},
 		{name: "of the same origin", method: "GET", header: []string{"Sec-Fetch-Site: same-origin"}, want: 200},
+		{
+			name:   "of the same origin, behind a proxy that replaces Host",
+			method: "POST", header: []string{"Sec-Fetch-Site: same-origin", "Origin: https://mail.example"}, want: 405,
+		},
+		{
+			name:   "of another site that claims this origin",
+			method: "POST", header: []string{"Sec-Fetch-Site: cross-site", "Origin: " + srv.URL()}, want: 403,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,8 +213,8 @@ func TestControlOffLoopback(t *testing.T) {
 func TestControlTokenLink(t *testing.T) {
 	url := startAnywhere(t)
 	res, _ := askControl(t, "GET", url+"/_mock/info?token=key%26of%3Dthe+owner&page=1")
-	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/_mock/info?page=1" {
-		t.Fatalf("got %d to %s, want 303 to /_mock/info?page=1", res.StatusCode, res.Header.Get("Location"))
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "./info?page=1" {
+		t.Fatalf("got %d to %s, want 303 to ./info?page=1", res.StatusCode, res.Header.Get("Location"))
 	}
 	cookie := res.Cookies()[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/_mock/" {

@@ -188,11 +188,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.control().ServeHTTP(w, r)
 		return
 	case s.cfg.Console != nil && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html"):
-		http.Redirect(w, r, control.Prefix, http.StatusSeeOther) // a browser gets the console
+		gateway.Redirect(w, http.StatusSeeOther, control.Prefix[1:], "") // a browser gets the console
 		return
 	case r.URL.Path+"/" == control.Prefix: // typed by hand
-		to := url.URL{Path: control.Prefix, RawQuery: r.URL.RawQuery}
-		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+		gateway.Redirect(w, http.StatusPermanentRedirect, control.Prefix[1:], r.URL.RawQuery)
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, platform.LinkPrefix) {

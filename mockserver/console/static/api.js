@@ -19,7 +19,11 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  * @typedef {{kind: string, record?: any}} Change
  */
 
-const root = '/_mock';
+/** Where the control routes are, which may be below a prefix of a proxy. */
+const root = new URL('.', document.baseURI).pathname.slice(0, -1);
+
+/** The base URL of the API. */
+export const base = new URL('..', document.baseURI).href.slice(0, -1);
 
 /** @typedef {{where: string, msg: string, type?: string}} Mistake where: body.email */
 
@@ -56,6 +60,11 @@ export async function call(method, path, body) {
 /** Asks the server; browsers say in different words, none of them clear, that there is none. @param {string} path @param {RequestInit} [init] */
 const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not answer.'); });
 
+/** Why there is no stream: without an answer of a proxy, the server does not respond at all. */
+const lost = () => fetch(root + '/health').then(
+  res => res.ok ? 'The connection to the server was lost.' : `${location.origin}${root}/health responds with ${res.status}: is the mock server running, and is this its path?`,
+  () => `${location.host} does not respond.`);
+
 /** Keeps an integer that a number cannot hold, such as a seed, as its text. @param {string} _ @param {any} value @param {{source?: string}} [context] */
 const exact = (_, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source ?? value : value;
 
@@ -89,6 +98,7 @@ export const href = path => root + path;
  */
 export const live = {
   state: 'connecting',
+  why: '', // the connection is lost
   paused: false,
   /** @type {Change[]} */ held: [],
   /** @type {Set<(changes: Change[]) => void>} */ listeners: new Set(),
@@ -112,6 +122,7 @@ export const live = {
     this.source.onerror = () => {
       this.state = 'lost';
       this.give([]);
+      lost().then(why => { this.why = why; this.give([]); });
       if (this.source?.readyState === EventSource.CLOSED) { // refused, so the browser does not try again by itself
         this.source = null;
         setTimeout(() => document.hidden || this.open(), 2000);

@@ -59,7 +59,7 @@ function Live() {
 
 /** Says at every width that there is no server. */
 const Banner = () => div({ class: 'banner', role: 'alert' },
-  useConnection() === 'lost' && p(icon('warn'), span('No server: ', location.host, ' does not answer. What you see is how it was; nothing can be done until it is back.')));
+  useConnection() === 'lost' && p(icon('warn'), span('No server. ', live.why, ' What you see is how it was; nothing can be done until it is back.')));
 
 /** A link may be of an account that is not here. @param {{asked: string}} props */
 function NoAccount({ asked }) {

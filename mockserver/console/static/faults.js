@@ -5,7 +5,7 @@ import { call, useAnswer } from './api.js';
 import { Choice, Doing, Field, Page, Select, Tick, attempt, chip, counted, empty, icon, tags } from './ui.js';
 import { look, useSession } from './session.js';
 /**
- * @typedef {{operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
+ * @typedef {{account_id?: number, operation?: string, method?: string, path?: string, event?: string, webhook_id?: string, nth?: number, every?: number, probability?: number, times?: number, action: string, after_processing?: boolean,
  *   delay_ms?: number, status?: number, retry_after?: string, body?: string, location?: string, size?: number}} Fault
  * @typedef {Fault & {id: string, enabled: boolean, calls: number, hits: number}} Rule
  * @typedef {{seed: number|string, data: Rule[], operations: {operation: string}[]}} Plan
@@ -32,6 +32,11 @@ const presets = [
 
 /** @param {Rule} r */
 function about(r) {
+  return subject(r) + (r.account_id ? ` of account ${r.account_id}` : '');
+}
+
+/** @param {Rule} r */
+function subject(r) {
   if (r.action === 'internal_error') return 'Messages of the Email API';
   if (r.event || r.webhook_id || ['drop', 'duplicate', 'reorder'].includes(r.action)) {
     return `Deliveries${r.event && r.event !== '*' ? ' of ' + r.event : ''}${r.webhook_id ? ' to webhook ' + r.webhook_id : ''}`;

@@ -1,6 +1,6 @@
 // The first minute: how to send something here, in four languages, to copy.
 import { h, useState } from './vendor/preact.js';
-import { call } from './api.js';
+import { base, call } from './api.js';
 import { ofAccount, useSession } from './session.js';
 import { Choice, Copy, Doing, attempt, code, icon, quote, tags } from './ui.js';
 const { button, div, h2, p } = tags;
@@ -39,7 +39,7 @@ email, err := c.Emails.Send(ctx, client.EmailSubmission{
 export function First() {
   const { info } = useSession();
   const [language, speak] = useState('curl');
-  const text = snippets[language](location.origin, info?.default_token ?? 'TOKEN');
+  const text = snippets[language](base, info?.default_token ?? 'TOKEN');
   const send = () => attempt(() => call('POST', ofAccount('/v2/emails'), mail), () => ['Sent: there it is.']);
   return div({ class: 'first' },
     icon('inbox'), h2('Nothing sent yet'), p({ class: 'dim' }, 'Send something, and it shows here at once.'),

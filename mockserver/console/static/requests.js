@@ -1,6 +1,6 @@
 // Requests: what the API was asked, what it answered, and what was wrong.
 import { h } from './vendor/preact.js';
-import { mistakes, useRecord } from './api.js';
+import { base, mistakes, useRecord } from './api.js';
 import { useList } from './list.js';
 import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
@@ -31,7 +31,7 @@ export function Requests({ id, tab }) {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${location.origin} and each call is listed here.`) }),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${base} and each call is listed here.`) }),
     detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the response, and what was wrong with it.'),
   });
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/gateway"
@@ -75,31 +76,38 @@ func tokenOf(r *http.Request) string {
 // keepToken moves a token from the URL, which a browser keeps in its history, to a
 // cookie that no script and no other site can use.
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
+	cookiePath := Prefix
+	if r.URL.Path == Prefix {
+		cookiePath = "" // the browser takes the path that it requested, which may be longer behind a proxy
+	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server itself speaks TLS
 		Name:     tokenCookie,
 		Value:    url.QueryEscape(token),
-		Path:     Prefix,
+		Path:     cookiePath,
 		HttpOnly: true,
 		Secure:   r.TLS != nil,
 		SameSite: http.SameSiteStrictMode,
 	})
 	query := r.URL.Query()
 	query.Del("token")
-	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
 	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	_, last := path.Split(r.URL.Path)
+	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
 // crossSite reports whether a browser sent the request for a page of another site,
 // except to follow a link. [http.CrossOriginProtection] allows such reads.
+//
+// Browsers send Sec-Fetch-Site over TLS and to loopback names. Otherwise the Origin
+// must be the Host that was requested, which some proxies replace.
 func crossSite(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		from, err := url.Parse(origin)
-		return err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)
-	}
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
+	case "same-origin", "none":
 		return false
+	case "":
+		origin := r.Header.Get("Origin")
+		from, err := url.Parse(origin)
+		return origin != "" && (err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host))
 	}
 	return r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }

@@ -28,6 +28,7 @@ func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
 	from, seq := c.Changes.Subscribe()
 	defer c.Changes.Unsubscribe(from)
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep the events back
 	out := http.NewResponseController(w)
 	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)
 	beat := time.NewTicker(heartbeat)

@@ -10,6 +10,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -95,13 +96,22 @@ var router = sync.OnceValue(func() *http.ServeMux {
 	return mux
 })
 
+// operationOf returns the operationId of a request, or "".
+func operationOf(r *http.Request) string {
+	_, pattern := router().Handler(r)
+	if o := contract.Operations()[pattern]; o != nil {
+		return o.ID
+	}
+	return ""
+}
+
 // fallback is the pattern of requests that no operation has.
 const fallback = "/"
 
 // ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.Busy.Start()
-	defer g.Busy.Done()
+	g.Busy.Start(0)
+	defer g.Busy.Done(0)
 	c := &call{ResponseWriter: w, gateway: g, Request: record.Request{
 		ID:     fmt.Sprintf("req-%08x", g.lastID.Add(1)),
 		Time:   g.options.Clock.Now(),
@@ -120,6 +130,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if err := g.authenticate(c, r); err != nil {
+		c.Operation = operationOf(r) // the log is searched by it
 		g.reject(c, r, err)
 		return
 	}
@@ -164,10 +175,17 @@ func (g *Gateway) authenticate(c *call, r *http.Request) (err error) {
 	if err := g.checkHost(r); err != nil {
 		return err
 	}
-	if c.token, err = g.options.Access.Find(Bearer(r)); err != nil {
-		return Unauthorized(err)
+	token := Bearer(r)
+	if c.token, err = g.options.Access.Find(token); err == nil {
+		return nil
 	}
-	return nil
+	switch {
+	case r.Header.Get("Authorization") == "":
+		err = errors.New("the header Authorization is missing")
+	case token == "":
+		err = errors.New("the header Authorization must be Bearer and an access token")
+	}
+	return Unauthorized(err)
 }
 
 func (g *Gateway) checkHost(r *http.Request) error {

@@ -19,7 +19,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 	c.Operation = o.ID
 	var rule *record.FaultRule
 	if !c.byControl {
-		rule = g.options.Faults.Request(o.ID, r)
+		rule = g.options.Faults.Request(c.AccountID, o.ID, r)
 	}
 	if rule == nil {
 		g.process(c, o, next, r)

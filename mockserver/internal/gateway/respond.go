@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -88,4 +89,11 @@ func Allowed(routes *http.ServeMux, fallback string, r *http.Request) (methods [
 		}
 	}
 	return methods
+}
+
+// Redirect redirects to a path relative to the path of the request, because a proxy may
+// have removed the beginning of that. [http.Redirect] writes absolute paths.
+func Redirect(w http.ResponseWriter, status int, path, query string) {
+	w.Header().Set("Location", (&url.URL{Path: path, RawQuery: query}).String())
+	w.WriteHeader(status)
 }

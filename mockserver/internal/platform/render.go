@@ -78,6 +78,8 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 type Summary struct {
 	record.Message
 	Snippet string    `json:"snippet,omitzero" doc:"how its text begins, or what its HTML shows: one line, up to 140 characters"`
+	HTML    *struct{} `json:"html,omitempty"`    // hides the message's
+	Text    *struct{} `json:"text,omitempty"`    // hides the message's
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's
 }
 
