@@ -1,11 +1,15 @@
 package mockserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +23,7 @@ type listening struct {
 	loopback bool // reachable only from this machine
 	http     *http.Server
 	unused   *unused
+	running  *running
 	done     chan struct{}
 }
 
@@ -61,9 +66,10 @@ func StartOn(listener net.Listener, cfg Config) *Server {
 		url:      "http://" + listener.Addr().String(),
 		loopback: gateway.LoopbackAddr(listener.Addr()),
 		unused:   &unused{},
+		running:  &running{requests: map[*http.Request]bool{}},
 		done:     make(chan struct{}),
 	}
-	s.serve.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
+	s.serve.http = &http.Server{Handler: s.serve.running.track(s), ReadHeaderTimeout: headerTimeout, ConnState: s.serve.unused.changed}
 	s.env.API.Loopback = s.serve.loopback
 	s.serve.http.RegisterOnShutdown(s.env.Changes.Close)
 	s.serve.http.RegisterOnShutdown(s.serve.unused.close)
@@ -101,17 +107,65 @@ func (u *unused) close() {
 	}
 }
 
-// Shutdown stops listening and waits for the requests in flight. It returns an
-// error if ctx ends first. The server must still be closed; until then its
-// methods and deliveries work.
+// Shutdown stops listening and waits for the requests in flight. If ctx ends first,
+// it returns an error that lists them. The server must still be closed; until then
+// its methods and deliveries work.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {
 		return nil
 	}
-	if err := s.serve.http.Shutdown(ctx); err != nil {
-		return err
+	err := s.serve.http.Shutdown(ctx)
+	if err == nil {
+		_, err = s.env.API.Busy.Wait(ctx, 0) // net/http does not track connections that a fault has reset
 	}
-	_, err := s.env.API.Busy.Wait(ctx) // net/http does not track connections that a fault has reset
-	return err
+	if err != nil {
+		return fmt.Errorf("mockserver: shutdown: still running: %s: %w", s.serve.running, err)
+	}
+	return nil
+}
+
+// running contains the requests in progress.
+type running struct {
+	mu       sync.Mutex
+	requests map[*http.Request]bool
+}
+
+func (r *running) track(next http.Handler) http.Handler {
+	set := func(req *http.Request, on bool) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if on {
+			r.requests[req] = true
+		} else {
+			delete(r.requests, req)
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		set(req, true)
+		defer set(req, false)
+		next.ServeHTTP(w, req)
+	})
+}
+
+// maxRunning is how many kinds of requests String lists.
+const maxRunning = 10
+
+// String counts the requests by method and path, without the query, which may have a
+// token.
+func (r *running) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := map[string]int{}
+	for req := range r.requests {
+		counts[req.Method+" "+req.URL.EscapedPath()]++
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[name], name))
+	}
+	if more := len(out) - maxRunning; more > 0 {
+		out = append(out[:maxRunning], fmt.Sprintf("%d others", more))
+	}
+	return cmp.Or(strings.Join(out, ", "), "connections that have not sent a whole request")
 }

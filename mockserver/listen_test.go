@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -58,6 +59,30 @@ func TestShutdownUnusedConnection(t *testing.T) {
 		}
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("the connection: %v, want its end", err)
+		}
+	})
+}
+
+// A client that stalls in a body holds a shutdown up until the context ends. The error says which requests were running.
+func TestShutdownSaysWhatIsRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{incoming: make(chan net.Conn), closed: make(chan struct{})}
+		srv := mockserver.StartOn(l, mockserver.Config{})
+		defer srv.Close()
+		for range 12 {
+			conn := l.dial()
+			defer func() { _ = conn.Close() }()
+			if _, err := io.WriteString(conn, "POST /_mock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := srv.Shutdown(ctx)
+		want := "mockserver: shutdown: still running: 12 POST /_mock/seed: context deadline exceeded"
+		if err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	})
 }

@@ -68,7 +68,7 @@ func (v *validator) query(o *Operation, raw string) (unknown []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		unknown = note(unknown, name)
-		if v.rejectUnknown {
+		if v.rejectUnknown && !v.full() {
 			v.add("value_error", suggest.Unknown("parameter", name, o.parameterNames()), "query", name)
 		}
 	}
@@ -120,4 +120,15 @@ func (v *validator) importError(d api.ProblemDetail) {
 	default:
 		v.errors = append(v.errors, d)
 	}
+}
+
+// knownEntry reports whether a place is in an entry of an import that has an error
+// already.
+func (v *validator) knownEntry(at *place) bool {
+	for ; at != nil; at = at.outer {
+		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {
+			return true
+		}
+	}
+	return false
 }

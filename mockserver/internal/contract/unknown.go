@@ -28,7 +28,7 @@ func (v *validator) unknownField(s *Schema, field *place) {
 		}
 	}
 	v.unknown = note(v.unknown, field.pattern())
-	if v.rejectUnknown && !v.full() {
+	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // suggestions take time
 		v.fail(field, "value_error", suggest.Unknown("member", name, known))
 	}
 }

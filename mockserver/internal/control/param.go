@@ -123,7 +123,7 @@ func check(params []param, given url.Values, others bool, where, what string) (q
 		}
 	}
 	for _, name := range sortedNames(given) {
-		if !others {
+		if !others && len(wrong.Details) < problem.MaxDetails {
 			reject(name, suggest.Unknown(what, name, names))
 		}
 	}
