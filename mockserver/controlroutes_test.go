@@ -45,6 +45,9 @@ func TestControlAsAccount(t *testing.T) {
 			name:   "as the user who may only read",
 			method: "POST", path: "/_mock/accounts/1/api/lists?user_id=1", body: `{"name":"x"}`, status: 403,
 		},
+		{name: "with encoded slashes", method: "GET", path: "/_mock/accounts/1/api/" + strings.ReplaceAll(list[1:]+"/contacts", "/", "%2F") + "?page=1", status: 200},
+		{name: "an address with a slash, encoded twice", method: "POST", path: "/_mock/accounts/1/api/suppressed-emails", body: `{"email":"a/b@example.org"}`, status: 201},
+		{name: "an address with a slash, removed", method: "DELETE", path: "/_mock/accounts/1/api/suppressed-emails%2Fa%252Fb%40example.org", status: 204},
 		{name: "another account's list", method: "GET", path: "/_mock/accounts/9/api" + list, status: 404},
 		{name: "an unknown account", method: "GET", path: "/_mock/accounts/8/api/lists", status: 404},
 		{name: "an unknown path", method: "GET", path: "/_mock/accounts/1/api/nothing", status: 404},
@@ -200,15 +203,15 @@ func (c controlled) makes(doc *openapi3.T, method, path, body string) {
 		text, _ := io.ReadAll(res.Body)
 		c.t.Fatalf("got %s %s, want a success", res.Status, text)
 	}
+	if strings.HasPrefix(path, "accounts/") {
+		return // the document of the API describes it
+	}
 	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	op := operationAt(doc, method, req.URL.Path)
 	if op == nil {
 		c.t.Fatalf("the document has no %s %s", method, req.URL.Path)
 	}
 	declared := op.Responses.Status(res.StatusCode)
-	if declared == nil {
-		declared = op.Responses.Value("2XX")
-	}
 	if declared == nil || media != "" && declared.Value.Content.Get(media) == nil {
 		c.t.Fatalf("the document does not describe %d %s", res.StatusCode, media)
 	}

@@ -266,8 +266,8 @@ var mistakes = []struct {
 	},
 	{
 		name:   "lists of a seed that are a string",
-		method: "POST", path: "/_mock/seed", body: `{"lists":"x"}`, loc: "[body]",
-		want: "lists: want an array, not a string",
+		method: "POST", path: "/_mock/seed", body: `{"lists":"x"}`, loc: "[body lists]",
+		want: "want an array, not a string",
 	},
 	{
 		name:   "a state that is a string",

@@ -91,49 +91,49 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "a template without a name",
 			file: `{"templates":[{"name":"x","content":{"html":"x"}},{}]}`,
-			want: "templates[1]: [body name]: required",
+			want: "templates[1].name: required",
 		},
-		{name: "a list without a name", file: `{"lists":[{}]}`, want: "lists[0]: [body name]"},
+		{name: "a list without a name", file: `{"lists":[{}]}`, want: "lists[0].name: required"},
 		{
 			name: "a contact without an address",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`,
-			want: "lists[0]: contacts[1]: email: not an email address",
+			want: "lists[0].contacts[1].email: want an email address",
 		},
 		{
 			name: "an unknown status",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":"bored"}]}]}`,
-			want: "lists[0]: contacts[0]: status: want active, unsubscribed or deleted",
+			want: "lists[0].contacts[0].status: no such value: there are active, deleted, unsubscribed",
 		},
 		{
 			name: "a status that is no text",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`,
-			want: "contacts[0]: status: want",
+			want: "lists[0].contacts[0].status: want a string, not a number",
 		},
 		{
 			name: "a status that is an array",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`,
-			want: "contacts[0]: status: want",
+			want: "lists[0].contacts[0].status: want a string, not an array",
 		},
 		{
 			name: "an unknown list",
 			file: `{"campaigns":[{"name":"x","list":"y"}]}`,
-			want: `campaigns[0]: list: the object has none named "y"`,
+			want: `campaigns[0].list: the object has none named "y"`,
 		},
 		{
 			name: "an unknown template",
 			file: `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`,
-			want: `campaigns[0]: template: the object has none named "y"`,
+			want: `campaigns[0].content.template: the object has none named "y"`,
 		},
 		{
 			name: "a list of another object",
 			file: `{"lists":[{"name":"y"}]}{"campaigns":[{"name":"x","list":"y"}]}`,
-			want: `campaigns[0]: list: the object has none named "y"`,
+			want: `campaigns[0].list: the object has none named "y"`,
 		},
 		{
 			name: "an activity that is a string",
 			file: `{"lists":[{"name":"x","policy_accepted":true}],"workflows":[{"name":"w","list":"x","trigger":"subscribed",` +
 				`"active":"true","sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`,
-			want: "workflows[0]: active: want true or false",
+			want: "workflows[0].active: want true or false, not a string",
 		},
 		{
 			name: "an inactive policy",
@@ -144,9 +144,9 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "an unknown event",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Lost"]}]}`,
-			want: "webhooks[0]: [body events 0]",
+			want: "webhooks[0].events[0]: no such value: did you mean Email.Error?",
 		},
-		{name: "no address at all", file: `{"suppressed_emails":["nobody"]}`, want: "suppressed_emails[0]: [body email]"},
+		{name: "no address at all", file: `{"suppressed_emails":["nobody"]}`, want: "suppressed_emails[0]: want an address, *@domain or local@*"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,21 +174,31 @@ func wantSeedMistake(t *testing.T, file, want string, status int) {
 // A seed with a member that nobody knows is refused, and told what there is.
 func TestSeedUnknownMembers(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
-		{name: "a misspelled member", file: `{"lits":[]}`, want: "did you mean lists?"},
+		{name: "a misspelled member", file: `{"lits":[]}`, want: "lits: no such member: did you mean lists?"},
+		{
+			name: "a member of another object",
+			file: `{"token":"x"}`,
+			want: "token: no such member: did you mean tokens? There are account_id, campaigns, lists, suppressed_emails, templates, tokens, webhooks, workflows",
+		},
+		{
+			name: "a misspelled member of a list",
+			file: `{"lists":[{"nam":"x"}]}`,
+			want: "lists[0].nam: no such member: did you mean name? There are contacts, list_id, name, policy_accepted",
+		},
 		{
 			name: "an unknown member of a contact",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"b@example.com","tgas":[]}]}]}`,
-			want: "lists[0]: contacts[1]: tgas: no such member: did you mean tags?",
+			want: "lists[0].contacts[1].tgas: no such member: did you mean tags?",
 		},
 		{
 			name: "an unknown member of a webhook",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Bounced"],"rate":1}]}`,
-			want: "webhooks[0]: [body rate]: no such member: there are",
+			want: "webhooks[0].rate: no such member: there are",
 		},
 		{
 			name: "an unknown member of a template's content",
 			file: `{"templates":[{"name":"x","content":{"html":"x","txt":"y"}}]}`,
-			want: "templates[0]: [body content txt]: no such member: did you mean text?",
+			want: "templates[0].content.txt: no such member: did you mean text?",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })
@@ -261,64 +271,64 @@ func TestSeedFixesIDs(t *testing.T) {
 
 func TestSeedFixesMistakes(t *testing.T) {
 	tests := []struct{ name, file, want string }{
-		{name: "an id below 1", file: `{"templates":[{"name":"x","template_id":-1}]}`, want: "templates[0]: [body]: want an id of 1 to"},
-		{name: "an id that is 0", file: `{"lists":[{"name":"x","list_id":0}]}`, want: "lists[0]: list_id: want an id"},
-		{name: "an id that is none", file: `{"webhooks":[{"webhook_id":"x"}]}`, want: "webhooks[0]: webhook_id: want an id"},
-		{name: "an id too large", file: `{"lists":[{"name":"x","list_id":1000000000000001}]}`, want: "want an id of 1 to 1000000000000000"},
+		{name: "an id below 1", file: `{"templates":[{"name":"x","template_id":-1}]}`, want: "templates[0].template_id: want 1 to 1000000000000000"},
+		{name: "an id that is 0", file: `{"lists":[{"name":"x","list_id":0}]}`, want: "lists[0].list_id: want 1 to 1000000000000000"},
+		{name: "an id that is none", file: `{"webhooks":[{"webhook_id":"x"}]}`, want: "webhooks[0].webhook_id: want an id of 1 to 1000000000000000"},
+		{name: "an id too large", file: `{"lists":[{"name":"x","list_id":1000000000000001}]}`, want: "lists[0].list_id: want 1 to 1000000000000000"},
 		{
 			name: "an id that is taken",
 			file: `{"lists":[{"name":"x","list_id":5}],"campaigns":[{"name":"y","campaign_id":5}]}`,
-			want: "campaigns[0]: [body]: the id 5 is taken",
+			want: "campaigns[0]: the id 5 is taken",
 		},
 		{
 			name: "an id that a campaign has",
 			file: `{"campaigns":[{"name":"x","campaign_id":5},{"name":"y","campaign_id":5}]}`,
-			want: "campaigns[1]: [body]: the id 5 is taken",
+			want: "campaigns[1]: the id 5 is taken",
 		},
 		{
 			name: "an id that a webhook has",
 			file: `{"webhooks":[{"url":"http://a.test/","events":["Email.Bounced"],"webhook_id":"5"},
 				{"url":"http://b.test/","events":["Email.Bounced"],"webhook_id":"5"}]}`,
-			want: "webhooks[1]: [body]: the id 5 is taken",
+			want: "webhooks[1]: the id 5 is taken",
 		},
 		{
 			name: "an id that a contact has",
 			file: `{"lists":[{"name":"x","list_id":9,"contacts":[{"id":7,"email":"a@example.com"}]},{"name":"y","list_id":7}]}`,
-			want: "lists[1]: [body]: the id 7 is taken",
+			want: "lists[1]: the id 7 is taken",
 		},
 		{
 			name: "ids of some contacts",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"email":"b@example.com"}]}]}`,
-			want: "lists[0]: contacts[1]: id: want one for every contact of the list, or for none",
+			want: "lists[0].contacts[1].id: want one for every contact of the list, or for none",
 		},
 		{
 			name: "ids of contacts that do not grow",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":6,"email":"b@example.com"}]}]}`,
-			want: "lists[0]: contacts[1]: id: want more than 7",
+			want: "lists[0].contacts[1].id: want more than 7, which the contact before it has",
 		},
 		{
 			name: "two ids of an address",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":8,"email":"A@example.com"}]}]}`,
-			want: "lists[0]: contacts[1]: email: the list has it already",
+			want: "lists[0].contacts[1].email: the list has it already, under another id",
 		},
 		{
 			name: "an empty secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":""}]}`,
-			want: "webhooks[0]: secret: want a text",
+			want: "webhooks[0].secret: want a text without white space around it",
 		},
 		{
 			name: "a blank secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":" \t"}]}`,
-			want: "webhooks[0]: [body]: the secret is empty",
+			want: "webhooks[0].secret: want a text without white space around it",
 		},
 		{
 			name: "an unknown hash function",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"hash_function":"md5"}]}`,
-			want: `webhooks[0]: [body]: hash function must be sha256 or sha512, got "md5"`,
+			want: "webhooks[0].hash_function: no such value: there are sha256, sha512",
 		},
-		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0]: token: required"},
-		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1]: token: there is such a token already"},
-		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0]: expires_in_ms: want 0 to"},
+		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0].token: required"},
+		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1].token: there is such a token already"},
+		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0].expires_in_ms: want 0 to 315360000000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })

@@ -79,11 +79,15 @@ func IDs() []string {
 	return ids
 }
 
-// HasMethod reports whether an operation has a method, in upper or lower case.
-// HEAD has the responses of GET.
-func HasMethod(method string) bool {
-	return strings.EqualFold(method, "HEAD") ||
-		slices.ContainsFunc(load().operations, func(o *Operation) bool { return strings.EqualFold(method, o.Method) })
+// Methods returns the methods that operations have, sorted. HEAD has the responses of
+// GET.
+func Methods() []string {
+	methods := []string{"HEAD"}
+	for _, o := range load().operations {
+		methods = append(methods, o.Method)
+	}
+	slices.Sort(methods)
+	return slices.Compact(methods)
 }
 
 // Closest returns the operation that a request to an unknown path probably meant,

@@ -131,8 +131,8 @@ func TestRepeatedFields(t *testing.T) {
 	o := Operations()["POST /lists"]
 	for body, want := range map[string]string{
 		`{"name":"a","name":"b"}`:      "",
-		`{"name":1,"name":"b"}`:        "[body name]: value must be a string",
-		`{"name":"a","n\u0061me":""}`:  "[body name]: minimum string length is 1",
+		`{"name":1,"name":"b"}`:        "name: value must be a string",
+		`{"name":"a","n\u0061me":""}`:  "name: minimum string length is 1",
 		`{"later":1,"name":"a","l":2}`: "",
 	} {
 		_, err := o.ValidateRequest(httptest.NewRequest(http.MethodPost, "/lists", nil), []byte(body), false)
@@ -149,8 +149,8 @@ func TestMaxErrors(t *testing.T) {
 		pattern, body   string
 		errors, entries int
 	}{
-		{pattern: "POST /lists/{list_id}/contacts/tag", body: `{"contact_ids":[` + many(`""`, 5000) + `],"tags":["a"]}`, errors: maxErrors},
-		{pattern: "POST /lists", body: `{"name":"a",` + many(`"x":1`, 5000) + `}`, errors: maxErrors},
+		{pattern: "POST /lists/{list_id}/contacts/tag", body: `{"contact_ids":[` + many(`""`, 5000) + `],"tags":["a"]}`, errors: problem.MaxDetails},
+		{pattern: "POST /lists", body: `{"name":"a",` + many(`"x":1`, 5000) + `}`, errors: problem.MaxDetails},
 		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`{"tags":["",""]}`, 1000) + `]}`, entries: 1000},
 		{pattern: "POST /lists/{list_id}/contacts/import", body: `{"contacts":[` + many(`1`, 5000) + `]}`, errors: 1, entries: 1000},
 	} {

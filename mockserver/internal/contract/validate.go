@@ -11,10 +11,6 @@ import (
 // tooManyItems is the type of the error of an array over its maximum.
 const tooManyItems = "too_many_items"
 
-// maxErrors is how many errors of a body are listed: the client decides how many there
-// are.
-const maxErrors = 100
-
 // validator validates one body in one pass, without decoding it.
 type validator struct {
 	text
@@ -61,7 +57,7 @@ func (v *validator) add(kind, msg string, loc ...any) {
 }
 
 // full reports whether no more errors are listed.
-func (v *validator) full() bool { return len(v.errors) >= maxErrors }
+func (v *validator) full() bool { return len(v.errors) >= problem.MaxDetails }
 
 // value reads a value and validates it.
 func (v *validator) value(s *Schema, at *place) {

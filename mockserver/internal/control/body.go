@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/internal/suggest"
+	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // nothing is a body without fields, or an empty response.
@@ -23,7 +22,7 @@ type nothing struct{}
 
 // decodeBody reads the JSON object of a request, and rejects what its schema does not
 // have. No body is an empty object.
-func decodeBody[T any](r *http.Request, s *schema) (in T, err error) {
+func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 	reader, err := limited(r, gateway.MaxBody)
 	if err != nil {
 		return in, err
@@ -48,49 +47,13 @@ func decodeBody[T any](r *http.Request, s *schema) (in T, err error) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")
 	}
-	if details := s.problems(value, "body"); len(details) > 0 {
+	if details := s.Check(value, "body"); len(details) > 0 {
 		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return in, problem.OfJSON(body, err)
 	}
 	return in, nil
-}
-
-// problems finds unknown fields, missing fields, and values that an enum does not
-// have. Values of a wrong type are for encoding/json to find. Names are compared with
-// case.
-func (s *schema) problems(value any, loc ...any) (found []api.ProblemDetail) {
-	at := func(name any) []any { return append(slices.Clone(loc), name) }
-	switch value := value.(type) {
-	case string:
-		if s.enum != nil && value != "" && !slices.Contains(s.enum, value) {
-			found = append(found, problem.At("value_error", suggest.Unknown("value", value, s.enum), loc...))
-		}
-	case []any:
-		for i, item := range value {
-			if s.items != nil {
-				found = append(found, s.items.problems(item, at(i)...)...)
-			}
-		}
-	case map[string]any:
-		if s.kind != "object" {
-			return nil
-		}
-		for _, name := range sortedNames(value) {
-			if f := s.fieldOf(name); f != nil {
-				found = append(found, f.schema.problems(value[name], at(name)...)...)
-			} else {
-				found = append(found, problem.At("value_error", suggest.Unknown("member", name, s.names()), at(name)...))
-			}
-		}
-		for _, f := range s.fields {
-			if _, given := value[f.name]; f.required && !given {
-				found = append(found, problem.At("missing", "required", at(f.name)...))
-			}
-		}
-	}
-	return found
 }
 
 func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
@@ -110,6 +73,9 @@ func tooLarge(limit int64) *problem.Error {
 
 // bodyProblem is the response to a body that could not be read.
 func bodyProblem(err error, prefix string) *problem.Error {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p
+	}
 	msg := strings.TrimPrefix(err.Error(), prefix)
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(large.Limit)

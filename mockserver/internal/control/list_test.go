@@ -146,13 +146,14 @@ func TestBody(t *testing.T) {
 		"inner member":   {`{"need":[{"id":"x","ID":"y"}]}`, "application/json", 422},
 		"one is missing": {`{"need":[{}]}`, "application/json", 422},
 		"wrong kind":     {`{"name":7}`, "application/json", 422},
+		"null":           {`{"name":null}`, "application/json", 422},
 		"two values":     {`{"name":"x"} {}`, "application/json", 400},
 		"cut short":      {`{"name":`, "application/json", 400},
 		"another media":  {`{"name":"x"}`, "text/plain", 415},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(row.body))
 		r.Header.Set("Content-Type", row.media)
-		_, err := decodeBody[in](r, schemaOf(reflect.TypeFor[in]()))
+		_, err := decodeBody[in](r, requestOf(reflect.TypeFor[in]()))
 		status := 0
 		if p, ok := err.(*problem.Error); ok {
 			status = p.Status

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // go generate writes the manual.
@@ -56,14 +57,16 @@ func declared() *Control { return &Control{Environment: &environment.Environment
 func manual(head string, sections []section) string {
 	out := &bytes.Buffer{}
 	out.WriteString(strings.Replace(head, "\n", "\n\n<!-- written by go generate from the routes of mockserver/internal/control -->\n", 1))
-	answered := map[string]*schema{}
+	answered := map[string]*schema.Schema{}
 	for _, s := range sections {
 		fmt.Fprintf(out, "\n## %s\n", s.title)
 		paragraph(out, s.intro)
 		for _, rt := range s.routes {
 			rt.describe(out)
-			if answer := rt.answer(); answer != nil {
-				answer.collect(answered)
+			for _, of := range []*schema.Schema{rt.body(), rt.answer()} {
+				if of != nil {
+					collect(of, answered)
+				}
 			}
 		}
 		paragraph(out, s.notes)
@@ -108,11 +111,13 @@ func (rt route) describe(out *bytes.Buffer) {
 			fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.name, p.doc, p.describe())
 		}
 	}
-	if body := rt.body(); body != nil && len(body.fields) > 0 {
+	if body := rt.body(); body != nil && body.Name != "" {
+		paragraph(out, "Request: "+describe(body)+".")
+	} else if body != nil && len(body.Fields) > 0 {
 		out.WriteString("\nRequest:\n\n")
 		fieldsTable(out, body)
 	}
-	if answer := rt.answer(); answer != nil && answer.object == "" && len(answer.fields) > 0 && !answer.isList() {
+	if answer := rt.answer(); answer != nil && answer.Name == "" && len(answer.Fields) > 0 && !isList(answer) {
 		out.WriteString("\nResponse:\n\n")
 		fieldsTable(out, answer)
 	} else {
@@ -151,23 +156,23 @@ func (rt route) describeAnswer() string {
 		return "Response: 204."
 	}
 	answer := rt.answer()
-	if answer.isList() {
-		return "Response: a list of " + answer.fields[0].schema.items.describe() + "."
+	if isList(answer) {
+		return "Response: a list of " + describe(answer.Fields[0].Schema.Items) + "."
 	}
-	return "Response: " + answer.describe() + "."
+	return "Response: " + describe(answer) + "."
 }
 
 // answer describes the answer of a route, or is nil if that is no JSON.
-func (rt route) answer() *schema {
+func (rt route) answer() *schema.Schema {
 	if rt.handler.response == nil {
 		return nil
 	}
-	return schemaOf(rt.handler.response)
+	return types().Of(rt.handler.response)
 }
 
 // isList reports whether an object is the answer of a list.
-func (s *schema) isList() bool {
-	return slices.Equal(s.names(), []string{"data", "total", "offset", "has_more"})
+func isList(s *schema.Schema) bool {
+	return slices.Equal(s.FieldNames(), []string{"data", "total", "offset", "has_more"})
 }
 
 // curl is the example of a route as a command.
@@ -196,80 +201,89 @@ func (rt route) curl() string {
 }
 
 // fieldsTable writes what an object has.
-func fieldsTable(out *bytes.Buffer, s *schema) {
+func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 	out.WriteString("| field | type | description |\n|---|---|---|\n")
-	for _, m := range s.fields {
+	for _, f := range s.Fields {
 		mark := ""
-		if !m.required {
+		if !f.Required {
 			mark = "?"
 		}
-		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", m.name, mark, m.schema.describe(), m.doc)
+		fmt.Fprintf(out, "| `%s`%s | %s | %s |\n", f.Name, mark, describe(f.Schema), f.Doc)
 	}
 }
 
 // describe says what a value is.
-func (s *schema) describe() string {
-	if s.null {
+func describe(s *schema.Schema) string {
+	if s.Null {
 		other := *s
-		other.null = false
-		return other.describe() + " or null"
+		other.Null = false
+		return describe(&other) + " or null"
+	}
+	limits := s.Rules.String()
+	if limits != "" {
+		limits = ", " + limits
 	}
 	switch {
-	case s.object != "":
-		return fmt.Sprintf("[%s](#%s)", s.object, strings.ToLower(s.object))
-	case s.enum != nil:
-		return "`" + strings.Join(s.enum, "` `") + "`"
-	case s.format == "date-time":
+	case s.Name != "":
+		return fmt.Sprintf("[%s](#%s)", s.Name, strings.ToLower(s.Name))
+	case s.Enum != nil:
+		return "`" + strings.Join(s.Enum, "` `") + "`"
+	case s.Format == "date-time":
 		return "time"
-	case s.items != nil:
-		return "list of " + s.items.describe()
-	case s.kind == "":
+	case s.Items != nil:
+		return "list of " + describe(s.Items)
+	case len(s.Kinds) == 0:
 		return "JSON"
-	case s.kind == "boolean":
+	case s.Is("boolean"):
 		return "true or false"
-	case s.kind == "object":
-		var members []string
-		for _, m := range s.fields {
-			members = append(members, "`"+m.name+"`: "+m.schema.describe())
+	case s.Is("string") && limits != "":
+		return "string of " + limits[2:] + " characters"
+	case s.Is("object"):
+		var fields []string
+		for _, f := range s.Fields {
+			if f.Doc == "" {
+				return "object"
+			}
+			fields = append(fields, "`"+f.Name+"`: "+describe(f.Schema))
 		}
-		return "{" + strings.Join(members, ", ") + "}"
+		return "{" + strings.Join(fields, ", ") + "}"
 	}
-	return s.kind
+	return strings.Join(s.Kinds, " or ") + limits
 }
 
 // collect adds the objects with a name that a schema is made of.
-func (s *schema) collect(into map[string]*schema) {
-	if s.object != "" {
-		into[s.object] = s
+func collect(s *schema.Schema, into map[string]*schema.Schema) {
+	if s.Name != "" {
+		into[s.Name] = s
 	}
-	if s.items != nil {
-		s.items.collect(into)
+	if s.Items != nil {
+		collect(s.Items, into)
 	}
-	for _, m := range s.fields {
-		m.schema.collect(into)
+	for _, f := range s.Fields {
+		collect(f.Schema, into)
 	}
 }
 
 // Every field of every body has a description.
 func TestFieldsAreDescribed(t *testing.T) {
-	var check func(where string, s *schema)
-	check = func(where string, s *schema) {
-		for _, f := range s.fields {
-			if f.doc == "" {
-				t.Errorf("%s.%s has no description: add a tag doc", where, f.name)
+	var check func(where string, s *schema.Schema)
+	check = func(where string, s *schema.Schema) {
+		for _, f := range s.Fields {
+			if f.Doc == "" {
+				t.Errorf("%s.%s has no description: add a tag doc", where, f.Name)
 			}
-			check(where+"."+f.name, f.schema)
+			check(where+"."+f.Name, f.Schema)
 		}
-		if s.items != nil {
-			check(where, s.items)
+		if s.Items != nil {
+			check(where, s.Items)
 		}
 	}
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
-			if body := rt.body(); body != nil {
+			if body := rt.body(); body != nil && body.Name != "State" { // whose records are those of the API, and internal
 				check(rt.pattern+" request", body)
 			}
-			if response := rt.answer(); response != nil {
+			if response := rt.answer(); response != nil && response.Name != "State" {
 				check(rt.pattern+" response", response)
 			}
 		}
@@ -279,13 +293,13 @@ func TestFieldsAreDescribed(t *testing.T) {
 // Two types of one name would be one object in the documents.
 func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
 	seen := map[string]reflect.Type{}
-	for of, name := range objects() {
+	for of, name := range types().Names {
 		if other := seen[name]; other != nil {
 			t.Errorf("%s and %s are both called %s", of, other, name)
 		}
 		seen[name] = of
-		if s := schemaOf(of); s.kind != "object" || len(s.fields) == 0 || slices.Contains(s.names(), "") {
-			t.Errorf("%s has the members %q", name, s.names())
+		if s := types().Of(of); !s.Is("object") || len(s.Fields) == 0 || slices.Contains(s.FieldNames(), "") {
+			t.Errorf("%s has the fields %q", name, s.FieldNames())
 		}
 	}
 }

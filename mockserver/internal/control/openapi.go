@@ -1,7 +1,7 @@
 package control
 
 import (
-	"io"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -11,6 +11,7 @@ import (
 
 	"example.com/emailplatform"
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // documentRoutes are the OpenAPI documents.
@@ -20,14 +21,24 @@ func (c *Control) documentRoutes() section {
 		routes: []route{
 			handle("GET openapi.json", noInput(c.openAPI), "The OpenAPI 3.1 document of these control routes."),
 			handle("GET platform.yaml", rawResponse("application/yaml", servePlatform),
-				"The OpenAPI 3.1 document of the API: every endpoint and every event of the platform."),
+				"The OpenAPI 3.1 document of the API: every endpoint and every event of the platform. One of its servers is "+
+					"`/_mock/accounts/{account_id}/api`."),
 		},
 	}
 }
 
+// servePlatform adds a server to the document of the API: with it, clients that are
+// generated from the document call the API as an account.
 func servePlatform(w http.ResponseWriter, _ *request) error {
+	const asAccount = `
+  - url: accounts/{account_id}/api
+    description: The API of this mock server as a user of the account, without a token.
+    variables:
+      account_id:
+        default: '1'
+`
 	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	_, _ = io.WriteString(w, emailplatform.OpenAPI())
+	_, _ = strings.NewReplacer("\nsecurity:\n", asAccount+"security:\n").WriteString(w, emailplatform.OpenAPI())
 	return nil
 }
 
@@ -41,18 +52,18 @@ func (c *Control) openAPI(*request) (object, error) {
 	for _, s := range c.sections() {
 		tags = append(tags, object{"name": s.title, "description": strings.TrimSpace(s.intro + "\n\n" + s.notes)})
 		for _, rt := range s.routes {
-			path := strings.ReplaceAll(rt.path, "...}", "}")
-			item, _ := paths[path].(object)
+			if rt.handler.proxy {
+				continue // a parameter of a path cannot have slashes: see servePlatform
+			}
+			item, _ := paths[rt.path].(object)
 			if item == nil {
 				item = object{}
-				paths[path] = item
+				paths[rt.path] = item
 			}
-			for _, method := range rt.methods() {
-				item[strings.ToLower(method)] = rt.openAPI(method, s.title, schemas)
-			}
+			item[strings.ToLower(rt.method)] = rt.openAPI(s.title, schemas)
 		}
 	}
-	schemas["Problem"] = schemaOf(reflect.TypeFor[api.Problem]()).openAPI(schemas)
+	schemas["Problem"] = types().Of(reflect.TypeFor[api.Problem]()).OpenAPI(schemas)
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -67,16 +78,8 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// methods returns the methods of the route.
-func (rt route) methods() []string {
-	if rt.method == "*" {
-		return []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost}
-	}
-	return []string{rt.method}
-}
-
 // openAPI describes an operation. It adds the objects that it refers to.
-func (rt route) openAPI(method, tag string, schemas object) object {
+func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": object{"type": "string"}})
@@ -89,7 +92,7 @@ func (rt route) openAPI(method, tag string, schemas object) object {
 	case rt.handler.media != "":
 		success["content"] = object{rt.handler.media: object{}}
 	case rt.status() != "204":
-		success["content"] = jsonContent(schemaOf(rt.handler.response).openAPI(schemas))
+		success["content"] = jsonContent(types().Of(rt.handler.response).OpenAPI(schemas))
 	}
 	responses := object{
 		rt.status(): success,
@@ -99,38 +102,39 @@ func (rt route) openAPI(method, tag string, schemas object) object {
 		responses["204"] = object{"description": "Success, and nothing to return"}
 	}
 	out := object{
-		"operationId": operationID(method, rt.path), "tags": []string{tag}, "summary": rt.summary,
+		"operationId": operationID(rt.method, rt.path), "tags": []string{tag}, "summary": rt.summary,
 		"parameters": parameters, "responses": responses,
 	}
-	if body := rt.body(); body != nil && method != http.MethodGet && method != http.MethodDelete {
-		required := !rt.handler.proxy && (body.kind == "" || slices.ContainsFunc(body.fields, func(f field) bool { return f.required }))
-		out["requestBody"] = object{"content": jsonContent(body.openAPI(schemas)), "required": required}
+	if body := rt.body(); body != nil {
+		required := len(body.Kinds) == 0 || slices.ContainsFunc(body.Fields, func(f schema.Field) bool { return f.Required })
+		content := object{"schema": body.OpenAPI(schemas)}
+		if json.Valid([]byte(rt.example.body)) {
+			content["example"] = json.RawMessage(rt.example.body)
+		}
+		out["requestBody"] = object{"content": object{"application/json": content}, "required": required}
 	}
 	return out
 }
 
-func jsonContent(schema object) object { return object{"application/json": object{"schema": schema}} }
+func jsonContent(of object) object { return object{"application/json": object{"schema": of}} }
 
-// status returns the status of a success; 2XX if the API decides.
+// status returns the status of a success.
 func (rt route) status() string {
-	switch {
-	case rt.handler.proxy:
-		return "2XX"
-	case rt.handler.response == reflect.TypeFor[nothing]():
+	if rt.handler.response == reflect.TypeFor[nothing]() {
 		return "204"
 	}
 	return "200"
 }
 
 // body describes the body of a request, or is nil if it has no fields.
-func (rt route) body() *schema {
-	switch rt.handler.request {
-	case nil:
-		return &schema{}
-	case reflect.TypeFor[nothing]():
+func (rt route) body() *schema.Schema {
+	switch {
+	case rt.handler.body != nil:
+		return rt.handler.body()
+	case rt.handler.request == nil || rt.handler.request == reflect.TypeFor[nothing]():
 		return nil
 	}
-	return schemaOf(rt.handler.request)
+	return requestOf(rt.handler.request)
 }
 
 // openAPI describes the values of a parameter.
@@ -146,45 +150,6 @@ func (p param) openAPI() object {
 	}
 	if n, err := strconv.Atoi(p.preset); err == nil {
 		out["default"] = n
-	}
-	return out
-}
-
-// openAPI describes a schema. Objects with a name are added to schemas.
-func (s *schema) openAPI(schemas object) object {
-	out := object{}
-	if s.kind != "" {
-		out["type"] = s.kind
-	}
-	if s.format != "" {
-		out["format"] = s.format
-	}
-	if s.enum != nil {
-		out["enum"] = s.enum
-	}
-	if s.items != nil {
-		out["items"] = s.items.openAPI(schemas)
-	}
-	if s.kind == "object" {
-		properties, required := object{}, []string{}
-		for _, f := range s.fields {
-			property := f.schema.openAPI(schemas)
-			if f.doc != "" {
-				property["description"] = f.doc // OpenAPI 3.1 allows it beside $ref
-			}
-			properties[f.name] = property
-			if f.required {
-				required = append(required, f.name)
-			}
-		}
-		out["properties"], out["required"] = properties, required
-	}
-	if s.object != "" {
-		schemas[s.object] = out
-		out = object{"$ref": "#/components/schemas/" + s.object}
-	}
-	if s.null {
-		return object{"anyOf": []object{out, {"type": "null"}}}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/gateway"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // section is a chapter of the manual.
@@ -64,11 +65,12 @@ type request struct {
 // handler serves a route. The body types come from its function, so the manual
 // cannot differ from it.
 type handler struct {
-	request  reflect.Type // of the JSON body; nil is any JSON
-	response reflect.Type // of the JSON response, if it is one
-	media    string       // of another response
-	optional bool         // or 204
-	proxy    bool         // the API defines other parameters, the body and the status
+	request  reflect.Type          // of the JSON body
+	body     func() *schema.Schema // of a body that the route reads itself
+	response reflect.Type          // of the JSON response, if it is one
+	media    string                // of another response
+	optional bool                  // or 204
+	proxy    bool                  // the API defines other parameters, the body and the status
 	serve    func(http.ResponseWriter, *request) error
 }
 
@@ -84,7 +86,7 @@ func byID[Out any](f func(id string) (Out, error)) handler {
 
 // jsonBody is a route with a JSON object as its body that responds with JSON.
 func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
-	body := sync.OnceValue(func() *schema { return schemaOf(reflect.TypeFor[In]()) })
+	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
 	return handler{
 		request:  reflect.TypeFor[In](),
 		response: reflect.TypeFor[Out](),
@@ -109,8 +111,9 @@ func optional(h handler) handler {
 }
 
 // rawBody is a route that reads its body itself, JSON of up to 1 GiB.
-func rawBody(f func(*request) error) handler {
+func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 	return handler{
+		body:     body,
 		response: reflect.TypeFor[nothing](),
 		serve: func(w http.ResponseWriter, r *request) error {
 			if err := f(r); err != nil {

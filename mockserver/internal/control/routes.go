@@ -56,7 +56,8 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 			page.Send(w)
 			return
 		case browser:
-			http.Redirect(w, r, Prefix, http.StatusSeeOther)
+			depth := strings.Count(r.URL.EscapedPath(), "/") - strings.Count(Prefix, "/")
+			gateway.Redirect(w, http.StatusSeeOther, "./"+strings.Repeat("../", depth), "")
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/problem"
 )
 
 // ask asks the routes of a world that has nothing: what they refuse never gets so far.
@@ -35,7 +36,7 @@ func (rt route) at(q url.Values) (method, target string) {
 	for _, name := range pathNames(path) {
 		path = strings.NewReplacer("{"+name+"}", "x", "{"+name+"...}", "x").Replace(path)
 	}
-	return rt.methods()[0], path + "?" + q.Encode()
+	return strings.Replace(rt.method, "*", "GET", 1), path + "?" + q.Encode()
 }
 
 // refuses checks that a query is 422, and that the first mistake is about a parameter and says all of want.
@@ -123,6 +124,19 @@ func TestMalformedQuery(t *testing.T) {
 	}
 }
 
+// However many parameters are unknown, the response lists at most 100 of them.
+func TestManyUnknownParameters(t *testing.T) {
+	query := ""
+	for i := range 5000 {
+		query += fmt.Sprintf("&x%d=1", i)
+	}
+	w := ask(t, nil, "GET", Prefix+"outbox?"+query)
+	var got api.Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 422 || len(got.Detail) != problem.MaxDetails {
+		t.Errorf("got %d with %d details, %v; want 422 with %d", w.Code, len(got.Detail), err, problem.MaxDetails)
+	}
+}
+
 // What takes no body takes no member either.
 func TestBodyOfNothing(t *testing.T) {
 	for _, pattern := range []string{"DELETE state", "POST outbox/x/open", "POST deliveries/x/redeliver"} {
@@ -164,8 +178,9 @@ func TestUnrouted(t *testing.T) {
 		{name: "a file", method: "GET", path: "app.js", accept: "*/*", status: 200, header: "X-Console: yes", want: "the console"},
 		{name: "the page", method: "GET", path: "", status: 200, want: "the console"},
 		{name: "the page, by a browser", method: "GET", path: "", accept: browser, status: 200, want: "the console"},
-		{name: "unknown, by a browser", method: "GET", path: "outbx", accept: browser, status: 303, header: "Location: /_mock/"},
-		{name: "posts only, by a browser", method: "GET", path: "wait", accept: browser, status: 303, header: "Location: /_mock/"},
+		{name: "unknown, by a browser", method: "GET", path: "outbx", accept: browser, status: 303, header: "Location: ./"},
+		{name: "posts only, by a browser", method: "GET", path: "wait", accept: browser, status: 303, header: "Location: ./"},
+		{name: "unknown below an id, by a browser", method: "GET", path: "outbox/7/bonce", accept: browser, status: 303, header: "Location: ./../../"},
 		{name: "a form of a browser", method: "POST", path: "outbx", accept: browser, status: 404, want: "not_found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,19 +215,23 @@ func TestOpenAPI(t *testing.T) {
 	ids := map[string]bool{}
 	for _, s := range declared().sections() {
 		for _, rt := range s.routes {
-			item := doc.Paths.Value(strings.ReplaceAll(rt.path, "...}", "}"))
-			for _, method := range rt.methods() {
-				if item == nil || item.GetOperation(method) == nil {
-					t.Errorf("the document lacks %s %s", method, rt.path)
-					continue
+			item := doc.Paths.Value(rt.path)
+			if rt.handler.proxy {
+				if item != nil {
+					t.Errorf("the document has %s, whose path no client can fill in", rt.path)
 				}
-				op := item.GetOperation(method)
-				if ids[op.OperationID] {
-					t.Errorf("two operations are called %s", op.OperationID)
-				}
-				ids[op.OperationID] = true
-				rt.isDescribed(t, op)
+				continue
 			}
+			if item == nil || item.GetOperation(rt.method) == nil {
+				t.Errorf("the document lacks %s", rt.pattern)
+				continue
+			}
+			op := item.GetOperation(rt.method)
+			if ids[op.OperationID] {
+				t.Errorf("two operations are called %s", op.OperationID)
+			}
+			ids[op.OperationID] = true
+			rt.isDescribed(t, op)
 		}
 	}
 	if len(ids) < 30 {
@@ -230,26 +249,29 @@ func (rt route) isDescribed(t *testing.T, op *openapi3.Operation) {
 			t.Errorf("%s: %s has the values %v, want %q", op.OperationID, p.name, got.Schema.Value.Enum, p.values)
 		}
 	}
-	if body := rt.body(); body != nil && len(body.fields) > 0 {
+	if body := rt.body(); body != nil && len(body.Fields) > 0 {
 		if op.RequestBody == nil {
 			t.Errorf("%s lacks its body", op.OperationID)
 			return
 		}
 		got := op.RequestBody.Value.Content.Get("application/json").Schema.Value
-		for _, m := range body.fields {
-			if got.Properties[m.name] == nil || slices.Contains(got.Required, m.name) != m.required {
-				t.Errorf("%s: the body's member %s is not described", op.OperationID, m.name)
+		for _, m := range body.Fields {
+			if got.Properties[m.Name] == nil || slices.Contains(got.Required, m.Name) != m.Required {
+				t.Errorf("%s: the body's member %s is not described", op.OperationID, m.Name)
 			}
 		}
 	}
 }
 
-// The API's document is answered as it is written.
+// The document of the API names the routes of an account as a server, relative to its own address.
 func TestPlatformDocument(t *testing.T) {
 	w := ask(t, nil, "GET", Prefix+"platform.yaml")
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
 	if err != nil || doc.Paths.Value("/v2/emails") == nil || doc.Webhooks["Email.Bounced"] == nil {
 		t.Errorf("got %d bytes, %v; want the API's document", w.Body.Len(), err)
+	}
+	if n := len(doc.Servers); n != 2 || doc.Servers[1].URL != "accounts/{account_id}/api" || doc.Servers[1].Variables["account_id"].Default != "1" {
+		t.Errorf("%d servers, want 2, one for an account", n)
 	}
 	if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "application/yaml") {
 		t.Errorf("it is %s", kind)

@@ -2,6 +2,7 @@ package control
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ func (c *Control) serverRoutes() section {
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
 				"The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: lists, "+
 					"contacts, suppressed addresses, webhooks, templates … Requests and responses match the same path of the "+
-					"API, after `/api`.").
+					"API, after `/api`. To call it with a generated client, use `/_mock/platform.yaml` and its second server.").
 				params(idOf("user_id", "the user; by default the first one that may write")).try(example{path: "accounts/1/api/lists"}),
 		},
 	}
@@ -121,16 +122,17 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 
 // serveAsAccount responds as the API does to a user of the account. A template is
 // rendered as HTML, which is not trusted.
-func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) error {
+func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
 	number, _ := strconv.ParseInt(id, 10, 64) // no account is 0
 	caller, ok := c.Access.Of(number, r.query.id("user_id"))
 	if !ok {
 		return problem.NotFound("user of account", id, "path", "account_id")
 	}
-	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/api/")
 	inner := r.Clone(r.Context())
-	inner.URL.Path, inner.URL.RawPath = "/"+r.PathValue("path"), "/"+path
+	if inner.URL, err = apiURL(r.URL); err != nil {
+		return problem.Invalid(err.Error(), "path", "path")
+	}
 	if query := inner.URL.Query(); query.Has("user_id") {
 		query.Del("user_id")
 		inner.URL.RawQuery = query.Encode()
@@ -141,4 +143,18 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) error {
 		c.Changes.Publish(activity.Records, nil)
 	}
 	return nil
+}
+
+// apiURL returns the URL of a request after /api. Clients that take the whole path for
+// one parameter encode its slashes, and then all else in it once more.
+func apiURL(u *url.URL) (*url.URL, error) {
+	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
+	if !strings.Contains(path, "/") {
+		path, _ = url.PathUnescape(path) // net/http has parsed it
+	}
+	out := *u
+	out.RawPath = "/" + path
+	var err error
+	out.Path, err = url.PathUnescape(out.RawPath)
+	return &out, err
 }

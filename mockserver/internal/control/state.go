@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -9,7 +8,9 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/activity"
 	"example.com/emailplatform/mockserver/internal/environment"
+	"example.com/emailplatform/mockserver/internal/platform"
 	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/schema"
 )
 
 // maxState is the size limit of a snapshot or a seed, in bytes.
@@ -17,30 +18,30 @@ const maxState = 1 << 30
 
 // stateRoutes are about everything at once.
 func (c *Control) stateRoutes() section {
-	snapshot := handler{request: reflect.TypeFor[nothing](), response: reflect.TypeFor[json.RawMessage](), serve: c.serveState}
+	snapshot := handler{request: reflect.TypeFor[nothing](), response: platform.StateType(), serve: c.serveState}
 	return section{
 		title: "The whole state",
 		routes: []route{
 			handle("GET state", snapshot,
 				"A snapshot: every record, the messages and the logs, with the secrets of webhooks, and the clock. It does not "+
 					"contain fault rules and the log of requests. It is the state at one moment, and blocks nothing while it is sent."),
-			handle("PUT state", rawBody(upload(c.Restore, "mockserver: restore: ")),
+			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
 				"Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its first object. "+
 					"An invalid one, such as one with an unknown field or a wrong checksum, changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
 					"log of requests stay.").try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
 				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
-					"`account_id`, it clears one account only, and what all accounts share stays: fault rules, the clock, and the "+
+					"`account_id`, it clears one account only, with its fault rules, and what all accounts share stays: other fault rules, the clock, and the "+
 					"sequence of ids.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
 				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/baseline` kept, or nothing: "+
 					"with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the "+
 					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in parallel: "+
-					"the logs of the account are empty then, and what all accounts share stays. 409 if another account now has an id "+
+					"the logs of the account are empty then, its fault rules are removed, and what all accounts share stays. 409 if another account now has an id "+
 					"of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
-			handle("POST seed", rawBody(upload(c.seed, "mockserver: seed: ")),
+			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),
 				"Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). It "+
 					"stops at the first error; what was added before that stays.").
 				try(example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`}),
@@ -97,3 +98,6 @@ func oneOrAll(one func(account int64) error, all func()) func(*request) (nothing
 		return nothing{}, nil
 	}
 }
+
+// stateSchema describes a snapshot.
+func stateSchema() *schema.Schema { return requestOf(platform.StateType()) }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.com/emailplatform/mockserver/internal/activity"
+	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/auth"
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -48,14 +49,24 @@ func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) 
 		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
 			errs = append(errs, fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
 		}
-		if f.Method != "" && !contract.HasMethod(f.Method) {
-			errs = append(errs, fault.FieldError{Field: "method", Rule: fmt.Sprintf("no operation takes %q", f.Method)})
+		if f.Method != "" && !slices.Contains(contract.Methods(), f.Method) {
+			errs = append(errs, fault.FieldError{Field: "method", Rule: suggest.Unknown("method", f.Method, contract.Methods())})
+		}
+		if f.Event != "" && f.Event != "*" && !slices.Contains(eventNames(), string(f.Event)) {
+			errs = append(errs, fault.FieldError{Field: "event", Rule: suggest.Unknown("event", string(f.Event), eventNames())})
 		}
 	}
 	if errs != nil {
 		return nil, errs
 	}
 	return w.Faults.Add(faults)
+}
+
+func eventNames() (names []string) {
+	for _, name := range api.EventNames() {
+		names = append(names, string(name))
+	}
+	return names
 }
 
 // Snapshot writes the whole state.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/api"
@@ -21,56 +20,18 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// seed is what one object of a seed file says.
-type seed struct {
-	AccountID  int64            `json:"account_id"`
-	Tokens     []seedToken      `json:"tokens"`
-	Templates  []map[string]any `json:"templates"`
-	Lists      []seedList       `json:"lists"`
-	Suppressed []string         `json:"suppressed_emails"`
-	Campaigns  []map[string]any `json:"campaigns"`
-	Workflows  []map[string]any `json:"workflows"`
-	Webhooks   []map[string]any `json:"webhooks"`
-}
-
-type seedToken struct {
-	Token       string `json:"token"`
-	UserID      int64  `json:"user_id"`
-	UserEmail   string `json:"user_email"`
-	ReadOnly    bool   `json:"read_only"`
-	ExpiresInMS int64  `json:"expires_in_ms"`
-}
-
-type seedList struct {
-	ID             *int64           `json:"list_id"`
-	Name           string           `json:"name"`
-	PolicyAccepted bool             `json:"policy_accepted"`
-	Contacts       []map[string]any `json:"contacts"`
-}
-
-// body returns the request body, without the id.
-func (l seedList) body() map[string]any {
-	body := map[string]any{"name": l.Name}
-	if l.ID != nil {
-		body["list_id"] = *l.ID
-	}
-	return body
-}
-
 // Seed adds what a text describes, as the method of the same name of the mock's
 // Server says.
 func (w *Environment) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
-	decoder.DisallowUnknownFields()
-	decoder.UseNumber()
 	for {
-		var in seed
-		err := problem.Plainly(problem.Unknown(decoder.Decode(&in), in))
+		var raw json.RawMessage
+		err := decoder.Decode(&raw)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			err = w.sow(in)
+			err = w.sow(raw)
 		}
 		if err != nil {
 			return fmt.Errorf("mockserver: seed: %w", err)
@@ -82,11 +43,22 @@ func (w *Environment) Seed(r io.Reader) error {
 type sower struct {
 	*Environment
 	caller    record.Token
-	lists     map[string]any // ids by name
-	templates map[string]any
+	lists     map[string]int64 // ids by name
+	templates map[string]int64
 }
 
-func (w *Environment) sow(in seed) error {
+func (w *Environment) sow(raw []byte) error {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	_ = decoder.Decode(&value) // it was decoded before
+	if details := SeedSchema().Check(value, "body"); len(details) > 0 {
+		return &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
+	}
+	var in seed
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return problem.Plainly(err)
+	}
 	if in.AccountID == 0 {
 		in.AccountID = w.Account
 	}
@@ -98,7 +70,7 @@ func (w *Environment) sow(in seed) error {
 		return fmt.Errorf("account_id: no token is of account %d", in.AccountID)
 	}
 	caller.ReadOnly = false // it is a test that fills the account, not a user
-	s := &sower{w, caller, map[string]any{}, map[string]any{}}
+	s := &sower{w, caller, map[string]int64{}, map[string]int64{}}
 	steps := []func(seed) error{s.sowTemplates, s.sowLists, s.sowSuppressed, s.sowWorkflows, s.sowCampaigns, s.sowWebhooks}
 	for _, step := range steps {
 		if err := step(in); err != nil {
@@ -111,112 +83,87 @@ func (w *Environment) sow(in seed) error {
 // sowTokens comes first: an account that a seed makes is filled by its own users.
 func (w *Environment) sowTokens(in seed) error {
 	for i, t := range in.Tokens {
-		err := errors.New("token: required")
-		if t.Token != "" {
-			err = w.Access.Add(auth.Complete([]record.Token{{
-				Value:     t.Token,
-				UserID:    t.UserID,
-				UserEmail: t.UserEmail,
-				AccountID: in.AccountID,
-				ReadOnly:  t.ReadOnly,
-				ExpiresIn: milliseconds(t.ExpiresInMS),
-			}}, "")[0])
-		}
+		err := w.Access.Add(auth.Complete([]record.Token{{
+			Value:     t.Token,
+			UserID:    t.UserID,
+			UserEmail: t.UserEmail,
+			AccountID: in.AccountID,
+			ReadOnly:  t.ReadOnly,
+			ExpiresIn: time.Duration(t.ExpiresInMS) * time.Millisecond,
+		}}, "")[0])
 		if err != nil {
-			return fmt.Errorf("tokens[%d]: %w", i, err)
+			return fmt.Errorf("tokens[%d].%w", i, err)
 		}
 	}
 	return nil
 }
 
-// milliseconds is a duration, or a longer one than any may be if a duration
-// cannot hold it.
-func milliseconds(n int64) time.Duration {
-	if n > auth.MaxExpiry.Milliseconds() {
-		return auth.MaxExpiry + 1
-	}
-	return time.Duration(max(n, -1)) * time.Millisecond
-}
-
 func (s *sower) sowTemplates(in seed) error {
 	for i, item := range in.Templates {
-		made, err := s.make("/templates", item, "template_id")
+		fixed := platform.Fixed{ID: item.ID}
+		item.ID = 0
+		made, err := s.post("/templates", item, fixed)
 		if err != nil {
-			return fmt.Errorf("templates[%d]: %w", i, err)
+			return fmt.Errorf("templates[%d]%w", i, err)
 		}
-		s.templates[fmt.Sprint(item["name"])] = made["template_id"]
+		s.templates[item.Name] = made.TemplateID
 	}
 	return nil
 }
 
 func (s *sower) sowLists(in seed) error {
 	for i, item := range in.Lists {
-		made, err := s.make("/lists", item.body(), "list_id")
+		made, err := s.post("/lists", api.ListCreate{Name: item.Name}, platform.Fixed{ID: item.ID})
 		if err != nil {
-			return fmt.Errorf("lists[%d]: %w", i, err)
+			return fmt.Errorf("lists[%d]%w", i, err)
 		}
-		s.lists[item.Name] = made["list_id"]
-		path := fmt.Sprintf("/lists/%v", made["list_id"])
+		s.lists[item.Name] = made.ListID
+		path := fmt.Sprintf("/lists/%d", made.ListID)
 		if item.PolicyAccepted {
 			if _, err := s.post(path+"/accept-policy", nil, platform.Fixed{}); err != nil {
-				return fmt.Errorf("lists[%d]: policy_accepted: %w", i, err)
+				return fmt.Errorf("lists[%d].policy_accepted%w", i, err)
 			}
 		}
 		if err := s.sowContacts(path, item.Contacts); err != nil {
-			return fmt.Errorf("lists[%d]: %w", i, err)
+			return fmt.Errorf("lists[%d].%w", i, err)
 		}
 	}
 	return nil
 }
 
 // sowContacts imports contacts in batches of the same status.
-func (s *sower) sowContacts(path string, contacts []map[string]any) error {
+func (s *sower) sowContacts(path string, contacts []seedContact) error {
 	ids, err := fixedIDs(contacts)
 	if err != nil {
 		return err
 	}
 	for from := 0; from < len(contacts); {
-		status := contacts[from]["status"]
-		if text, ok := status.(string); status != nil && (!ok || !api.ImportTo(text).Valid()) {
-			return fmt.Errorf("contacts[%d]: status: want active, unsubscribed or deleted", from)
-		}
-		to := from
-		for to < len(contacts) && to-from < api.MaxImport && fmt.Sprint(contacts[to]["status"]) == fmt.Sprint(status) {
-			delete(contacts[to], "status")
+		status, to := contacts[from].Status, from
+		for to < len(contacts) && to-from < api.MaxImport && contacts[to].Status == status {
+			contacts[to].ID, contacts[to].Status = 0, ""
 			to++
 		}
 		body := map[string]any{"contacts": contacts[from:to]}
-		if status != nil {
+		if status != "" {
 			body["import_to"] = status
 		}
 		result, err := s.post(path+"/contacts/import", body, platform.Fixed{Contacts: ids(from, to)})
 		if err != nil {
-			return fmt.Errorf("contacts[%d]: %w", from, err)
+			return fmt.Errorf("contacts[%d]%w", from, err)
 		}
-		if mistakes, _ := result["errors"].([]any); len(mistakes) > 0 {
-			return entryMistake(mistakes[0], from)
+		if len(result.Errors) > 0 {
+			first := result.Errors[0]
+			return fmt.Errorf("contacts[%d].email: %s", from+int(first.Index), first.Msg) // the schema allows no other
 		}
 		from = to
 	}
 	return nil
 }
 
-// entryMistake says what is wrong with a contact, by the first error of an import
-// of those from a place on.
-func entryMistake(mistake any, from int) error {
-	first, _ := mistake.(map[string]any)
-	index, _ := strconv.Atoi(fmt.Sprint(first["index"]))
-	at := fmt.Sprintf("contacts[%d]: ", from+index)
-	if loc, _ := first["loc"].([]any); len(loc) > 3 { // behind body, contacts and the index
-		at += fmt.Sprint(loc[3]) + ": "
-	}
-	return fmt.Errorf("%s%v", at, first["msg"])
-}
-
 func (s *sower) sowSuppressed(in seed) error {
 	for i, email := range in.Suppressed {
-		if _, err := s.post("/suppressed-emails", map[string]any{"email": email}, platform.Fixed{}); err != nil {
-			return fmt.Errorf("suppressed_emails[%d]: %w", i, err)
+		if _, err := s.post("/suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{}); err != nil {
+			return fmt.Errorf("suppressed_emails[%d]%w", i, err)
 		}
 	}
 	return nil
@@ -224,17 +171,19 @@ func (s *sower) sowSuppressed(in seed) error {
 
 func (s *sower) sowWorkflows(in seed) error {
 	for i, item := range in.Workflows {
-		active, isBool := item["active"].(bool)
-		if !isBool && item["active"] != nil {
-			return fmt.Errorf("workflows[%d]: active: want true or false", i)
+		fixed, active := platform.Fixed{ID: item.ID}, item.Active
+		item.ID, item.Active = 0, false
+		err := errors.Join(named(&item.ListID, &item.List, "list", s.lists),
+			named(&item.Content.TemplateID, &item.Content.Template, "content.template", s.templates))
+		var made created
+		if err == nil {
+			made, err = s.post("/workflows", item, fixed)
 		}
-		delete(item, "active")
-		made, err := s.makeNamed("/workflows", item, "workflow_id")
 		if err == nil && active {
-			_, err = s.post(fmt.Sprintf("/workflows/%v/activate", made["workflow_id"]), nil, platform.Fixed{})
+			_, err = s.post(fmt.Sprintf("/workflows/%d/activate", made.WorkflowID), nil, platform.Fixed{})
 		}
 		if err != nil {
-			return fmt.Errorf("workflows[%d]: %w", i, err)
+			return fmt.Errorf("workflows[%d]%w", i, err)
 		}
 	}
 	return nil
@@ -242,8 +191,17 @@ func (s *sower) sowWorkflows(in seed) error {
 
 func (s *sower) sowCampaigns(in seed) error {
 	for i, item := range in.Campaigns {
-		if _, err := s.makeNamed("/campaigns", item, "campaign_id"); err != nil {
-			return fmt.Errorf("campaigns[%d]: %w", i, err)
+		fixed := platform.Fixed{ID: item.ID}
+		item.ID = 0
+		err := named(&item.ListID, &item.List, "list", s.lists)
+		if c := item.Content; err == nil && c != nil {
+			err = named(&c.TemplateID, &c.Template, "content.template", s.templates)
+		}
+		if err == nil {
+			_, err = s.post("/campaigns", item, fixed)
+		}
+		if err != nil {
+			return fmt.Errorf("campaigns[%d]%w", i, err)
 		}
 	}
 	return nil
@@ -251,58 +209,48 @@ func (s *sower) sowCampaigns(in seed) error {
 
 func (s *sower) sowWebhooks(in seed) error {
 	for i, item := range in.Webhooks {
-		if _, err := s.make("/webhooks", item, "webhook_id"); err != nil {
-			return fmt.Errorf("webhooks[%d]: %w", i, err)
+		id, _ := strconv.ParseInt(item.ID, 10, 64) // no id is 0
+		fixed := platform.Fixed{ID: id, Secret: item.Secret, Hash: item.Hash}
+		item.ID, item.Secret, item.Hash = "", "", ""
+		if _, err := s.post("/webhooks", item, fixed); err != nil {
+			return fmt.Errorf("webhooks[%d]%w", i, err)
 		}
 	}
 	return nil
 }
 
-// makeNamed replaces names with ids.
-func (s *sower) makeNamed(path string, item map[string]any, id string) (map[string]any, error) {
-	if err := named(item, "list", s.lists); err != nil {
-		return nil, err
-	}
-	if content, ok := item["content"].(map[string]any); ok {
-		if err := named(content, "template", s.templates); err != nil {
-			return nil, err
-		}
-	}
-	return s.make(path, item, id)
-}
-
-// make makes what an item describes, with what the item fixes: its id, and of a
-// webhook the secret and hash function.
-func (s *sower) make(path string, item map[string]any, idName string) (map[string]any, error) {
-	fixed, err := fixedOf(item, idName)
-	if err != nil {
-		return nil, err
-	}
-	return s.post(path, item, fixed)
-}
-
-func named(item map[string]any, what string, ids map[string]any) error {
-	name, ok := item[what]
-	if !ok {
+// named replaces a name with the id that it has in the object.
+func named(id *int64, name **string, what string, ids map[string]int64) error {
+	if *name == nil {
 		return nil
 	}
-	id := ids[fmt.Sprint(name)]
-	if id == nil {
-		return fmt.Errorf("%s: the object has none named %q", what, name)
+	found := ids[**name]
+	switch {
+	case *id != 0:
+		return fmt.Errorf(".%s: want the name or the id, not both", what)
+	case found == 0:
+		return fmt.Errorf(".%s: the object has none named %q", what, **name)
 	}
-	delete(item, what)
-	item[what+"_id"] = id
+	*id, *name = found, nil
 	return nil
 }
 
-// post sends a request to the API in process and returns the object in the
-// response.
-func (s *sower) post(path string, body any, fixed platform.Fixed) (map[string]any, error) {
+// created is what the API responds with, as far as seeds need it.
+type created struct {
+	TemplateID int64               `json:"template_id"`
+	ListID     int64               `json:"list_id"`
+	WorkflowID int64               `json:"workflow_id"`
+	Errors     []api.ImportError   `json:"errors"`
+	Detail     []api.ProblemDetail `json:"detail"`
+}
+
+// post sends a request to the API in process and returns the response. An error begins
+// with the place in the body.
+func (s *sower) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
-		var err error
 		if sent, err = json.Marshal(body); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	r := &http.Request{
@@ -313,26 +261,16 @@ func (s *sower) post(path string, body any, fixed platform.Fixed) (map[string]an
 	}
 	answer := inproc.NewRecording(http.Header{})
 	s.API.ServeAs(answer, r.WithContext(platform.WithFixed(context.Background(), fixed)), s.caller)
-	var object map[string]any
-	decoder := json.NewDecoder(&answer.Body)
-	decoder.UseNumber()
-	if err := decoder.Decode(&object); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	if err := json.Unmarshal(answer.Body.Bytes(), &out); err != nil && answer.Body.Len() > 0 {
+		return out, err
 	}
 	if answer.Status >= 300 {
-		return nil, fmt.Errorf("%s", mistakesOf(object))
-	}
-	return object, nil
-}
-
-// mistakesOf reads an error of the API.
-func mistakesOf(object map[string]any) string {
-	var out []string
-	details, _ := object["detail"].([]any)
-	for _, d := range details {
-		if d, ok := d.(map[string]any); ok {
-			out = append(out, fmt.Sprintf("%v: %v", d["loc"], d["msg"]))
+		d := out.Detail[0]
+		place := problem.Path(d.Loc)
+		if place != "" {
+			place = "." + place
 		}
+		return out, fmt.Errorf("%s: %s", place, d.Msg)
 	}
-	return strings.Join(out, "; ")
+	return out, nil
 }

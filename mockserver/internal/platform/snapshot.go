@@ -30,6 +30,9 @@ type state struct {
 	delivery.State
 }
 
+// StateType is the type of snapshots.
+func StateType() reflect.Type { return reflect.TypeFor[state]() }
+
 // head is what a state has besides records.
 type head struct {
 	Clock  *clock.State `json:"clock,omitzero"` // as configured if there is none

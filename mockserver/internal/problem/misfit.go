@@ -40,6 +40,11 @@ func misfit(err *json.UnmarshalTypeError) string {
 	return "want " + kindOf(err.Type) + ", not " + kindNamed(err.Value)
 }
 
+// Misfit says what a value must be and what it is, by the names of JSON's types.
+func Misfit(want, got string) string {
+	return "want " + kindNamed(want) + ", not " + kindNamed(got)
+}
+
 // kindOf returns the JSON that a type is decoded from.
 func kindOf(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
@@ -59,15 +64,15 @@ func kindOf(t reflect.Type) string {
 	case reflect.Pointer:
 		return kindOf(t.Elem())
 	}
-	return "an integer"
+	return kindNamed("integer")
 }
 
 // kindNamed returns what encoding/json calls a value, with its article.
 func kindNamed(name string) string {
 	switch name {
-	case "bool":
+	case "bool", "boolean":
 		return "true or false"
-	case "array", "object":
+	case "array", "object", "integer":
 		return "an " + name
 	case "number", "string":
 		return "a " + name

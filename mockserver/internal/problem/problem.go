@@ -5,6 +5,7 @@ package problem
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
 )
@@ -16,12 +17,40 @@ type Error struct {
 	RetryAfter string // the header Retry-After, if not empty
 }
 
+// MaxDetails is how many details an error has at most: the client decides how many
+// errors there are.
+const MaxDetails = 100
+
 // Error returns the first detail.
 func (p *Error) Error() string {
 	if len(p.Details) == 0 {
 		return http.StatusText(p.Status)
 	}
-	return fmt.Sprintf("%v: %s", p.Details[0].Loc, p.Details[0].Msg)
+	d := p.Details[0]
+	if path := Path(d.Loc); path != "" {
+		return path + ": " + d.Msg
+	}
+	return d.Msg
+}
+
+// Path returns a location as a path such as lists[0].name. It is empty for the body.
+func Path(loc []any) string {
+	var out strings.Builder
+	for i, step := range loc {
+		switch step := step.(type) {
+		case string:
+			if i == 0 && step == "body" {
+				continue
+			}
+			if out.Len() > 0 {
+				out.WriteByte('.')
+			}
+			out.WriteString(step)
+		default:
+			fmt.Fprintf(&out, "[%v]", step)
+		}
+	}
+	return out.String()
 }
 
 // At returns a detail: where the error is, what is wrong, and which rule it breaks.

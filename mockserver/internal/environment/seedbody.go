@@ -1,0 +1,164 @@
+package environment
+
+import (
+	"reflect"
+	"sync"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/schema"
+	"example.com/emailplatform/webhook"
+)
+
+// SeedSchema describes one object of a seed. What it allows is rejected only because of
+// other records: an id that is taken, a name that the object does not have.
+var SeedSchema = sync.OnceValue(func() *schema.Schema {
+	return schema.Types{
+		Request: true,
+		Names: map[reflect.Type]string{
+			reflect.TypeFor[seed]():          "Seed",
+			reflect.TypeFor[seedToken]():     "SeedToken",
+			reflect.TypeFor[seedTemplate]():  "SeedTemplate",
+			reflect.TypeFor[seedList]():      "SeedList",
+			reflect.TypeFor[seedContact]():   "SeedContact",
+			reflect.TypeFor[seedWorkflow]():  "SeedWorkflow",
+			reflect.TypeFor[seedCampaign]():  "SeedCampaign",
+			reflect.TypeFor[seedWebhook]():   "SeedWebhook",
+			reflect.TypeFor[seedContent]():   "SeedContent",
+			reflect.TypeFor[seedSender]():    "SeedSender",
+			reflect.TypeFor[seedAttribute](): "SeedAttribute",
+		},
+		Enums: map[reflect.Type][]string{
+			reflect.TypeFor[api.EventName]():        eventNames(),
+			reflect.TypeFor[api.ImportTo]():         {string(api.ImportToActive), string(api.ImportToUnsubscribed), string(api.ImportToDeleted)},
+			reflect.TypeFor[api.WorkflowTrigger]():  {string(api.WorkflowTriggerSubscribed)},
+			reflect.TypeFor[api.RateLimitPeriod]():  {"second", "minute", "hour", "day"},
+			reflect.TypeFor[webhook.HashFunction](): {string(webhook.SHA256), string(webhook.SHA512)},
+		},
+		Extra: map[reflect.Type]map[string]any{
+			reflect.TypeFor[seedContent]():  oneContent(),
+			reflect.TypeFor[seedWorkflow](): oneList(true),
+			reflect.TypeFor[seedCampaign](): oneList(false),
+		},
+	}.Of(reflect.TypeFor[seed]())
+})
+
+// seed is one object of a seed file. Its items are sent to the API as they are, without
+// the fields of which the API knows nothing.
+type seed struct {
+	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
+	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; they create the account"`
+	Templates  []seedTemplate `json:"templates,omitzero" doc:"templates to create"`
+	Lists      []seedList     `json:"lists,omitzero" doc:"lists to create, with their contacts"`
+	Suppressed []string       `json:"suppressed_emails,omitzero" item:"pattern:\"suppressed\" max:\"254\"" doc:"addresses to suppress, or patterns: *@domain or local@*"`
+	Workflows  []seedWorkflow `json:"workflows,omitzero" doc:"workflows to create"`
+	Campaigns  []seedCampaign `json:"campaigns,omitzero" doc:"campaigns to create, as drafts"`
+	Webhooks   []seedWebhook  `json:"webhooks,omitzero" doc:"webhooks to create"`
+}
+
+type seedToken struct {
+	Token       string `json:"token" pattern:"token" doc:"the secret text that requests carry"`
+	UserID      int64  `json:"user_id,omitzero" min:"1" doc:"the id of its user; 1 by default"`
+	UserEmail   string `json:"user_email,omitzero" doc:"the address of its user in events; user@example.com by default"`
+	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether requests with it may only read"`
+	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"how long it is valid, up to ten years; 0 is forever"`
+}
+
+type seedTemplate struct {
+	ID      int64     `json:"template_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	Name    string    `json:"name" min:"1" doc:"the name"`
+	Content seedParts `json:"content,omitzero" doc:"the parts; merge tags are written {{name}}"`
+}
+
+type seedParts struct {
+	HTML string `json:"html,omitzero" doc:"the HTML part"`
+	Text string `json:"text,omitzero" doc:"the plain-text part"`
+}
+
+type seedList struct {
+	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	Name           string        `json:"name" min:"1" doc:"the name, by which workflows and campaigns of the same object refer to the list"`
+	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, without which it cannot be sent to"`
+	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; all of them have an id, in ascending order, or none has"`
+}
+
+type seedContact struct {
+	ID         int64           `json:"id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	Status     api.ImportTo    `json:"status,omitzero" doc:"the status; active by default"`
+	Email      string          `json:"email" pattern:"email" max:"254" doc:"the address"`
+	Attributes []seedAttribute `json:"custom_attributes,omitzero" doc:"attributes, the values of merge tags"`
+	Tags       []string        `json:"tags,omitzero" item:"min:\"1\"" doc:"tags"`
+	Interests  []string        `json:"interests,omitzero" item:"min:\"1\"" doc:"interests"`
+}
+
+type seedAttribute struct {
+	Name  string `json:"name" doc:"the name"`
+	Value string `json:"value" doc:"the value"`
+}
+
+type seedWorkflow struct {
+	ID      int64               `json:"workflow_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	Active  bool                `json:"active,omitzero" doc:"whether it is active; its list must have an accepted policy"`
+	Name    string              `json:"name" min:"1" doc:"the name"`
+	ListID  int64               `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
+	List    *string             `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
+	Trigger api.WorkflowTrigger `json:"trigger" doc:"what starts it"`
+	Sender  seedSender          `json:"sender" doc:"the sender"`
+	Content seedContent         `json:"content" doc:"the content; it needs a template, HTML or text"`
+}
+
+type seedCampaign struct {
+	ID      int64        `json:"campaign_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
+	Name    string       `json:"name" min:"1" doc:"the name"`
+	ListID  int64        `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
+	List    *string      `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
+	Sender  *seedSender  `json:"sender,omitzero" doc:"the sender"`
+	Content *seedContent `json:"content,omitzero" doc:"the content"`
+}
+
+type seedSender struct {
+	Name  string `json:"name,omitzero" doc:"the name that recipients see"`
+	Email string `json:"email" pattern:"email" max:"254" doc:"the address"`
+}
+
+type seedContent struct {
+	Subject    string  `json:"subject,omitzero" doc:"the subject"`
+	TemplateID int64   `json:"template_id,omitzero" min:"1" doc:"the id of a template, instead of HTML and text"`
+	Template   *string `json:"template,omitzero" doc:"the name of a template of the same object, instead of template_id"`
+	HTML       string  `json:"html,omitzero" min:"1" doc:"the HTML part"`
+	Text       string  `json:"text,omitzero" min:"1" doc:"the plain-text part"`
+}
+
+type seedWebhook struct {
+	ID     string               `json:"webhook_id,omitzero" pattern:"id" doc:"the id; chosen by default"`
+	Secret string               `json:"secret,omitzero" pattern:"text" doc:"the key that signs; random by default"`
+	Hash   webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs; by default the hash function of the server"`
+	URL    string               `json:"url" pattern:"url" doc:"where events are delivered, http or https"`
+	Events []api.EventName      `json:"events" min:"1" doc:"the names of events"`
+	Limit  int64                `json:"rate_limit,omitzero" min:"1" doc:"the maximum number of deliveries per period; unlimited by default"`
+	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`
+}
+
+// oneContent is the rule that a content has either a template or parts of its own.
+func oneContent() object {
+	return object{"not": object{"anyOf": []object{
+		required("template_id", "template"), required("template_id", "html"), required("template_id", "text"),
+		required("template", "html"), required("template", "text"),
+	}}}
+}
+
+// oneList is the rule that a list is named in one way. A workflow needs a list and a
+// content.
+func oneList(workflow bool) object {
+	if !workflow {
+		return object{"not": required("list_id", "list")}
+	}
+	content := object{"anyOf": []object{required("template_id"), required("template"), required("html"), required("text")}}
+	return object{
+		"oneOf": []object{required("list_id"), required("list")},
+		"allOf": []object{{"properties": object{"content": content}}},
+	}
+}
+
+type object = map[string]any
+
+func required(names ...string) object { return object{"required": names} }

@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/problem"
+	"example.com/emailplatform/mockserver/internal/suggest"
+)
+
+// Check returns what is wrong with a value, at most [problem.MaxDetails] errors, with
+// the place of each after loc. Its numbers are of type [json.Number]. Names are compared
+// with case.
+func (s *Schema) Check(value any, loc ...any) []api.ProblemDetail {
+	var c checker
+	c.value(s, value, loc)
+	return c.found
+}
+
+type checker struct{ found []api.ProblemDetail }
+
+func (c *checker) full() bool { return len(c.found) >= problem.MaxDetails }
+
+func (c *checker) fail(kind, msg string, loc []any) {
+	if !c.full() {
+		c.found = append(c.found, problem.At(kind, msg, slices.Clone(loc)...))
+	}
+}
+
+func (c *checker) value(s *Schema, value any, loc []any) {
+	if c.full() {
+		return
+	}
+	if msg := s.misfit(value); msg != "" {
+		c.fail("value_error", msg, loc)
+		return
+	}
+	if msg := s.Rules.broken(value); msg != "" {
+		c.fail("value_error", msg, loc)
+	}
+	switch value := value.(type) {
+	case string:
+		if s.Enum != nil && !slices.Contains(s.Enum, value) {
+			c.fail("value_error", suggest.Unknown("value", value, s.Enum), loc)
+		}
+	case []any:
+		for i, item := range value {
+			if s.Items != nil {
+				c.value(s.Items, item, append(loc, i))
+			}
+		}
+	case map[string]any:
+		if s.Is("object") {
+			c.object(s, value, loc)
+		}
+	}
+}
+
+func (c *checker) object(s *Schema, value map[string]any, loc []any) {
+	for _, name := range slices.Sorted(maps.Keys(value)) {
+		switch f := s.Field(name); {
+		case c.full():
+			return
+		case f != nil:
+			c.value(f.Schema, value[name], append(loc, name))
+		default:
+			c.fail("value_error", suggest.Unknown("member", name, s.FieldNames()), append(loc, name))
+		}
+	}
+	for _, f := range s.Fields {
+		if _, given := value[f.Name]; f.Required && !given {
+			c.fail("missing", "required", append(loc, f.Name))
+		}
+	}
+}
+
+// misfit returns what is wrong with the type of a value, or "".
+func (s *Schema) misfit(value any) string {
+	got := kindOf(value)
+	switch {
+	case len(s.Kinds) == 0, value == nil && s.Null, slices.Contains(s.Kinds, got):
+		return ""
+	case got == "number" && s.Is("integer"):
+		return problem.Misfit(s.Kinds[0], fmt.Sprint(value))
+	case got == "integer" && slices.Contains(s.Kinds, "number"):
+		return ""
+	case got == "integer":
+		got = "number"
+	}
+	return problem.Misfit(s.Kinds[0], got)
+}
+
+// kindOf returns the kind of a value. An integer is one that an int64 or a uint64 holds.
+func kindOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case json.Number:
+		if _, err := strconv.ParseUint(value.String(), 10, 64); err == nil {
+			return "integer"
+		}
+		if _, err := strconv.ParseInt(value.String(), 10, 64); err == nil {
+			return "integer"
+		}
+		return "number"
+	}
+	return "object"
+}
+
+// broken returns the rule that a value breaks, or "".
+func (r Rules) broken(value any) string {
+	var n float64
+	what := "%s"
+	switch value := value.(type) {
+	case json.Number:
+		n, _ = value.Float64()
+	case string:
+		n, what = float64(utf8.RuneCountInString(value)), "a length of %s"
+		if p := patterns()[r.Pattern]; p.match != nil && !p.match.MatchString(value) {
+			return "want " + p.wanted
+		}
+	case []any:
+		n, what = float64(len(value)), "a length of %s"
+	default:
+		return ""
+	}
+	number := func(text json.Number) float64 { n, _ := text.Float64(); return n }
+	if r.Min != "" && n < number(r.Min) || r.Max != "" && n > number(r.Max) || r.Above != "" && n <= number(r.Above) {
+		return "want " + fmt.Sprintf(what, r.String())
+	}
+	return ""
+}
+
+// String describes the numbers that the rules allow, or returns "".
+func (r Rules) String() string {
+	switch {
+	case r.Above != "":
+		return fmt.Sprintf("more than %s, up to %s", r.Above, r.Max)
+	case r.Min != "" && r.Max != "":
+		return fmt.Sprintf("%s to %s", r.Min, r.Max)
+	case r.Min != "":
+		return fmt.Sprintf("%s or more", r.Min)
+	case r.Max != "":
+		return fmt.Sprintf("%s at most", r.Max)
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"example.com/emailplatform/mockserver/internal/problem"
+)
+
+type inner struct {
+	Name string `json:"name" min:"1"`
+}
+
+type sample struct {
+	Count  int      `json:"count,omitzero" min:"1" max:"5"`
+	Chance float64  `json:"chance,omitzero" above:"0" max:"1"`
+	Big    uint64   `json:"big,omitzero"`
+	To     string   `json:"to,omitzero" pattern:"email"`
+	Inner  []inner  `json:"inner,omitzero" min:"1"`
+	Words  []string `json:"words,omitzero" item:"min:\"2\""`
+	On     *bool    `json:"on,omitzero"`
+	Mode   mode     `json:"mode,omitzero"`
+	Any    any      `json:"any,omitzero"`
+}
+
+type mode string
+
+func check(t *testing.T, body string) []string {
+	t.Helper()
+	types := Types{Enums: map[reflect.Type][]string{reflect.TypeFor[mode](): {"fast", "slow"}}}
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range types.Of(reflect.TypeFor[sample]()).Check(value, "body") {
+		out = append(out, problem.Path(p.Loc)+": "+p.Msg)
+	}
+	return out
+}
+
+func TestCheck(t *testing.T) {
+	for body, want := range map[string]string{
+		`{}`: "",
+		`{"count":5,"chance":0.5,"big":18446744073709551615,"to":"a.b@x.example","inner":[{"name":"x"}],"on":true,"mode":"slow","any":null}`: "",
+		`{"count":1.5}`:                "count: want an integer, not 1.5",
+		`{"count":"1"}`:                "count: want an integer, not a string",
+		`{"count":0}`:                  "count: want 1 to 5",
+		`{"count":6}`:                  "count: want 1 to 5",
+		`{"chance":0}`:                 "chance: want more than 0, up to 1",
+		`{"chance":1}`:                 "",
+		`{"chance":true}`:              "chance: want a number, not true or false",
+		`{"big":-1}`:                   "big: want 0 or more",
+		`{"big":18446744073709551616}`: "big: want an integer, not 18446744073709551616",
+		`{"to":5}`:                     "to: want a string, not a number",
+		`{"to":"a b@x.example"}`:       "to: want an email address",
+		`{"to":null}`:                  "to: want a string, not null",
+		`{"inner":[]}`:                 "inner: want a length of 1 or more",
+		`{"inner":[{}]}`:               "inner[0].name: required",
+		`{"inner":[{"name":"x"},{"nmae":"x","name":""}]}`: "inner[1].name: want a length of 1 or more, inner[1].nmae: no such member: did you mean name? There are name",
+		`{"inner":{}}`:         "inner: want an array, not an object",
+		`{"words":["ab","é"]}`: "words[1]: want a length of 2 or more",
+		`{"mode":""}`:          "mode: no such value: there are fast, slow",
+		`{"Mode":"fast"}`:      "Mode: no such member: did you mean mode? There are any, big, chance, count, inner, mode, on, to, words",
+		`[]`:                   ": want an object, not an array",
+	} {
+		if got := strings.Join(check(t, body), ", "); got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+// However much is wrong, a response stays short.
+func TestCheckStops(t *testing.T) {
+	var fields, items strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&fields, `"unknown%d":1,`, i)
+		items.WriteString(`{},`)
+	}
+	for name, body := range map[string]string{
+		"unknown fields": `{` + fields.String() + `"to":"a@x.example"}`,
+		"items":          `{"inner":[` + items.String() + `{}]}`,
+	} {
+		if n := len(check(t, body)); n != problem.MaxDetails {
+			t.Errorf("%s: %d errors, want %d", name, n, problem.MaxDetails)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// Package schema describes Go types as JSON, by their tags. The mock server validates
+// bodies by it, and writes the OpenAPI document and the manual of its control routes.
+package schema
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Schema describes a type.
+type Schema struct {
+	Name    string   // in the documents, if it has one
+	Kinds   []string // object, array, string, integer, number, boolean; none is any JSON
+	Format  string   // such as date-time
+	Enum    []string
+	Null    bool    // null is allowed as well
+	Fields  []Field // of an object, in their order
+	Items   *Schema // of an array
+	Rules   Rules
+	Extra   map[string]any // further keywords of JSON Schema, which other code checks
+	Request bool           // an object has no other fields
+}
+
+// Field is a field of an object.
+type Field struct {
+	Name     string
+	Doc      string
+	Required bool // always in a response, required in a request
+	Schema   *Schema
+}
+
+// Rules limit the values of a field.
+type Rules struct {
+	Min, Max json.Number // of a number, or of the length of a string or an array; "" is none
+	Above    json.Number // a number is larger
+	Pattern  string      // the name of a pattern of a string
+}
+
+// Types says what the types themselves do not.
+type Types struct {
+	Names   map[reflect.Type]string
+	Enums   map[reflect.Type][]string
+	Kinds   map[reflect.Type][]string
+	Extra   map[reflect.Type]map[string]any
+	Request bool // the types are of bodies of requests
+}
+
+// Of describes a type by what encoding/json does with it.
+func (o Types) Of(t reflect.Type) *Schema {
+	if values := o.Enums[t]; values != nil {
+		return &Schema{Kinds: []string{"string"}, Enum: values}
+	}
+	switch {
+	case o.Kinds[t] != nil:
+		return &Schema{Kinds: o.Kinds[t]}
+	case t == reflect.TypeFor[time.Time]():
+		return &Schema{Kinds: []string{"string"}, Format: "date-time"}
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return &Schema{Kinds: []string{"string"}}
+	case t.Implements(reflect.TypeFor[json.Marshaler]()):
+		return &Schema{}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return o.Of(t.Elem())
+	case reflect.Struct:
+		return &Schema{Kinds: []string{"object"}, Name: o.Names[t], Fields: o.fieldsOf(t), Extra: o.Extra[t], Request: o.Request}
+	case reflect.Slice:
+		return &Schema{Kinds: []string{"array"}, Items: o.Of(t.Elem())}
+	case reflect.String:
+		return &Schema{Kinds: []string{"string"}}
+	case reflect.Bool:
+		return &Schema{Kinds: []string{"boolean"}}
+	case reflect.Float32, reflect.Float64:
+		return &Schema{Kinds: []string{"number"}}
+	case reflect.Map, reflect.Interface:
+		return &Schema{}
+	case reflect.Uint64:
+		return &Schema{Kinds: []string{"integer"}, Rules: Rules{Min: "0"}}
+	}
+	return &Schema{Kinds: []string{"integer"}}
+}
+
+// fieldsOf returns the fields of a struct. A *struct{} hides a field of an embedded
+// struct; a field that may be omitted has omitempty or omitzero. The tag item has the
+// rules of the items of an array.
+func (o Types) fieldsOf(t reflect.Type) (out []Field) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || f.Anonymous || name == "-" || f.Type == reflect.TypeFor[*struct{}]() {
+			continue
+		}
+		s := o.Of(f.Type)
+		if options == "string" {
+			s = &Schema{Kinds: []string{"string"}}
+		}
+		required := !strings.Contains(options, "omit")
+		s.Null = required && f.Type.Kind() == reflect.Pointer
+		s.Rules = rulesOf(f.Tag, s.Rules)
+		if s.Items != nil {
+			s.Items.Rules = rulesOf(reflect.StructTag(f.Tag.Get("item")), s.Items.Rules)
+		}
+		out = append(out, Field{cmp.Or(name, f.Name), f.Tag.Get("doc"), required, s})
+	}
+	return out
+}
+
+func rulesOf(tag reflect.StructTag, r Rules) Rules {
+	number := func(name string, preset json.Number) json.Number { return cmp.Or(json.Number(tag.Get(name)), preset) }
+	return Rules{number("min", r.Min), number("max", r.Max), number("above", r.Above), cmp.Or(tag.Get("pattern"), r.Pattern)}
+}
+
+// Field returns the field with a name, or nil.
+func (s *Schema) Field(name string) *Field {
+	if i := slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
+		return &s.Fields[i]
+	}
+	return nil
+}
+
+// FieldNames returns the names of all fields.
+func (s *Schema) FieldNames() []string {
+	out := make([]string, len(s.Fields))
+	for i, f := range s.Fields {
+		out[i] = f.Name
+	}
+	return out
+}
+
+// Is reports whether all values are of a kind.
+func (s *Schema) Is(kind string) bool { return len(s.Kinds) == 1 && s.Kinds[0] == kind }
