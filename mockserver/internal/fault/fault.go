@@ -112,11 +112,11 @@ func check(f record.Fault) (errs FieldErrors) {
 func Conditions() map[string]any {
 	type object = map[string]any
 	without := func(names ...[]string) object {
-		var any []object
+		var given []object
 		for _, together := range names {
-			any = append(any, object{"required": together})
+			given = append(given, object{"required": together})
 		}
-		return object{"anyOf": any}
+		return object{"anyOf": given}
 	}
 	about := func(to aim, not object) object {
 		var names []record.FaultAction

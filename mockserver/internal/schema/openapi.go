@@ -1,5 +1,7 @@
 package schema
 
+import "maps"
+
 // OpenAPI describes a schema as JSON Schema, as OpenAPI 3.1 has it. Objects with a name
 // are added to named.
 func (s *Schema) OpenAPI(named map[string]any) map[string]any {
@@ -34,9 +36,7 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 		out["properties"], out["required"] = properties, required
 		set("additionalProperties", false, s.Request)
 	}
-	for name, value := range s.Extra {
-		out[name] = value
-	}
+	maps.Copy(out, s.Extra)
 	if s.Name != "" {
 		named[s.Name] = out
 		out = map[string]any{"$ref": "#/components/schemas/" + s.Name}
