@@ -95,7 +95,7 @@ func (s *Server) Clear() { s.env.Clear() }
 // parallel, each with its own account. The account gets the resources and
 // tokens of the baseline, with their ids and secrets. ResetAccount deletes its
 // messages, events, deliveries and requests, including messages, events and
-// deliveries of the baseline, and the fault rules with its [Fault.AccountID]. What
+// deliveries of the baseline, and the fault rules of this account. What
 // all accounts share stays: the clock, other fault rules, the lookup rate limit,
 // and the sequence of ids.
 //
@@ -105,7 +105,8 @@ func (s *Server) Clear() { s.env.Clear() }
 func (s *Server) ResetAccount(accountID int64) error { return s.env.ResetAccount(accountID) }
 
 // ClearAccount deletes everything of one account, including the resources and tokens
-// of the baseline and the fault rules with its [Fault.AccountID]. It returns an error if the account does not exist.
+// of the baseline and the fault rules of this account. It returns an error if the
+// account does not exist.
 func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount(accountID) }
 
 // Seed adds records from one or more JSON objects, each for one account:

@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 		`{"to":null}`:                  "to: want a string, not null",
 		`{"inner":[]}`:                 "inner: want a length of 1 or more",
 		`{"inner":[{}]}`:               "inner[0].name: required",
-		`{"inner":[{"name":"x"},{"nam":"x","name":""}]}`: "inner[1].name: want a length of 1 or more, inner[1].nam: no such member: did you mean name? There are name",
+		`{"inner":[{"name":"x"},{"nam":"x","name":""}]}`: "inner[1].nam: no such member: did you mean name? There are name, inner[1].name: want a length of 1 or more",
 		`{"inner":{}}`:         "inner: want an array, not an object",
 		`{"words":["ab","é"]}`: "words[1]: want a length of 2 or more",
 		`{"mode":""}`:          "mode: no such value: there are fast, slow",
