@@ -44,8 +44,9 @@
 // its body, keyed with the secret of the webhook (specification,
 // "Authentication"). The handler verifies the exact bytes before it parses them.
 // The hash function, sha256 or sha512, is part of the configuration; a request
-// cannot choose it. During a secret rotation, and if several webhooks use one URL,
-// pass all secrets to [NewVerifier].
+// cannot choose it. If several webhooks use one URL, pass all secrets to
+// [NewVerifier]. If secrets change while the program runs, for example during a
+// rotation, use [NewVerifierFunc].
 //
 // A [Secret] does not print, log or encode its text. Only [Secret.Reveal] returns it.
 //

@@ -60,20 +60,27 @@ func (s *service) list(ctx context.Context, name string) (int64, error) {
 	return list.ID, s.platform.Lists.AcceptPolicy(ctx, list.ID)
 }
 
-// subscribe creates the webhook if necessary and returns its handler.
+// subscribe creates the webhook if necessary and returns its handler. The
+// handler accepts the secrets of all active webhooks of the URL, so a rotation
+// needs no restart.
 func (s *service) subscribe(ctx context.Context, url string) (http.Handler, error) {
-	hook, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []events.Name{
+	if _, err := s.platform.Webhooks.Ensure(ctx, client.WebhookCreate{URL: url, Events: []events.Name{
 		events.NameEmailOpened, events.NameEmailClicked, events.NameEmailBounced,
 		events.NameEmailReportedAsSpam, events.NameSuppressedEmailAdded,
-	}})
-	if err != nil {
+	}}); err != nil {
 		return nil, err
 	}
-	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-	if err != nil {
-		return nil, err
-	}
-	verifier, err := webhook.NewVerifier(secret)
+	verifier, err := webhook.NewVerifierFunc(ctx, func(ctx context.Context) (secrets []webhook.Secret, err error) {
+		hooks, err := s.platform.Webhooks.Active(ctx, url)
+		for _, hook := range hooks {
+			secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+			if err != nil {
+				return nil, err
+			}
+			secrets = append(secrets, secret)
+		}
+		return secrets, err
+	}, webhook.SourceOptions{})
 	if err != nil {
 		return nil, err
 	}

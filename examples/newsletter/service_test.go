@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/emailplatform/client"
 	"example.com/emailplatform/mockserver"
@@ -31,6 +33,71 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	defer resp.Body.Close()
 	body, err = io.ReadAll(resp.Body)
 	return body, err == nil && resp.StatusCode == http.StatusOK
+}
+
+// TestReplicas starts three replicas on an empty account. They share one webhook
+// and the same lists.
+func TestReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		for _, operation := range []string{"listLists", "listWebhooks", "createWebhook"} {
+			_, err := platform.Inject(mockserver.Fault{
+				Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond,
+			})
+			check(t, err)
+		}
+		var replicas [3]*service
+		var wg sync.WaitGroup
+		for i := range replicas {
+			wg.Go(func() { replicas[i] = opened(t, platform, "") })
+		}
+		wg.Wait()
+		for _, s := range replicas[1:] {
+			if s.listID != replicas[0].listID || s.ordersID != replicas[0].ordersID {
+				t.Errorf("lists %d and %d, want %d and %d", s.listID, s.ordersID, replicas[0].listID, replicas[0].ordersID)
+			}
+		}
+		active, err := replicas[0].platform.Webhooks.Active(t.Context(), "http://shop.test/hook")
+		if err != nil || len(active) != 1 {
+			t.Errorf("%d active webhooks, %v; want 1", len(active), err)
+		}
+	})
+}
+
+// TestRotation rotates the secret while the old webhook retries a delivery. No
+// event is lost if the old webhook is archived 8 hours later.
+func TestRotation(t *testing.T) {
+	for wait, lost := range map[time.Duration]int{0: 1, 8 * time.Hour: 0} {
+		inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
+			bounce := func(address string) {
+				check(t, s.confirm(t.Context(), address, address))
+				check(t, platform.Bounce(platform.OutboxTo(address)[0].ID, mockserver.HardBounce))
+				check(t, platform.Wait(t.Context()))
+			}
+			platform.SetTarget("shop.test", http.NotFoundHandler())
+			bounce("before@example.org")
+			platform.SetTarget("shop.test", s.public())
+			hooks, err := s.platform.Webhooks.Active(t.Context(), "http://shop.test/hook")
+			check(t, err)
+			old, successor, err := s.platform.Webhooks.Rotate(t.Context(), hooks[0].ID)
+			check(t, err)
+			bounce("during@example.org") // delivered by both
+			time.Sleep(wait)
+			check(t, s.platform.Webhooks.Archive(t.Context(), old.ID))
+			bounce("after@example.org")
+			time.Sleep(12 * time.Hour)
+			handled := 0
+			s.lookups.Range(func(_, _ any) bool { handled++; return true })
+			if handled != 3-lost {
+				t.Errorf("archived after %v: %d of 3 bounces handled, want %d", wait, handled, 3-lost)
+			}
+			all := platform.Deliveries()
+			if last := all[len(all)-1]; last.WebhookID != successor.ID || last.State != mockserver.DeliveryDelivered {
+				t.Errorf("the last delivery is %s by webhook %s, want delivered by %s", last.State, last.WebhookID, successor.ID)
+			}
+		})
+	}
 }
 
 // TestExportIsWhole: the export contains each reader once, even if readers leave

@@ -85,7 +85,7 @@ func known() map[string]string {
 var prelude = map[string]string{
 	"ctx": "context.Context", "err": "error", "c": "*client.Client", "cfg": "client.Config",
 	"baseURL": "string", "token": "string",
-	"listID": "int64", "campaignID": "int64", "emailID": "string", "url": "string", "names": "[]events.Name",
+	"listID": "int64", "campaignID": "int64", "emailID": "string", "webhookID": "string", "url": "string", "names": "[]events.Name",
 	"traceparent": "string", "body": "[]byte", "verifier": "*webhook.Verifier",
 	"handle":      "func(context.Context, *events.Event) error",
 	"fetchToken":  "func(context.Context) (token string, expiry time.Time, err error)",
