@@ -71,6 +71,8 @@ func known() map[string]string {
 		"console": module + "mockserver/console", "simulation": module + "internal/tests/simulation",
 		"emailotel": module + "contrib/emailotel", "redisstore": module + "contrib/redisstore",
 		"pgstore": module + "contrib/pgstore", "sqlonce": module + "contrib/pgstore/sqlonce",
+		"riverjobs": module + "contrib/riverjobs", "river": "github.com/riverqueue/river",
+		"riverpgxv5": "github.com/riverqueue/river/riverdriver/riverpgxv5", "pgx": "github.com/jackc/pgx/v5",
 	}
 	for _, name := range []string{"context", "errors", "fmt", "log", "maps", "os", "slices", "strings", "testing", "time"} {
 		all[name] = name

@@ -16,6 +16,7 @@ func drawings() map[string]string {
 		"client/doc.go: Outcome of the attempt            Repeat":                            "a table, which TestRetryTable of client proves",
 		"contrib/emailotel/README.md: POST                            server  ":              "a drawing of spans",
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
+		"contrib/riverjobs/doc.go: Result of Emails.Send                Job":                 "a table, which TestOutcomes proves",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
 		"docs/production.md: your application                        ":                       "a drawing",
 		"events/events.gen.go: Event                      Data":                              "a generated table",

@@ -25,6 +25,7 @@ func published() []module {
 		{dir: "mcp", imports: []string{"."}, command: "cmd/emailplatform-mcp"},
 		{dir: "contrib/redisstore", imports: []string{"."}},
 		{dir: "contrib/pgstore", imports: []string{".", "sqlonce"}},
+		{dir: "contrib/riverjobs", imports: []string{"."}},
 		{dir: "contrib/emailotel", imports: []string{"."}},
 	}
 }

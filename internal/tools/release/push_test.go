@@ -53,7 +53,7 @@ func TestPush(t *testing.T) {
 		}
 	}
 	want := ""
-	for _, dir := range []string{"mcp/", "contrib/redisstore/", "contrib/pgstore/", "contrib/emailotel/", ""} {
+	for _, dir := range []string{"mcp/", "contrib/redisstore/", "contrib/pgstore/", "contrib/riverjobs/", "contrib/emailotel/", ""} {
 		want += "refs/tags/" + dir + "v0.2.0\nend\n"
 	}
 	got, err := os.ReadFile(pushes)

@@ -1,0 +1,93 @@
+package riverjobs
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/riverqueue/river"
+
+	"example.com/emailplatform/client"
+)
+
+// The queues of the jobs. The configuration of the River client must contain both.
+const (
+	// SendQueue has the jobs of [SendArgs]. MaxWorkers is the maximum number of
+	// concurrent requests of a replica.
+	SendQueue = "emailplatform_send"
+	// LookupQueue has the jobs of [LookupArgs] and of [Jobs.Reconcile]. One worker
+	// per replica is enough, because the platform allows one lookup per second.
+	LookupQueue = "emailplatform_lookup"
+)
+
+// SendArgs is a job that sends an email. Insert it with InsertTx of a River client,
+// in the transaction that writes what the email is about.
+type SendArgs struct {
+	// Key identifies the email, for example "order-17". It must not be empty. If
+	// a job with the key exists, the new job is skipped, even if its submission
+	// is different.
+	Key string `json:"key" river:"unique"`
+
+	// Submission is the email.
+	Submission client.EmailSubmission `json:"submission"`
+}
+
+// Kind implements river.JobArgs.
+func (SendArgs) Kind() string { return "emailplatform_send" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts: the queue is [SendQueue], and
+// the key is unique.
+func (SendArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
+}
+
+// MarshalJSON makes the insertion fail if there is no key: all jobs without one
+// would be duplicates of each other.
+func (a SendArgs) MarshalJSON() ([]byte, error) {
+	if a.Key == "" {
+		return nil, errors.New("riverjobs: SendArgs.Key must not be empty")
+	}
+	type plain SendArgs
+	return json.Marshal(plain(a))
+}
+
+// LookupArgs is a job that looks up an email and calls [Options.OnLookup].
+type LookupArgs struct {
+	// EmailID is the id that [Output] and the events of the email contain.
+	EmailID string `json:"email_id"`
+}
+
+// Kind implements river.JobArgs.
+func (LookupArgs) Kind() string { return "emailplatform_lookup" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts: the queue is [LookupQueue].
+func (LookupArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: LookupQueue} }
+
+// reconcileArgs is a job that looks up an email that may be one whose outcome is
+// unknown.
+type reconcileArgs struct {
+	EmailID string `json:"email_id"`
+}
+
+func (reconcileArgs) Kind() string { return "emailplatform_reconcile" }
+
+func (reconcileArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: LookupQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
+}
+
+// Output is the output of a job of [SendArgs], as JSON.
+type Output struct {
+	State   State  `json:"state"`             // StateSending is never an output
+	EmailID string `json:"email_id,omitzero"` // if the platform accepted or rejected the email
+	Reason  string `json:"reason,omitzero"`   // unless the email was sent
+}
+
+// State is the state of an email.
+type State string
+
+// The states of an email.
+const (
+	StateSending   State = "sending"    // a worker has sent the request, or is about to
+	StateSent      State = "sent"       // the platform accepted the email
+	StateNotQueued State = "not_queued" // the email is not sent, because the platform rejected it
+	StateUnknown   State = "unknown"    // the platform may have accepted the email
+)

@@ -1,0 +1,119 @@
+package riverjobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"example.com/emailplatform/client"
+)
+
+// Options configures [Jobs]. The zero value is a good default.
+type Options struct {
+	// OnLookup gets the result of each [LookupArgs]. Its writes with tx are
+	// committed together with the end of the job. If it returns an error, the
+	// transaction is rolled back and River retries the job. Without OnLookup,
+	// LookupArgs has no worker.
+	OnLookup func(ctx context.Context, tx pgx.Tx, email client.Email) error
+
+	// SendTimeout is the maximum duration of sending an email, with all retries
+	// of the client. The default is 20 s; it must be at least 1 ms.
+	SendTimeout time.Duration
+
+	// Pause is the first pause after a failure. It doubles with each further
+	// failure, up to MaxPause. If the platform sent Retry-After, that is the
+	// pause, at most an hour. The default is 30 s; it must be at least 1 ms.
+	Pause time.Duration
+
+	// MaxPause is the limit of the growing pause. The default is 10 minutes, or
+	// Pause if that is longer; it must not be less than Pause.
+	MaxPause time.Duration
+
+	// RiverSchema is the Schema of the configuration of River.
+	RiverSchema string
+
+	// Logger gets the records "email outcome unknown", "email not queued",
+	// "email outcome not recorded", "sending paused" and "sending resumed". The
+	// default is slog.Default. Errors in them can contain the address of a
+	// recipient.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.SendTimeout == 0 {
+		o.SendTimeout = 20 * time.Second
+	}
+	if o.Pause == 0 {
+		o.Pause = 30 * time.Second
+	}
+	if o.MaxPause == 0 {
+		o.MaxPause = max(10*time.Minute, o.Pause)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+func (o Options) check() error {
+	switch {
+	case o.SendTimeout < time.Millisecond:
+		return fmt.Errorf("riverjobs: SendTimeout must be at least 1ms, got %v", o.SendTimeout)
+	case o.Pause < time.Millisecond:
+		return fmt.Errorf("riverjobs: Pause must be at least 1ms, got %v", o.Pause)
+	case o.MaxPause < o.Pause:
+		return fmt.Errorf("riverjobs: MaxPause must be at least Pause, which is %v, got %v", o.Pause, o.MaxPause)
+	}
+	return nil
+}
+
+// Jobs are the workers of [SendArgs] and [LookupArgs], and the records of the
+// emails. It is safe for concurrent use.
+type Jobs struct {
+	pool *pgxpool.Pool
+	c    *client.Client
+	jobs *river.Client[pgx.Tx] // only inserts and retries
+	opts Options
+}
+
+// New returns the jobs that send with c and keep their records in the database of
+// pool, which is also the database of River. It sends no request and opens no
+// connection. It fails if pool or c is nil or an option is out of range.
+func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
+	if pool == nil || c == nil {
+		return nil, errors.New("riverjobs: New needs a pool and a client")
+	}
+	opts = opts.withDefaults()
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: opts.RiverSchema})
+	if err != nil {
+		return nil, fmt.Errorf("riverjobs: %w", err)
+	}
+	return &Jobs{pool, c, jobs, opts}, nil
+}
+
+// Register adds the workers of this package. It panics if workers has one of them.
+func (j *Jobs) Register(workers *river.Workers) {
+	river.AddWorker(workers, &sendWorker{Jobs: j})
+	river.AddWorker(workers, &reconcileWorker{Jobs: j})
+	if j.opts.OnLookup != nil {
+		river.AddWorker(workers, &lookupWorker{Jobs: j})
+	}
+}
+
+// dbTimeout is the limit for statements that must not end with the job's context.
+const dbTimeout = 5 * time.Second
+
+// uncanceled returns a context that does not end when the job's does.
+func uncanceled(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), d)
+}

@@ -1,0 +1,114 @@
+package riverjobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// ErrNotUnknown is the error of [Jobs.Resolve] for an email whose outcome is not
+// unknown.
+var ErrNotUnknown = errors.New("riverjobs: the outcome of the email is not unknown")
+
+// open is the condition of an email whose outcome is unknown, including one that a
+// process can no longer be sending. Its parameter $1 is Jobs.workTimeout.
+const open = `(state = 'unknown' OR state = 'sending' AND since < now() - make_interval(secs => $1::float8))`
+
+// Unresolved is an email whose outcome is unknown.
+type Unresolved struct {
+	Key    string
+	JobID  int64     // of River
+	To     string    // the recipient's address
+	Sent   time.Time // when the request began
+	Reason string    // empty if no worker has noticed yet that a process ended
+}
+
+// Unknown returns the emails whose outcome is unknown, the oldest first, at most
+// 1,000.
+func (j *Jobs) Unknown(ctx context.Context) ([]Unresolved, error) {
+	rows, err := j.pool.Query(ctx, `
+		SELECT key, job_id, recipient, started, coalesce(reason, '')
+		FROM emailplatform_sends WHERE `+open+` ORDER BY started, key LIMIT 1000`, j.workTimeout().Seconds())
+	if err != nil {
+		return nil, wrap(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Unresolved])
+	return list, wrap(err)
+}
+
+// Resolution is what is known of an email after all.
+type Resolution int
+
+// The resolutions of an email whose outcome was unknown.
+const (
+	// Sent means that the platform accepted the email. Its job completes.
+	Sent Resolution = iota + 1
+	// NotSent means that the platform did not accept the email, or that a
+	// duplicate is acceptable. Its job sends it.
+	NotSent
+)
+
+// Resolve records what an operator found out about an email whose outcome is
+// unknown. For any other email it returns [ErrNotUnknown]. If the job was deleted,
+// the error wraps rivertype.ErrNotFound; the resolution is recorded nevertheless,
+// and after NotSent a new job with the key sends the email.
+func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
+	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
+	statement := "DELETE FROM emailplatform_sends" + resolved
+	switch r {
+	case Sent:
+		statement = "UPDATE emailplatform_sends SET state = 'sent', since = now(), recipient = NULL, subject = NULL, reason = 'resolved by an operator'" + resolved
+	case NotSent:
+	default:
+		return fmt.Errorf("riverjobs: the resolution must be Sent or NotSent, got %d", r)
+	}
+	gone := false
+	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		var jobID int64
+		err := tx.QueryRow(ctx, statement, j.workTimeout().Seconds(), key).Scan(&jobID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("%w: %q", ErrNotUnknown, key)
+		}
+		if err != nil {
+			return wrap(err)
+		}
+		gone, err = j.wake(ctx, tx, jobID)
+		return err
+	})
+	if err == nil && gone {
+		return fmt.Errorf("riverjobs: the job of %q: %w", key, rivertype.ErrNotFound)
+	}
+	return err
+}
+
+// wake makes the job run now instead of at its next recheck.
+func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err error) {
+	_, err = j.jobs.JobRetryTx(ctx, tx, jobID)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return true, nil
+	}
+	return false, wrap(err)
+}
+
+// Forget deletes the records of emails that were sent more than olderThan ago, and
+// returns their number. After that their keys can be sent again, so olderThan must
+// be longer than the application can insert the same key again. It must be at least
+// an hour. Records of other emails stay. Concurrent calls are safe.
+func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
+	if olderThan < time.Hour {
+		return 0, fmt.Errorf("riverjobs: olderThan must be at least 1h0m0s, got %v", olderThan)
+	}
+	tag, err := j.pool.Exec(ctx,
+		"DELETE FROM emailplatform_sends WHERE state = 'sent' AND since < now() - make_interval(secs => $1)", olderThan.Seconds())
+	return tag.RowsAffected(), wrap(err)
+}
+
+// forget deletes the record of an email that the platform rejected.
+func (j *Jobs) forget(ctx context.Context, key string) error {
+	_, err := j.pool.Exec(ctx, "DELETE FROM emailplatform_sends WHERE key = $1 AND state = 'not_queued'", key)
+	return wrap(err)
+}

@@ -1,0 +1,264 @@
+package riverjobs_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// lose makes the outcome of n emails unknown, and returns the ids of their jobs.
+// The platform has processed them.
+func (s *shop) lose(submissions ...client.EmailSubmission) (ids []int64) {
+	s.t.Helper()
+	s.inject(mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Times: len(submissions)})
+	for i, email := range submissions {
+		res, err := s.inserter().Insert(s.t.Context(), riverjobs.SendArgs{Key: fmt.Sprint("A-", i+1), Submission: email}, nil)
+		fatal(s.t, err)
+		ids = append(ids, res.Job.ID)
+		if _, out := s.ended(res.Job.ID); out.State != riverjobs.StateUnknown {
+			s.t.Fatalf("%+v", out)
+		}
+	}
+	return ids
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	jobs := s.start(j)
+	ids := s.lose(order("A-1"), order("A-2"), order("A-3"))
+	if list, err := j.Unknown(t.Context()); err != nil || len(list) != 3 || list[0].Key != "A-1" || list[2].JobID != ids[2] {
+		t.Errorf("unknown: %+v, %v", list, err)
+	}
+	fatal(t, j.Resolve(t.Context(), "A-1", riverjobs.Sent))
+	fatal(t, j.Resolve(t.Context(), "A-2", riverjobs.NotSent))
+	completed := func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted }
+	if out := string(s.until(ids[0], "completed", completed).Output()); !strings.Contains(out, "operator") {
+		t.Errorf("output %s", out)
+	}
+	s.until(ids[1], "completed", completed)
+	for address, want := range map[string]int{order("A-1").To: 1, order("A-2").To: 2, order("A-3").To: 1} {
+		if n := len(s.platform.OutboxTo(address)); n != want {
+			t.Errorf("%d emails to %s, want %d", n, address, want)
+		}
+	}
+	if list, err := j.Unknown(t.Context()); err != nil || len(list) != 1 || list[0].Key != "A-3" {
+		t.Errorf("unknown: %+v, %v", list, err)
+	}
+	for _, key := range []string{"A-1", "A-2", "A-9"} {
+		if err := j.Resolve(t.Context(), key, riverjobs.NotSent); !errors.Is(err, riverjobs.ErrNotUnknown) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if err := j.Resolve(t.Context(), "A-3", 0); err == nil {
+		t.Error("no resolution is required")
+	}
+	_, err := jobs.JobDelete(t.Context(), ids[2])
+	fatal(t, err)
+	if err := j.Resolve(t.Context(), "A-3", riverjobs.NotSent); !errors.Is(err, rivertype.ErrNotFound) {
+		t.Errorf("the job is deleted: %v", err)
+	}
+	if _, out := s.ended(s.insert("A-3")); out.State != riverjobs.StateSent {
+		t.Errorf("a new job: %+v", out)
+	}
+}
+
+// TestResolveSending: the email of a process that ended can be resolved before a
+// worker notices, and a request in progress cannot.
+func TestResolveSending(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	id := s.insert("A-1")
+	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', $1, 'sending', now(), now(), 'a')", id)
+	if err := j.Resolve(t.Context(), "A-1", riverjobs.NotSent); !errors.Is(err, riverjobs.ErrNotUnknown) {
+		t.Errorf("in progress: %v", err)
+	}
+	s.exec("UPDATE emailplatform_sends SET since = now() - interval '1 minute'")
+	fatal(t, j.Resolve(t.Context(), "A-1", riverjobs.NotSent))
+	s.start(j)
+	if _, out := s.ended(id); out.State != riverjobs.StateSent {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestForget(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	for i, state := range []string{"sent", "sent", "unknown"} {
+		s.exec(`INSERT INTO emailplatform_sends (key, job_id, state, started, since) VALUES ($1, 1, $2, now(), now() - make_interval(hours => $3))`,
+			fmt.Sprint("A-", i), state, 3*i)
+	}
+	if n, err := j.Forget(t.Context(), 2*time.Hour); n != 1 || err != nil || s.count("emailplatform_sends WHERE key <> 'A-1'") != 2 {
+		t.Errorf("%d deleted, %v", n, err)
+	}
+	if _, err := j.Forget(t.Context(), time.Minute); err == nil || !strings.Contains(err.Error(), "olderThan must be at least 1h0m0s, got 1m0s") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// reconcile passes an event of an email to Reconcile, and waits for its job. It
+// returns the number of jobs.
+func (s *shop) reconcile(j *riverjobs.Jobs, jobs *river.Client[pgx.Tx], emailID, address string) int {
+	s.t.Helper()
+	e, err := events.Parse(fmt.Appendf(nil, `{"id":"e-%s","event":"Email.Opened","created_on":1700000000,
+		"data":{"email_id":%q,"campaign_id":null,"contact_id":null,"list_id":null,"email_address":%q,"opened_at":"2026-01-01T00:00:00Z"}}`, emailID, emailID, address))
+	fatal(s.t, err)
+	fatal(s.t, pgx.BeginFunc(s.t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(s.t.Context(), tx, e) }))
+	const kind = "emailplatform_reconcile"
+	list, err := jobs.JobList(s.t.Context(), river.NewJobListParams().Kinds(kind))
+	fatal(s.t, err)
+	for _, row := range list.Jobs {
+		s.until(row.ID, "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
+	}
+	return len(list.Jobs)
+}
+
+// TestReconcile: an event of an email resolves its outcome, if the email can be no
+// other.
+func TestReconcile(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*client.EmailSubmission)) client.EmailSubmission {
+		email := order("A-1")
+		change(&email)
+		return email
+	}
+	for _, tt := range []struct {
+		name  string
+		lost  []client.EmailSubmission
+		other *client.EmailSubmission // sent without a job; the event is about it
+		setup string
+		want  riverjobs.State // of the first email
+	}{
+		{name: "its event", lost: []client.EmailSubmission{order("A-1"), order("A-2")}, want: riverjobs.StateSent},
+		{name: "merge tags", lost: []client.EmailSubmission{with(func(e *client.EmailSubmission) {
+			e.Content.Subject, e.CustomAttributes = "100% of {{ order }}_{{absent}} \\ {{", map[string]string{"order": "A_1"}
+		})}, want: riverjobs.StateSent},
+		{name: "another case of the address", setup: "UPDATE emailplatform_sends SET recipient = upper(recipient)", want: riverjobs.StateSent},
+		{name: "two that are equal", lost: []client.EmailSubmission{order("A-1"), order("A-1")}, want: riverjobs.StateUnknown},
+		{name: "another subject", other: new(with(func(e *client.EmailSubmission) { e.Content.Subject = "Your order A-1." })), want: riverjobs.StateUnknown},
+		{name: "another recipient", other: new(order("A-2")), want: riverjobs.StateUnknown},
+		{name: "sent much later", setup: "UPDATE emailplatform_sends SET started = started - interval '1 hour'", want: riverjobs.StateUnknown},
+		{name: "sent before", setup: "UPDATE emailplatform_sends SET started = started + interval '1 hour'", want: riverjobs.StateUnknown},
+		{name: "not yet unknown", setup: "UPDATE emailplatform_sends SET state = 'sending', since = now() - interval '1 hour'", want: riverjobs.StateSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, mockserver.Config{})
+			c := s.client()
+			j := s.jobs(c, riverjobs.Options{})
+			jobs := s.start(j)
+			if tt.lost == nil {
+				tt.lost = []client.EmailSubmission{order("A-1")}
+			}
+			ids := s.lose(tt.lost...)
+			if tt.setup != "" {
+				s.exec(tt.setup)
+			}
+			about := s.platform.Outbox()[0]
+			if tt.other != nil {
+				email, err := c.Emails.Send(t.Context(), *tt.other)
+				fatal(t, err)
+				about.ID = email.ID
+			}
+			s.reconcile(j, jobs, about.ID, "")
+			if tt.want == riverjobs.StateUnknown {
+				if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != len(ids) {
+					t.Errorf("%d of %d are unknown", n, len(ids))
+				}
+				return
+			}
+			row := s.until(ids[0], "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
+			if want := `"email_id": "` + about.ID + `"`; !strings.Contains(string(row.Output()), want) {
+				t.Errorf("output %s, want %s", row.Output(), want)
+			}
+			if n := s.count("emailplatform_sends WHERE state = 'sent' AND recipient IS NULL AND subject IS NULL"); n != 1 {
+				t.Errorf("%d are sent, want 1", n)
+			}
+		})
+	}
+}
+
+// TestReconcileRejected: the response was lost, and the email was rejected.
+func TestReconcileRejected(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	c := s.client()
+	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
+	fatal(t, err)
+	s.platform.SetTarget("shop.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	_, err = c.Webhooks.Create(t.Context(), client.WebhookCreate{URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailRejected}})
+	fatal(t, err)
+	j := s.jobs(c, riverjobs.Options{})
+	jobs := s.start(j)
+	id := s.lose(order("A-1"))[0]
+	rejected := ""
+	for _, fired := range s.platform.Events() {
+		if e, err := events.Parse(fired.Body); err == nil && e.Name == events.NameEmailRejected {
+			rejected = e.EmailID()
+		}
+	}
+	if n := s.reconcile(j, jobs, rejected, ""); n != 1 {
+		t.Fatalf("%d lookups of email %q", n, rejected)
+	}
+	row := s.until(id, "canceled", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCancelled })
+	if len(row.Errors) != 1 || !strings.Contains(row.Errors[0].Error, "suppressed") || s.count("emailplatform_sends") != 0 {
+		t.Errorf("errors %+v", row.Errors)
+	}
+}
+
+// TestReconcileNothing: events that can resolve nothing cost no lookup.
+func TestReconcileNothing(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	jobs := s.start(j)
+	if n := s.reconcile(j, jobs, "e-1", ""); n != 0 {
+		t.Errorf("%d lookups, and no email", n)
+	}
+	_, out := s.ended(s.insert("A-0"))
+	s.lose(order("A-1"))
+	if n := s.reconcile(j, jobs, out.EmailID, ""); n != 0 {
+		t.Errorf("%d lookups of an email that is known", n)
+	}
+	if n := s.reconcile(j, jobs, "e-1", "eve@example.org"); n != 0 {
+		t.Errorf("%d lookups for another recipient", n)
+	}
+	lost := s.platform.OutboxTo(order("A-1").To)[0].ID
+	for range 2 {
+		if n := s.reconcile(j, jobs, lost, strings.ToUpper(order("A-1").To)); n != 1 {
+			t.Errorf("%d lookups, want 1 for all events of an email", n)
+		}
+	}
+}
+
+// TestReconcileInProgress: an event can arrive before the response. The lookup waits.
+func TestReconcileInProgress(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	jobs := s.start(j)
+	s.exec("INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient) VALUES ('A-1', 1, 'sending', now(), now(), 'a')")
+	e, err := events.Parse([]byte(`{"id":"e","event":"Email.Error","created_on":1,"data":{"error":"internal error; x","event_time":1,"email":{"id":"e-1"}}}`))
+	fatal(t, err)
+	fatal(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(t.Context(), tx, e) }))
+	list, err := jobs.JobList(t.Context(), river.NewJobListParams())
+	fatal(t, err)
+	if len(list.Jobs) != 1 || list.Jobs[0].State != rivertype.JobStateScheduled || time.Until(list.Jobs[0].ScheduledAt) < 20*time.Second {
+		t.Errorf("jobs %+v, want one that waits for longer than SendTimeout", list.Jobs)
+	}
+}

@@ -1,0 +1,148 @@
+package riverjobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/emailplatform/client"
+)
+
+// recheck is how often the job of an email whose outcome is unknown looks for its
+// resolution. Usually the resolution wakes the job.
+const recheck = time.Hour
+
+type sendWorker struct {
+	river.WorkerDefaults[SendArgs]
+	*Jobs
+}
+
+// workTimeout is more than a job takes, because each of its steps has a deadline.
+func (j *Jobs) workTimeout() time.Duration { return j.opts.SendTimeout + 3*dbTimeout }
+
+// Timeout implements river.Worker.
+func (w *sendWorker) Timeout(*river.Job[SendArgs]) time.Duration { return w.workTimeout() }
+
+// Work implements river.Worker.
+func (w *sendWorker) Work(ctx context.Context, job *river.Job[SendArgs]) error {
+	if err := ctx.Err(); err != nil {
+		return err // shutdown: River makes the job available again
+	}
+	started, err := w.prepare(ctx, job)
+	if err != nil || started.IsZero() {
+		return err
+	}
+	sending, cancel := uncanceled(ctx, w.opts.SendTimeout)
+	defer cancel()
+	email, err := w.c.Emails.Send(sending, job.Args.Submission)
+	ctx, cancel = uncanceled(ctx, dbTimeout)
+	defer cancel()
+	return w.conclude(ctx, job, started, email, err)
+}
+
+// prepare records that the job is about to send. If the job must not send, prepare
+// returns the zero time and the job's result.
+func (w *sendWorker) prepare(ctx context.Context, job *river.Job[SendArgs]) (started time.Time, err error) {
+	ctx, cancel := uncanceled(ctx, dbTimeout) // an interrupted begin would look like a crash
+	defer cancel()
+	known, isNew, err := w.find(ctx, job.Args.Key, job.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if isNew {
+		w.warn(ctx, "email outcome unknown", job, known.reason)
+	}
+	if known.state == StateNotQueued { // found out by Reconcile
+		err = w.forget(ctx, job.Args.Key)
+	}
+	if err != nil || known.state != "" {
+		return time.Time{}, errors.Join(err, finish(ctx, known))
+	}
+	wait, err := w.enter(ctx, job.Queue)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if wait > 0 {
+		return time.Time{}, river.JobSnooze(wait)
+	}
+	started, err = w.begin(ctx, job.Args, job.ID)
+	if err == nil && started.IsZero() { // another job of the key was faster
+		return started, river.JobSnooze(probeWait)
+	}
+	return started, err
+}
+
+// conclude records the outcome of a request, first of the email, then for the
+// queue.
+func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], started time.Time, email client.SubmittedEmail, err error) error {
+	r := outcome(email, err)
+	if err := w.settle(ctx, job.Args.Key, started, r); err != nil {
+		w.warn(ctx, "email outcome not recorded", job, r.reason, "state", r.state, "email_id", email.ID)
+		return err
+	}
+	switch r.state {
+	case StateSent, StateNotQueued:
+		if err := w.succeeded(ctx, job.Queue, started); err != nil {
+			return err
+		}
+	default:
+		wait, failure := w.failed(ctx, job.Queue, started, err)
+		if failure != nil {
+			return failure
+		}
+		if r.state == "" {
+			return river.JobSnooze(wait)
+		}
+	}
+	switch r.state {
+	case StateUnknown:
+		w.warn(ctx, "email outcome unknown", job, r.reason)
+	case StateNotQueued:
+		w.warn(ctx, "email not queued", job, r.reason)
+	}
+	return finish(ctx, r)
+}
+
+// outcome returns the record for a result of Emails.Send. It has no state if the
+// email can be sent later, because the platform has certainly not processed it and
+// the reason is not the email.
+func outcome(email client.SubmittedEmail, err error) record {
+	var e *client.Error
+	switch {
+	case err == nil:
+		return record{state: StateSent, emailID: email.ID}
+	case errors.Is(err, client.ErrOutcomeUnknown):
+		reason := err.Error()
+		if email.ID != "" { // an invalid response, but the id could be read
+			reason += ", with the email id " + email.ID
+		}
+		return record{state: StateUnknown, reason: reason}
+	case errors.Is(err, client.ErrNotQueued), errors.Is(err, client.ErrValidation):
+		return record{state: StateNotQueued, emailID: email.ID, reason: err.Error()}
+	case errors.Is(err, client.ErrUnauthorized), errors.Is(err, client.ErrForbidden), errors.Is(err, client.ErrRateLimited):
+		return record{}
+	case errors.As(err, &e) && 400 <= e.StatusCode && e.StatusCode < 500:
+		return record{state: StateNotQueued, reason: err.Error()}
+	}
+	return record{}
+}
+
+// finish returns the result of a job whose email has a record.
+func finish(ctx context.Context, r record) error {
+	if err := river.RecordOutput(ctx, r.output()); err != nil {
+		return wrap(err)
+	}
+	switch r.state {
+	case StateNotQueued:
+		return river.JobCancel(errors.New(r.reason))
+	case StateUnknown:
+		return river.JobSnooze(recheck)
+	}
+	return nil
+}
+
+func (w *sendWorker) warn(ctx context.Context, message string, job *river.Job[SendArgs], reason string, more ...any) {
+	w.opts.Logger.WarnContext(ctx, message, append([]any{"key", job.Args.Key, "job_id", job.ID, "error", reason}, more...)...)
+}

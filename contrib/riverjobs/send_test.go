@@ -1,0 +1,301 @@
+package riverjobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/riverjobs"
+	"example.com/emailplatform/mockserver"
+)
+
+// TestOutcomes: for each result of a request, the end of the job, its output, and
+// the number of emails. Each job is woken again after its end, as by an impatient
+// operator or by River's rescuer, and sends nothing a second time.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	const sent, notQueued, unknown = riverjobs.StateSent, riverjobs.StateNotQueued, riverjobs.StateUnknown
+	const completed, canceled, scheduled = rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateScheduled
+	for _, tt := range []struct {
+		name    string
+		fault   mockserver.Fault // once
+		end     rivertype.JobState
+		state   riverjobs.State
+		reason  string // part of it
+		emails  int
+		snoozed bool
+	}{
+		{name: "accepted", end: completed, state: sent, emails: 1},
+		{name: "429", fault: mockserver.Fault{Action: "status", Status: 429}, end: completed, state: sent, emails: 1, snoozed: true},
+		{name: "503 with Retry-After", fault: mockserver.Fault{Action: "status", RetryAfter: "1"}, end: completed, state: sent, emails: 1, snoozed: true},
+		{name: "401", fault: mockserver.Fault{Action: "status", Status: 401}, end: completed, state: sent, emails: 1, snoozed: true},
+		{name: "403", fault: mockserver.Fault{Action: "status", Status: 403}, end: completed, state: sent, emails: 1, snoozed: true},
+		{name: "422", fault: mockserver.Fault{Action: "status", Status: 422}, end: canceled, state: notQueued, reason: "422"},
+		{name: "404", fault: mockserver.Fault{Action: "status", Status: 404}, end: canceled, state: notQueued, reason: "404"},
+		{name: "internal error", fault: mockserver.Fault{Action: "internal_error"}, end: canceled, state: notQueued, reason: "error"},
+		{name: "503", fault: mockserver.Fault{Action: "status"}, end: scheduled, state: unknown, reason: "503"},
+		{name: "500 after processing", fault: mockserver.Fault{Action: "status", Status: 500, AfterProcessing: true}, end: scheduled, state: unknown, reason: "500", emails: 1},
+		{name: "connection lost", fault: mockserver.Fault{Action: "reset"}, end: scheduled, state: unknown, reason: "outcome unknown"},
+		{name: "response lost", fault: mockserver.Fault{Action: "reset", AfterProcessing: true}, end: scheduled, state: unknown, reason: "outcome unknown", emails: 1},
+		{name: "half a response", fault: mockserver.Fault{Action: "truncate"}, end: scheduled, state: unknown, reason: "invalid response", emails: 1},
+		{name: "no response", fault: mockserver.Fault{Action: "hang"}, end: scheduled, state: unknown, reason: "deadline"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, mockserver.Config{})
+			if tt.fault.Action != "" {
+				tt.fault.Times = 1
+				s.inject(tt.fault)
+			}
+			jobs := s.start(s.jobs(s.client(), riverjobs.Options{SendTimeout: 500 * time.Millisecond}))
+			id := s.insert("A-1")
+			row, out := s.ended(id)
+			if row.State != tt.end || out.State != tt.state || (out.Reason == "") != (tt.reason == "") || !strings.Contains(out.Reason, tt.reason) {
+				t.Errorf("%s, %+v; want %s, %s, %q", row.State, out, tt.end, tt.state, tt.reason)
+			}
+			if tt.state == sent && (len(s.platform.Outbox()) != 1 || out.EmailID != s.platform.Outbox()[0].ID) {
+				t.Errorf("output %+v is not of the email", out)
+			}
+			if snoozed := strings.Contains(string(row.Metadata), "snoozes"); snoozed != (tt.snoozed || tt.state == unknown) {
+				t.Errorf("snoozed: %t", snoozed)
+			}
+			if tt.state != unknown && row.Attempt != 1 || tt.state == unknown && row.Attempt != 0 {
+				t.Errorf("%d attempts are used up", row.Attempt)
+			}
+			if tt.end == canceled && (len(row.Errors) != 1 || !strings.Contains(row.Errors[0].Error, tt.reason)) {
+				t.Errorf("errors %+v, want the reason", row.Errors)
+			}
+			if tt.state != notQueued {
+				again(s, jobs, id)
+			}
+			if n := len(s.platform.Outbox()); n != tt.emails {
+				t.Errorf("%d emails, want %d", n, tt.emails)
+			}
+		})
+	}
+}
+
+// again makes a job run once more.
+func again(s *shop, jobs *river.Client[pgx.Tx], id int64) {
+	s.t.Helper()
+	before, requests := *s.until(id, "there", func(*rivertype.JobRow) bool { return true }), s.requests()
+	_, err := jobs.JobRetry(s.t.Context(), id)
+	fatal(s.t, err)
+	s.until(id, "run again", func(row *rivertype.JobRow) bool {
+		return row.AttemptedAt.After(*before.AttemptedAt) && row.State == before.State
+	})
+	if n := s.requests(); n != requests {
+		s.t.Errorf("%d more requests", n-requests)
+	}
+}
+
+// TestRejected: an email that the platform rejects is not queued. After the cause
+// is gone, a retry of the job sends it.
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	c := s.client()
+	_, err := c.SuppressedEmails.Add(t.Context(), order("A-1").To)
+	fatal(t, err)
+	jobs := s.start(s.jobs(c, riverjobs.Options{}))
+	id := s.insert("A-1")
+	if row, out := s.ended(id); row.State != rivertype.JobStateCancelled || out.State != riverjobs.StateNotQueued || out.EmailID == "" {
+		t.Fatalf("%s, %+v", row.State, out)
+	}
+	if n := s.count("emailplatform_sends"); n != 0 {
+		t.Errorf("%d records", n)
+	}
+	fatal(t, c.SuppressedEmails.Remove(t.Context(), order("A-1").To))
+	_, err = jobs.JobRetry(t.Context(), id)
+	fatal(t, err)
+	s.until(id, "completed", func(row *rivertype.JobRow) bool { return row.State == rivertype.JobStateCompleted })
+	if n := len(s.platform.Outbox()); n != 1 {
+		t.Errorf("%d emails, want 1", n)
+	}
+}
+
+// TestNoConnection: the job waits until the platform is reachable.
+func TestNoConnection(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	var dials atomic.Int64
+	c := s.client(func(cfg *client.Config) {
+		cfg.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if dials.Add(1) <= 3 {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("connection refused")}
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
+		}}}
+	})
+	s.start(s.jobs(c, riverjobs.Options{}))
+	if row, out := s.ended(s.insert("A-1")); out.State != riverjobs.StateSent || row.Attempt != 1 || dials.Load() != 4 {
+		t.Errorf("%+v after %d attempts and %d connections", out, row.Attempt, dials.Load())
+	}
+}
+
+// TestKilled: a job whose process ended during the request is not sent again, but
+// reported.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	id := s.insert("A-1")
+	s.exec(`INSERT INTO emailplatform_sends (key, job_id, state, started, since, recipient, subject)
+		VALUES ('A-1', $1, 'sending', now() - interval '1 hour', now() - interval '1 hour', 'ada@example.org', 'Your order')`, id)
+	j := s.jobs(s.client(), riverjobs.Options{})
+	before, err := j.Unknown(t.Context())
+	fatal(t, err)
+	s.start(j)
+	_, out := s.ended(id)
+	if out.State != riverjobs.StateUnknown || s.requests() != 0 {
+		t.Errorf("%+v, %d requests", out, s.requests())
+	}
+	after, err := j.Unknown(t.Context())
+	fatal(t, err)
+	for _, list := range [][]riverjobs.Unresolved{before, after} {
+		if len(list) != 1 || list[0].Key != "A-1" || list[0].JobID != id || list[0].To != "ada@example.org" || time.Since(list[0].Sent) < time.Hour {
+			t.Errorf("unknown: %+v", list)
+		}
+	}
+	if before[0].Reason != "" || after[0].Reason == "" {
+		t.Errorf("reasons %q, %q", before[0].Reason, after[0].Reason)
+	}
+}
+
+// TestLateResult: a request that ends after its job was taken for dead still
+// records its result.
+func TestLateResult(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	arrived, release := s.hold()
+	j := s.jobs(s.client(), riverjobs.Options{})
+	s.start(j)
+	id := s.insert("A-1")
+	<-arrived
+	s.exec("UPDATE river_job SET state = 'available' WHERE id = $1", id) // as the rescuer does
+	if _, out := s.ended(id); out.State != riverjobs.StateUnknown {
+		t.Errorf("%+v while the first request is in progress", out)
+	}
+	release()
+	s.wait("sent", func() bool { return s.count("emailplatform_sends WHERE state = 'sent' AND email_id IS NOT NULL") == 1 })
+	if n := len(s.platform.Outbox()); n != 1 {
+		t.Errorf("%d emails", n)
+	}
+}
+
+// TestShutdown: a stop, even a hard one, waits for the request in progress.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(*river.Client[pgx.Tx], context.Context) error{
+		"soft": (*river.Client[pgx.Tx]).Stop, "hard": (*river.Client[pgx.Tx]).StopAndCancel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, mockserver.Config{})
+			arrived, release := s.hold()
+			jobs := s.start(s.jobs(s.client(), riverjobs.Options{}))
+			id := s.insert("A-1")
+			<-arrived
+			stopped := make(chan error, 1)
+			go func() { stopped <- stop(jobs, t.Context()) }()
+			select {
+			case err := <-stopped:
+				t.Fatalf("stopped during the request: %v", err)
+			case <-time.After(100 * time.Millisecond): // a wrong stop is usually faster
+			}
+			release()
+			fatal(t, <-stopped)
+			if row, out := s.ended(id); row.State != rivertype.JobStateCompleted || out.State != riverjobs.StateSent || len(s.platform.Outbox()) != 1 {
+				t.Errorf("%s, %+v, %d emails", row.State, out, len(s.platform.Outbox()))
+			}
+		})
+	}
+}
+
+// TestUnique: a key is sent once, even after River has deleted its job.
+func TestUnique(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	id := s.insert("A-1")
+	if again := s.insert("A-1"); again != id {
+		t.Errorf("jobs %d and %d", id, again)
+	}
+	jobs := s.start(s.jobs(s.client(), riverjobs.Options{}))
+	_, first := s.ended(id)
+	if again := s.insert("A-1"); again != id {
+		t.Errorf("jobs %d and %d", id, again)
+	}
+	_, err := jobs.JobDelete(t.Context(), id)
+	fatal(t, err)
+	second := s.insert("A-1")
+	if _, out := s.ended(second); second == id || out != first || len(s.platform.Outbox()) != 1 {
+		t.Errorf("%+v and %+v, %d emails", first, out, len(s.platform.Outbox()))
+	}
+	_, err = jobs.Insert(t.Context(), riverjobs.SendArgs{Submission: order("")}, nil)
+	if err == nil || !strings.Contains(err.Error(), "SendArgs.Key must not be empty") {
+		t.Errorf("without a key: %v", err)
+	}
+}
+
+// TestInsertTx: the email and the order are committed together.
+func TestInsertTx(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	s.exec("CREATE TABLE orders (id text)")
+	jobs := s.inserter()
+	for i, commit := range []bool{false, true} {
+		tx, err := s.pool.Begin(t.Context())
+		fatal(t, err)
+		key := fmt.Sprint("A-", i)
+		_, err = tx.Exec(t.Context(), "INSERT INTO orders VALUES ($1)", key)
+		fatal(t, err)
+		_, err = jobs.InsertTx(t.Context(), tx, riverjobs.SendArgs{Key: key, Submission: order(key)}, nil)
+		fatal(t, err)
+		if commit {
+			fatal(t, tx.Commit(t.Context()))
+		} else {
+			fatal(t, tx.Rollback(t.Context()))
+		}
+	}
+	if n, m := s.count("orders"), s.count("river_job WHERE kind = 'emailplatform_send' AND args->>'key' = 'A-1'"); n != 1 || m != 1 || s.count("river_job") != 1 {
+		t.Errorf("%d orders, %d jobs", n, m)
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	c := s.client()
+	for name, tt := range map[string]struct {
+		opts riverjobs.Options
+		want string
+	}{
+		"timeout":   {riverjobs.Options{SendTimeout: -time.Second}, "SendTimeout must be at least 1ms, got -1s"},
+		"pause":     {riverjobs.Options{Pause: time.Microsecond}, "Pause must be at least 1ms, got 1µs"},
+		"max pause": {riverjobs.Options{MaxPause: time.Second}, "MaxPause must be at least Pause, which is 30s, got 1s"},
+		"schema":    {riverjobs.Options{RiverSchema: "a b"}, "Schema"},
+	} {
+		if _, err := riverjobs.New(s.pool, c, tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+	if _, err := riverjobs.New(s.pool, nil, riverjobs.Options{}); err == nil {
+		t.Error("a client is not required")
+	}
+	if _, err := riverjobs.New(nil, c, riverjobs.Options{Pause: time.Hour}); err == nil {
+		t.Error("a pool is not required")
+	}
+	if _, err := riverjobs.New(s.pool, c, riverjobs.Options{Pause: time.Hour}); err != nil {
+		t.Errorf("a pause that is longer than the default of MaxPause: %v", err)
+	}
+}
