@@ -98,7 +98,7 @@
 //
 // [Options].MaxAge rejects old events. It is off by default, because a delivery can
 // be legitimate hours after the event: the platform retries, applies the rate limit
-// of the webhook, and holds deliveries while a webhook is archived. A store protects
+// of the webhook, and keeps queued deliveries while a webhook is archived. A store protects
 // against replays without rejecting these. With MaxAge, an event without a valid
 // time is rejected.
 //

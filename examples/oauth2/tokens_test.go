@@ -93,6 +93,40 @@ func TestReplacedInTime(t *testing.T) {
 	})
 }
 
+// hanging is a token endpoint that does not respond.
+type hanging struct{}
+
+func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestEndpointHangs: calls do not wait while their token is valid. Afterwards
+// Config.Timeout limits the wait.
+func TestEndpointHangs(t *testing.T) {
+	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
+		if err := tags(through(t, e), c); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Minute) // the token expires in a minute
+		ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: hanging{}})
+		for range 50 {
+			if start := time.Now(); tags(ctx, c) != nil || time.Since(start) != 0 {
+				t.Fatalf("a call with a valid token took %v", time.Since(start))
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(5 * time.Minute)
+		start := time.Now()
+		if err := tags(ctx, c); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+			t.Errorf("%v after %v, want Config.Timeout", err, time.Since(start))
+		}
+		if err := tags(through(t, e), c); err != nil {
+			t.Errorf("the endpoint responds again: %v", err)
+		}
+	})
+}
+
 // TestCachingSourceNeverRecovers is why tokens does not use cfg.TokenSource.
 func TestCachingSourceNeverRecovers(t *testing.T) {
 	var e *endpoint
