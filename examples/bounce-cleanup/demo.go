@@ -20,7 +20,7 @@ func startDemo(ctx context.Context) (*mockserver.Server, int64, error) {
 }
 
 func fill(ctx context.Context, platform *mockserver.Server) (int64, error) {
-	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
+	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return 0, err
 	}

@@ -21,9 +21,13 @@ const hookHost = "shop.test"
 // run in a bubble of testing/synctest, where hours pass in no time.
 func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	t.Helper()
-	late := &lateHandler{}
-	platform := mockserver.New(mockserver.Config{Targets: map[string]http.Handler{hookHost: late}})
+	platform := mockserver.New(mockserver.Config{})
 	t.Cleanup(platform.Close)
+	return platform, setupOn(t, platform)
+}
+
+func setupOn(t *testing.T, platform *mockserver.Server) *shop.Shop {
+	t.Helper()
 	c, err := client.New(client.Config{
 		BaseURL:    platform.URL(),
 		Token:      platform.Token(),
@@ -59,12 +63,9 @@ func setup(t *testing.T) (*mockserver.Server, *shop.Shop) {
 		t.Fatal(err)
 	}
 	s := shop.New(c, template.ID)
-	late.Handler = s.Webhook(verifier)
-	return platform, s
+	platform.SetTarget(hookHost, s.Webhook(verifier))
+	return s
 }
-
-// lateHandler is a handler that is known once the webhook's secret is.
-type lateHandler struct{ http.Handler }
 
 func TestConfirmationIsSent(t *testing.T) {
 	platform, s := setup(t)

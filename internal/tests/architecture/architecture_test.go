@@ -22,7 +22,7 @@ const root = "../../.."
 var aside = []string{
 	"contrib/pgstore/internal/testdb", "examples", "internal/tests/canary", "internal/tests/chaos", "internal/tools/codegen",
 	"internal/tools/documents", "internal/benchmarks", "internal/tools/release", "internal/tools/rename", "internal/tests/altformat",
-	"internal/tests/simulation", "internal/tools", "mcp/internal", "mockserver/console/e2e",
+	"internal/tests/recipes", "internal/tests/simulation", "internal/tools", "mcp/internal", "mockserver/console/e2e",
 }
 
 // row is a package as ARCHITECTURE.md has it.

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mockserver"
+)
+
+// TestExportUnderFaults: if export returns nil, each contact that stayed on the list
+// is exported once, even if others left in the meantime.
+func TestExportUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		contacts := make([]client.ImportContact, 250)
+		for i := range contacts {
+			contacts[i].Email = fmt.Sprintf("r%d@example.org", i)
+		}
+		if _, err = c.Contacts.Import(t.Context(), list.ID, client.ContactsFromSlice(contacts), client.ImportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		first, err := c.Contacts.List(t.Context(), list.ID, client.ListContactsParams{PerPage: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			recipes.Repeat(t, func() error {
+				var out bytes.Buffer
+				_, err := export(leaving(t, c, list.ID, first.Data), c, &out, list.ID, client.ContactStatusActive, nil)
+				for i := 50; i < len(contacts); i++ {
+					if n := bytes.Count(out.Bytes(), fmt.Appendf(nil, "\nr%d@", i)); err == nil && n != 1 {
+						t.Errorf("contact %d is exported %d times", i, n)
+					}
+				}
+				return err
+			})
+		}
+	})
+}
+
+// leaving returns a context in which contacts unsubscribe after the first page was
+// read.
+func leaving(t *testing.T, c *client.Client, list int64, contacts []client.Contact) context.Context {
+	left := false
+	return client.WithResponseHook(t.Context(), func(r client.Response) {
+		if r.Op != "listContacts" || r.StatusCode != 200 || left {
+			return
+		}
+		left = true
+		for _, contact := range contacts {
+			if err := c.Contacts.Unsubscribe(t.Context(), list, contact.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

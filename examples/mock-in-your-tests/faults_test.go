@@ -1,0 +1,46 @@
+package shop_test
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mockserver"
+)
+
+// TestConfirmUnderFaults: Confirm, repeated until it succeeds, sends one email, or at
+// most one if a person must check the order.
+func TestConfirmUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := setupOn(t, p)
+		return func() {
+			errs := recipes.Repeat(t, func() error { return s.Confirm(t.Context(), "A-17", "ada@example.org") })
+			unknown := errors.Is(errors.Join(errs...), client.ErrOutcomeUnknown)
+			if n := len(p.Outbox()); n > 1 || n == 0 && !unknown || unknown != (len(s.ToCheck()) == 1) {
+				t.Errorf("%d emails after %v, to check: %v", n, errs, s.ToCheck())
+			}
+		}
+	})
+}
+
+// TestBounceUnderFaults: an address that bounced hard gets no more email, even if
+// lookups or deliveries fail.
+func TestBounceUnderFaults(t *testing.T) {
+	bounce := func(t *testing.T, p *mockserver.Server) func() {
+		s := setupOn(t, p)
+		return func() {
+			if err := s.Confirm(t.Context(), "A-17", "bounce+hb@mock.test"); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Confirm(t.Context(), "A-18", "bounce+hb@mock.test"); err == nil {
+				t.Error("the second email was sent")
+			}
+		}
+	}
+	recipes.UnderFaults(t, []string{"getEmail"}, bounce)
+	recipes.UnderDeliveryFaults(t, bounce)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mockserver"
+)
+
+// TestOpenUnderFaults: open, repeated until it succeeds, creates each list and the
+// webhook once, and finds them again.
+func TestOpenUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{
+		"listLists", "createList", "acceptListPolicy", "listWebhooks", "createWebhook", "getWebhook",
+	}, func(t *testing.T, p *mockserver.Server) func() {
+		return func() {
+			cfg := client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()}
+			var s *service
+			for range 2 {
+				recipes.Repeat(t, func() (err error) {
+					s, err = open(t.Context(), cfg, "http://shop.test/hook", "")
+					return err
+				})
+			}
+			p.ClearFaults()
+			names := map[string]int{}
+			for list, err := range s.platform.Lists.All(t.Context(), client.ListListsParams{}) {
+				check(t, err)
+				names[list.Name]++
+			}
+			for hook, err := range s.platform.Webhooks.All(t.Context(), client.ListWebhooksParams{}) {
+				check(t, err)
+				names[hook.URL]++
+			}
+			for name, n := range names {
+				if n != 1 {
+					t.Errorf("%s exists %d times", name, n)
+				}
+			}
+		}
+	})
+}
+
+// TestSignUpUnderFaults: signUp, repeated until it succeeds, sends one confirmation
+// email.
+func TestSignUpUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"createContact"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p, "")
+		return func() {
+			recipes.Repeat(t, func() error { return s.signUp(t.Context(), "ada@example.org") })
+			if n := len(p.OutboxTo("ada@example.org")); n != 1 {
+				t.Errorf("%d emails", n)
+			}
+		}
+	})
+}
+
+// TestConfirmUnderFaults: confirm, repeated until it succeeds, sends one email, or at
+// most one if an outcome was unknown.
+func TestConfirmUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"submitEmail"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p, "")
+		return func() {
+			errs := recipes.Repeat(t, func() error { return s.confirm(t.Context(), "A-1", "ada@example.org") })
+			unknown := errors.Is(errors.Join(errs...), client.ErrOutcomeUnknown)
+			if n := len(p.OutboxTo("ada@example.org")); n > 1 || n == 0 && !unknown {
+				t.Errorf("%d emails after %v", n, errs)
+			}
+		}
+	})
+}
+
+// TestPublishUnderFaults: publish, repeated by several processes until it succeeds,
+// sends the issue once to each reader.
+func TestPublishUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"listCampaigns", "createCampaign", "scheduleCampaign"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p, "")
+		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
+		check(t, err)
+		issue := client.CampaignCreate{Name: "May", Content: client.MessageContent{Subject: "News", Text: "News"}}
+		return func() {
+			var all sync.WaitGroup
+			for range 2 {
+				replica := opened(t, p, "")
+				all.Go(func() {
+					recipes.Repeat(t, func() error {
+						_, err := replica.publish(t.Context(), issue)
+						return err
+					})
+				})
+			}
+			all.Wait()
+			check(t, p.Wait(t.Context()))
+			if n := len(p.OutboxTo("ada@example.org")); n != 1 {
+				t.Errorf("%d emails", n)
+			}
+		}
+	})
+}
+
+// TestImportUnderFaults: importContacts, repeated until it succeeds, imports each row,
+// and does not activate contacts that have unsubscribed.
+func TestImportUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"importContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p, filepath.Join(t.TempDir(), "contacts.csv"))
+		gone, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "r7@example.org"})
+		check(t, err)
+		check(t, s.platform.Contacts.Unsubscribe(t.Context(), s.listID, gone.ID))
+		rows := "email\n"
+		for i := range 2500 {
+			rows += fmt.Sprintf("r%d@example.org\n", i)
+		}
+		check(t, os.WriteFile(s.contacts, []byte(rows), 0o600))
+		return func() {
+			recipes.Repeat(t, func() error { return s.importContacts(t.Context()) })
+			if n := len(active(t, s)); n != 2499 {
+				t.Errorf("%d active contacts", n)
+			}
+		}
+	})
+}
+
+// TestExportUnderFaults: if export returns nil, the export is complete.
+func TestExportUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
+		s := opened(t, p, "")
+		contacts := make([]client.ImportContact, 350)
+		for i := range contacts {
+			contacts[i].Email = fmt.Sprintf("r%d@example.org", i)
+		}
+		_, err := s.platform.Contacts.Import(t.Context(), s.listID, client.ContactsFromSlice(contacts), client.ImportOptions{})
+		check(t, err)
+		return func() {
+			recipes.Repeat(t, func() error {
+				var out strings.Builder
+				err := s.export(t.Context(), &out)
+				if n := strings.Count(out.String(), "\n"); err == nil && n != len(contacts) {
+					t.Errorf("%d rows of %d, and no error", n, len(contacts))
+				}
+				return err
+			})
+		}
+	})
+}
+
+// suppressing is a recipe: recipients that bounced or complained are suppressed.
+func suppressing(t *testing.T, p *mockserver.Server) func() {
+	s := opened(t, p, "")
+	return func() {
+		background(t, s.lookUp)
+		addresses := []string{"bounce+hb@mock.test", "complaint@mock.test", "global-unsubscribe@mock.test"}
+		for _, a := range addresses {
+			check(t, s.confirm(t.Context(), a, a))
+		}
+		check(t, p.Drain(t.Context()))
+		time.Sleep(15 * time.Minute)
+		for _, a := range addresses {
+			if !s.isSuppressed(a) {
+				t.Errorf("%s is not suppressed", a)
+			}
+		}
+	}
+}
+
+// TestSuppressionUnderFaults: recipients that bounced or complained are suppressed,
+// even if lookups or deliveries fail.
+func TestSuppressionUnderFaults(t *testing.T) {
+	recipes.UnderFaults(t, []string{"getEmail"}, suppressing)
+	recipes.UnderDeliveryFaults(t, suppressing)
+}

@@ -1,0 +1,100 @@
+// Package recipes runs the recipes of the documents and the examples under a table of
+// faults. A test states what the recipe guarantees, and checks just that.
+package recipes
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+)
+
+// requests are the faults of requests. Each happens to the first request of an
+// operation, or to as many as the client sends for one call and one more.
+var requests = map[string]mockserver.Fault{
+	"lost request":       {Action: mockserver.FaultReset},
+	"lost response":      {Action: mockserver.FaultReset, AfterProcessing: true},
+	"truncated response": {Action: mockserver.FaultTruncate},
+	"HTML":               {Action: mockserver.FaultNotJSON, AfterProcessing: true},
+	"slow":               {Action: mockserver.FaultDelay, Delay: 2 * time.Second},
+	"too slow":           {Action: mockserver.FaultDelay, Delay: 90 * time.Second},
+	"hangs":              {Action: mockserver.FaultHang, AfterProcessing: true},
+	"401":                {Action: mockserver.FaultStatus, Status: 401},
+	"403":                {Action: mockserver.FaultStatus, Status: 403},
+	"409":                {Action: mockserver.FaultStatus, Status: 409},
+	"422":                {Action: mockserver.FaultStatus, Status: 422},
+	"429":                {Action: mockserver.FaultStatus, Status: 429, RetryAfter: "2"},
+	"500":                {Action: mockserver.FaultStatus, Status: 500},
+	"500 after the work": {Action: mockserver.FaultStatus, Status: 500, AfterProcessing: true},
+	"503":                {Action: mockserver.FaultStatus, Status: 503, RetryAfter: "1"},
+}
+
+// deliveries are the faults of deliveries. Each happens to every delivery.
+var deliveries = map[string]mockserver.Fault{
+	"duplicates": {Action: mockserver.FaultDuplicate},
+	"reordered":  {Action: mockserver.FaultReorder},
+	"late":       {Action: mockserver.FaultDelay, Delay: 30 * time.Second},
+}
+
+// UnderFaults calls recipe for each fault of each operation, with a mock server of its
+// own, in a bubble of [synctest]. recipe prepares what it needs and returns the
+// function that runs under the fault.
+func UnderFaults(t *testing.T, operations []string, recipe func(t *testing.T, p *mockserver.Server) func()) {
+	t.Helper()
+	for _, operation := range operations {
+		for name, fault := range requests {
+			for _, fault.Times = range []int{1, 4} {
+				fault.Operation = operation
+				under(t, fmt.Sprintf("%s/%s/%d", operation, name, fault.Times), fault, recipe)
+			}
+		}
+	}
+}
+
+// UnderDeliveryFaults is [UnderFaults] for faults of the deliveries of all events.
+func UnderDeliveryFaults(t *testing.T, recipe func(t *testing.T, p *mockserver.Server) func()) {
+	t.Helper()
+	for name, fault := range deliveries {
+		fault.Event = events.Name("*")
+		under(t, name, fault, recipe)
+	}
+}
+
+func under(t *testing.T, name string, fault mockserver.Fault, recipe func(t *testing.T, p *mockserver.Server) func()) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := mockserver.New(mockserver.Config{})
+			defer p.Close()
+			run := recipe(t, p)
+			if _, err := p.Inject(fault); err != nil {
+				t.Fatal(err)
+			}
+			run()
+			for _, rule := range p.Faults() {
+				if rule.Hits == 0 {
+					t.Error("the recipe never met the fault")
+				}
+			}
+		})
+	})
+}
+
+// Repeat calls f until it returns nil, as a caller does that repeats after an error,
+// at most 10 times and with a minute in between. It returns the errors.
+func Repeat(t *testing.T, f func() error) (errs []error) {
+	t.Helper()
+	for range 10 {
+		err := f()
+		if err == nil {
+			return errs
+		}
+		errs = append(errs, err)
+		time.Sleep(time.Minute)
+	}
+	t.Errorf("fails 10 times: %v", errs)
+	return errs
+}
