@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
@@ -26,7 +27,7 @@ func TestCleanUpUnderFaults(t *testing.T) {
 				j := job{Client: c, out: io.Discard, listID: listID, action: action, tag: "bounced-hard"}
 				recipes.Repeat(t, func() error { return j.run(t.Context()) })
 				for contact, err := range c.Contacts.All(t.Context(), listID, client.ListContactsParams{}) {
-					changed := len(contact.Tags) > 0 || contact.Status == client.ContactStatusUnsubscribed
+					changed := len(contact.Tags) > 0 || contact.Status == events.ContactStatusUnsubscribed
 					if err != nil || changed != (contact.Email == "gone@example.org") {
 						t.Errorf("%s: %s, tags %v, %v", contact.Email, contact.Status, contact.Tags, err)
 					}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/internal/tests/recipes"
 	"example.com/emailplatform/mockserver"
 )
@@ -37,7 +38,7 @@ func TestExportUnderFaults(t *testing.T) {
 		return func() {
 			recipes.Repeat(t, func() error {
 				var out bytes.Buffer
-				_, err := export(leaving(t, c, list.ID, first.Data), c, &out, list.ID, client.ContactStatusActive, nil)
+				_, err := export(leaving(t, c, list.ID, first.Data), c, &out, list.ID, events.ContactStatusActive, nil)
 				for i := 50; i < len(contacts); i++ {
 					if n := bytes.Count(out.Bytes(), fmt.Appendf(nil, "\nr%d@", i)); err == nil && n != 1 {
 						t.Errorf("contact %d is exported %d times", i, n)

@@ -132,21 +132,23 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 
 // publish sends an issue to all active contacts now, at most once for each name. It
 // can be called again after an error, and by several processes at the same time:
-// after creating a campaign, each looks for the oldest one and sends that. A campaign
-// that has this name but another subject is an error.
+// after creating a campaign, each looks for the oldest one and sends that. Another
+// campaign with this name is an error.
 func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c client.Campaign, err error) {
-	c, err = s.campaign(ctx, issue.Name)
+	c, err = s.platform.Campaigns.Find(ctx, issue.Name)
 	if errors.Is(err, client.ErrNotFound) {
 		issue.ListID, issue.Sender = s.listID, s.sender
 		if c, err = s.platform.Campaigns.Create(ctx, issue); err == nil {
-			c, err = s.campaign(ctx, issue.Name) // perhaps of another process
+			c, err = s.platform.Campaigns.Find(ctx, issue.Name) // perhaps of another process
 		}
 	}
 	switch {
-	case err != nil || c.Status != client.CampaignStatusIncomplete:
+	case err != nil:
 		return c, err
-	case c.Content.Subject != issue.Content.Subject:
-		return c, fmt.Errorf("campaign %d is named %q but has the subject %q", c.ID, c.Name, c.Content.Subject)
+	case c.ListID != s.listID || c.Content.Subject != issue.Content.Subject:
+		return c, fmt.Errorf("campaign %d is named %q too, but has another list or subject", c.ID, c.Name)
+	case c.Status != client.CampaignStatusIncomplete:
+		return c, nil
 	}
 	sent, err := s.platform.Campaigns.Send(ctx, c.ID)
 	if errors.Is(err, client.ErrConflict) { // another process may have sent it
@@ -155,16 +157,6 @@ func (s *service) publish(ctx context.Context, issue client.CampaignCreate) (c c
 		}
 	}
 	return sent, err
-}
-
-// campaign returns the oldest campaign of the list with a name.
-func (s *service) campaign(ctx context.Context, name string) (client.Campaign, error) {
-	for c, err := range s.platform.Campaigns.All(ctx, client.ListCampaignsParams{}) {
-		if err != nil || c.Name == name && c.ListID == s.listID {
-			return c, err
-		}
-	}
-	return client.Campaign{}, client.ErrNotFound
 }
 
 // result waits until the campaign is sent, then returns its event counts so

@@ -418,8 +418,8 @@ func TestPublishAtOnce(t *testing.T) {
 	})
 }
 
-// TestPublishOtherDrafts: an issue is not taken for a draft that has its name, but
-// belongs to another list or has another subject.
+// TestPublishOtherDrafts: an issue is not taken for a draft of a colleague that has its
+// name, but another list or subject.
 func TestPublishOtherDrafts(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *service, platform *mockserver.Server) {
 		_, err := s.platform.Contacts.Create(t.Context(), s.listID, client.ContactCreate{Email: "ada@example.org"})
@@ -433,13 +433,13 @@ func TestPublishOtherDrafts(t *testing.T) {
 			})
 			check(t, err)
 			_, err = s.publish(t.Context(), client.CampaignCreate{Name: name, Content: client.MessageContent{Subject: "News", Text: "News"}})
-			if (err == nil) != (name == "May") {
-				t.Errorf("%s: %v", name, err)
+			if err == nil {
+				t.Errorf("%s: no error", name)
 			}
 		}
 		check(t, platform.Wait(t.Context()))
-		if sent := platform.Outbox(); len(sent) != 1 || sent[0].Subject != "News" {
-			t.Errorf("sent %+v", sent)
+		if n := len(platform.Outbox()); n != 0 {
+			t.Errorf("%d emails", n)
 		}
 	})
 }

@@ -167,6 +167,41 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestReplicasOpenAtOnce: processes that start at the same time on a new account use
+// the same list and webhook.
+func TestReplicasOpenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		platform := mockserver.New(mockserver.Config{})
+		defer platform.Close()
+		for _, operation := range []string{"createList", "createWebhook"} {
+			_, err := platform.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultDelay, Delay: time.Second})
+			check(t, err)
+		}
+		var replicas [3]*service
+		var all sync.WaitGroup
+		for i := range replicas {
+			all.Go(func() { replicas[i] = opened(t, platform, "") })
+		}
+		all.Wait()
+		for i, s := range replicas {
+			if s.listID != replicas[0].listID || s.ordersID != replicas[0].ordersID {
+				t.Errorf("replica %d uses the lists %d and %d", i, s.listID, s.ordersID)
+			}
+			platform.SetTarget("shop.test", s.public())
+			address := fmt.Sprintf("*@shop%d.test", i)
+			_, err := s.platform.SuppressedEmails.Add(t.Context(), address)
+			check(t, err)
+			check(t, platform.Drain(t.Context()))
+			if !s.isSuppressed("ada@" + address[2:]) {
+				t.Errorf("replica %d rejects the deliveries", i)
+			}
+		}
+		if n := len(platform.Deliveries()); n != len(replicas) {
+			t.Errorf("%d deliveries of %d events", n, len(replicas))
+		}
+	})
+}
+
 // TestReopen: the second start finds the list and the webhook of the first.
 func TestReopen(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
