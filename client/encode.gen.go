@@ -65,7 +65,7 @@ func (v *TransactionalSubmission) write(w *jsonwrite.Writer) {
 	v.Content.write(w)
 	if v.CustomAttributes != nil {
 		w.Name(`"custom_attributes":`)
-		jsonwrite.Map(w, v.CustomAttributes)
+		writeAttributes(w, v.CustomAttributes)
 	}
 	w.Name(`"sender":`)
 	v.Sender.write(w)
@@ -174,7 +174,7 @@ func (v *EmailSubmission) write(w *jsonwrite.Writer) {
 	v.Content.write(w)
 	if v.CustomAttributes != nil {
 		w.Name(`"custom_attributes":`)
-		jsonwrite.Map(w, v.CustomAttributes)
+		writeAttributes(w, v.CustomAttributes)
 	}
 	w.Name(`"sender":`)
 	v.Sender.write(w)

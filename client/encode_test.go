@@ -17,7 +17,7 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 		"contacts.1.custom_attributes.0.value: is not UTF-8": func() error {
 			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{Contacts: []ImportContact{
 				{Email: "a@example.org"},
-				{Email: "b@example.org", CustomAttributes: []CustomAttribute{{Name: "name", Value: latin1}}},
+				{Email: "b@example.org", CustomAttributes: Attributes{{Name: "name", Value: latin1}}},
 			}})
 			return err
 		},
@@ -41,7 +41,12 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			return err
 		},
 		"custom_attributes.name: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: map[string]string{"name": latin1}})
+			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: Attributes{{Name: "name", Value: latin1}}})
+			return err
+		},
+		"custom_attributes.a: is a duplicate": func() error {
+			attributes := Attributes{{Name: "a", Value: "1"}, {Name: "b"}, {Name: "a", Value: "2"}}
+			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: attributes})
 			return err
 		},
 		"email: is not UTF-8": func() error {
@@ -49,7 +54,7 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			return err
 		},
 		"custom_attributes.M\ufffdller: is not UTF-8": func() error {
-			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: map[string]string{latin1: "name"}})
+			_, err := c.Emails.Send(ctx, EmailSubmission{To: "a@example.org", CustomAttributes: Attributes{{Name: latin1, Value: "name"}}})
 			return err
 		},
 		"contacts.0.tags.1: is not UTF-8": func() error {

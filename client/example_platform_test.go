@@ -37,7 +37,7 @@ func ExampleEmails_Send() {
 			To:               "ada@example.org",
 			Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
 			Content:          client.EmailContent{Subject: "Order {{order}}", Text: "Thank you.", Type: client.EmailTypeTransactional},
-			CustomAttributes: map[string]string{"order": order},
+			CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 		})
 		switch {
 		case err == nil:

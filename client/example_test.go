@@ -42,7 +42,7 @@ func Example() {
 		To:               "ann@example.com",
 		Sender:           client.Sender{Name: "Shop", Email: "shop@example.com"},
 		Content:          client.EmailContent{Subject: "Your order", TemplateID: template.ID, Type: client.EmailTypeTransactional},
-		CustomAttributes: map[string]string{"first_name": "Ann"},
+		CustomAttributes: client.Attributes{{Name: "first_name", Value: "Ann"}},
 	})
 	if err != nil {
 		log.Fatal(err)

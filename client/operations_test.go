@@ -215,7 +215,7 @@ func listOperations() []operation {
 			return c.Lists.AcceptPolicy(ctx, f.list)
 		}, nil},
 		{"createContact", func(ctx context.Context, c *client.Client, f *fixture) error {
-			contact := client.ContactCreate{Email: f.name() + "@example.com", CustomAttributes: []client.CustomAttribute{{Name: "name", Value: "N"}}, Interests: []string{"news"}}
+			contact := client.ContactCreate{Email: f.name() + "@example.com", CustomAttributes: client.Attributes{{Name: "name", Value: "N"}}, Interests: []string{"news"}}
 			contact.DoubleOptIn, contact.Resubscribe = f.n%2 == 0, f.n%3 == 0
 			return last(c.Contacts.Create(ctx, f.list, contact))
 		}, contacts},
@@ -247,7 +247,7 @@ func emailOperations() []operation {
 	return []operation{
 		{"submitEmail", func(ctx context.Context, c *client.Client, f *fixture) error {
 			email := f.submission()
-			email.CustomAttributes = map[string]string{"name": "Ann"}
+			email.CustomAttributes = client.Attributes{{Name: "name", Value: "Ann"}}
 			return last(c.Emails.Send(ctx, email))
 		}, outbox},
 		{"getEmail", func(ctx context.Context, c *client.Client, f *fixture) error {

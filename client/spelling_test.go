@@ -85,7 +85,7 @@ func realLists() []realAnswer {
 func realContacts() []realAnswer {
 	contact := Contact{
 		ID: 9, Email: "a@b.example", Status: events.ContactStatusActive, SubscribedOn: time.Unix(1700000000, 0).UTC(), LastBounceType: "none",
-		CustomAttributes: []CustomAttribute{{Name: "city", Value: "Bonn"}}, Tags: []string{"vip"}, Interests: []string{},
+		CustomAttributes: Attributes{{Name: "city", Value: "Bonn"}}, Tags: []string{"vip"}, Interests: []string{},
 	}
 	data := `{"id":9,"email":"a@b.example","status":"active","subscribed_on":1700000000,"last_bounce_type":"none","bounces_count":0,` +
 		`"custom_attributes":[{"name":"city","value":"Bonn"}],"tags":["vip"],"interests":[]}`

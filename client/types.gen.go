@@ -121,7 +121,7 @@ type Contact struct {
 	BouncesCount int64 `json:"bounces_count,omitzero"`
 
 	// Custom attributes of the contact, for merge tags.
-	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
+	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// The contact's interests.
 	Interests []string `json:"interests,omitzero"`
@@ -145,7 +145,7 @@ type ContactCreate struct {
 	Email string `json:"email"`
 
 	// Custom attributes of the contact.
-	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
+	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// The contact's interests.
 	Interests []string `json:"interests,omitzero"`
@@ -328,7 +328,7 @@ type EmailSubmission struct {
 	Content EmailContent `json:"content"`
 
 	// Values for merge tags; they win over the contact's own attributes.
-	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
+	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// The sender of an email.
 	Sender Sender `json:"sender"`
@@ -343,7 +343,7 @@ type ImportContact struct {
 	Email string `json:"email"`
 
 	// The attributes to set; others of the contact stay.
-	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
+	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// Interests to add.
 	Interests []string `json:"interests,omitzero"`
@@ -607,7 +607,7 @@ type TransactionalSubmission struct {
 	Content MessageContent `json:"content"`
 
 	// Values for merge tags.
-	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
+	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// The sender of an email.
 	Sender Sender `json:"sender"`

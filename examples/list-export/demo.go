@@ -22,8 +22,8 @@ func demoList(srv *mockserver.Server) int64 {
 		panic(err)
 	}
 	_, err = c.Contacts.Import(ctx, list.ID, client.ContactsFromSlice([]client.ImportContact{
-		{Email: "ada@example.org", Tags: []string{"vip"}, CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Ada"}}},
-		{Email: "bob@example.org", CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Bob"}}},
+		{Email: "ada@example.org", Tags: []string{"vip"}, CustomAttributes: client.Attributes{{Name: "first_name", Value: "Ada"}}},
+		{Email: "bob@example.org", CustomAttributes: client.Attributes{{Name: "first_name", Value: "Bob"}}},
 	}), client.ImportOptions{})
 	if err != nil {
 		panic(err)

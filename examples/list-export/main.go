@@ -98,12 +98,8 @@ func row(contact client.Contact, attributes []string) []string {
 		subscribed = contact.SubscribedOn.Format(time.RFC3339)
 	}
 	fields := []string{contact.Email, string(contact.Status), subscribed, strings.Join(contact.Tags, ";")}
-	values := map[string]string{}
-	for _, a := range contact.CustomAttributes {
-		values[a.Name] = a.Value
-	}
 	for _, name := range attributes {
-		fields = append(fields, values[name])
+		fields = append(fields, contact.CustomAttributes.Get(name))
 	}
 	return fields
 }

@@ -47,7 +47,7 @@ func (s *Shop) Confirm(ctx context.Context, order, address string) error {
 		To:               address,
 		Sender:           client.Sender{Name: "Shop", Email: "orders@shop.example"},
 		Content:          client.EmailContent{Subject: "Your order {{order}}", TemplateID: s.template, Type: client.EmailTypeTransactional},
-		CustomAttributes: map[string]string{"order": order},
+		CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -119,7 +119,7 @@ func (s *service) confirm(ctx context.Context, order, address string) error {
 		Content: client.EmailContent{
 			Subject: "Your order {{order}}", Text: "Thank you for order {{order}}.", Type: client.EmailTypeTransactional,
 		},
-		CustomAttributes: map[string]string{"order": order},
+		CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 	})
 	switch {
 	case err == nil:

@@ -111,7 +111,7 @@ func (t *tour) sendEmails(ctx context.Context) error {
 				TemplateID: template.ID,
 				Type:       client.EmailTypeTransactional,
 			},
-			CustomAttributes: map[string]string{"order": fmt.Sprintf("A-%d", 1001+len(t.sent))},
+			CustomAttributes: client.Attributes{{Name: "order", Value: fmt.Sprintf("A-%d", 1001+len(t.sent))}},
 		})
 		if err != nil && !errors.Is(err, client.ErrNotQueued) {
 			return err

@@ -57,7 +57,7 @@ func (o *outbox) confirm(ctx context.Context, order, address string) error {
 			HTML:    `<a href="https://shop.example/orders/{{order}}">Your order</a>`, // Email.Clicked has the link
 			Type:    client.EmailTypeTransactional,
 		},
-		CustomAttributes: map[string]string{"order": order},
+		CustomAttributes: client.Attributes{{Name: "order", Value: order}},
 	})
 	switch {
 	case err == nil:

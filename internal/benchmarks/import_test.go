@@ -109,7 +109,7 @@ func serveImport(w http.ResponseWriter, r *http.Request) {
 func newContact(i int) client.ImportContact {
 	return client.ImportContact{
 		Email:            "contact" + strconv.Itoa(i) + "@example.com",
-		CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: "Ann"}, {Name: "city", Value: "Bonn"}},
+		CustomAttributes: client.Attributes{{Name: "first_name", Value: "Ann"}, {Name: "city", Value: "Bonn"}},
 	}
 }
 

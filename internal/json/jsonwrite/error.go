@@ -11,8 +11,8 @@ import (
 
 const notUTF8 = "is not UTF-8"
 
-// refuse notes that the value that comes next cannot be sent, if it is the first.
-func (w *Writer) refuse(mistake string) {
+// Refuse notes that the value that comes next cannot be sent, if it is the first.
+func (w *Writer) Refuse(mistake string) {
 	if w.mistake == "" {
 		w.mistake, w.at = mistake, len(w.Bytes)
 	}

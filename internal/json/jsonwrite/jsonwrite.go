@@ -11,8 +11,6 @@
 package jsonwrite
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -55,7 +53,7 @@ func (w *Writer) Null() { w.Bytes = append(w.Bytes, "null"...) }
 
 // Missing writes null instead of a required value, and records an error.
 func (w *Writer) Missing() {
-	w.refuse("is missing")
+	w.Refuse("is missing")
 	w.Null()
 }
 
@@ -85,23 +83,12 @@ func Ints[T ~int64](w *Writer, elements []T) {
 	Slice(w, elements, func(n *T, w *Writer) { w.Int(int64(*n)) })
 }
 
-// Map writes an object of texts, sorted by name. Without a map it is missing.
-func Map(w *Writer, members map[string]string) {
-	if members == nil {
-		w.Missing()
-		return
+// Key begins a member whose name may need escapes. A name that is not UTF-8 is an error.
+func (w *Writer) Key(name string) {
+	w.Name("")
+	w.String(strings.ToValidUTF8(name, "\ufffd"))
+	w.Bytes = append(w.Bytes, ':')
+	if !utf8.ValidString(name) {
+		w.Refuse(notUTF8) // after the name, which is then part of the path
 	}
-	w.Open('{')
-	for i, name := range slices.Sorted(maps.Keys(members)) {
-		if i > 0 {
-			w.Bytes = append(w.Bytes, ',')
-		}
-		w.String(strings.ToValidUTF8(name, "\ufffd"))
-		w.Bytes = append(w.Bytes, ':')
-		if !utf8.ValidString(name) {
-			w.refuse(notUTF8) // behind the name, so that this is the place
-		}
-		w.String(members[name])
-	}
-	w.Close('}')
 }

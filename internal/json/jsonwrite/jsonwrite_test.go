@@ -49,6 +49,16 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
+// object writes an object of names and texts.
+func object(w *jsonwrite.Writer, pairs ...string) {
+	w.Open('{')
+	for i := 0; i < len(pairs); i += 2 {
+		w.Key(pairs[i])
+		w.String(pairs[i+1])
+	}
+	w.Close('}')
+}
+
 // TestKinds writes a value of each kind.
 func TestKinds(t *testing.T) {
 	type named string
@@ -62,9 +72,7 @@ func TestKinds(t *testing.T) {
 	holds(t, nil, func(w *jsonwrite.Writer) { w.Null() })
 	holds(t, []named{}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{}) })
 	holds(t, []named{"<a>", "", "\n"}, func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []named{"<a>", "", "\n"}) })
-	for _, m := range []map[string]string{{}, {"b": "&", "a": "", "\"": "é"}} {
-		holds(t, m, func(w *jsonwrite.Writer) { jsonwrite.Map(w, m) })
-	}
+	holds(t, map[string]string{"\"": "é", "a": "", "b": "&"}, func(w *jsonwrite.Writer) { object(w, "\"", "é", "a", "", "b", "&") })
 	holds(t, struct {
 		A int64    `json:"a"`
 		B []string `json:"b"`
@@ -86,14 +94,14 @@ func TestMistakes(t *testing.T) {
 		"is missing":      func(w *jsonwrite.Writer) { jsonwrite.Ints[int64](w, nil) },
 		"0: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{bad, bad}) },
 		"2: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{"\ufffd", `\"[{`, bad}) },
-		"a: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Map(w, map[string]string{"a": bad, "b": bad}) },
+		"a: is not UTF-8": func(w *jsonwrite.Writer) { object(w, "a", bad, "b", bad) },
 		"M\ufffdller: is not UTF-8": func(w *jsonwrite.Writer) {
-			jsonwrite.Map(w, map[string]string{"A": "", bad: bad, "Z": ""})
+			object(w, "A", "", bad, bad, "Z", "")
 		},
 		"b.1.c: is missing": func(w *jsonwrite.Writer) {
 			w.Open('{')
 			w.Name(`"a":`)
-			jsonwrite.Map(w, map[string]string{"b": "[", "c": "}"})
+			object(w, "b", "[", "c", "}")
 			w.Name(`"b":`)
 			jsonwrite.Slice(w, []bool{true, false}, func(b *bool, w *jsonwrite.Writer) {
 				w.Open('{')
@@ -101,7 +109,7 @@ func TestMistakes(t *testing.T) {
 				if *b {
 					w.Int(1)
 				} else {
-					jsonwrite.Map(w, nil)
+					w.Missing()
 				}
 				w.Close('}')
 			})

@@ -50,7 +50,7 @@ func plain(s string) bool {
 // escaped writes a text that may need escapes.
 func (w *Writer) escaped(s string) {
 	if !utf8.ValidString(s) {
-		w.refuse(notUTF8)
+		w.Refuse(notUTF8)
 	}
 	b := append(w.Bytes, '"')
 	done := 0

@@ -10,6 +10,10 @@ import (
 	"strconv"
 )
 
+// attributeObject is the type that the overlay of package client gives to attributes that
+// are an object in JSON. types.gen.go declares them as Attributes in the end.
+const attributeObject = "AttributeObject"
+
 // encoder writes writers of JSON.
 type encoder struct{ *generator }
 
@@ -23,12 +27,13 @@ type encoder struct{ *generator }
 // which agrees with an encoder of encoding/json that does not escape HTML, to the
 // byte.
 //
-// Fields may be of type string, bool, int64, map[string]string, a type of
+// Fields may be of type string, bool, int64, a type of
 // types.gen.go (a struct with json tags, or a named type of the first three), a
 // string type of the hand-written files or of package events,
-// pointers to these, slices of all but bool and map, and Nullable[string], for
-// which the package declares writeNullable itself. A slice or map that is nil
-// without omitzero is a mistake.
+// pointers to these, slices of all but bool, slice types of the hand-written files,
+// and Nullable[string] and AttributeObject, for
+// which the package declares writeNullable and writeAttributes itself. A slice that is
+// nil without omitzero is a mistake.
 func encode(dir string) ([]byte, error) {
 	const in, requests = "types.gen.go", "requests.gen.go"
 	shared, err := newGenerator(filepath.Join(dir, in))
@@ -115,8 +120,8 @@ func (g encoder) value(t ast.Expr, v string) string {
 		return v + ".write(w)"
 	case name == "Nullable[string]":
 		return "writeNullable(w, " + v + ")"
-	case name == "map[string]string":
-		return "jsonwrite.Map(w, " + v + ")"
+	case name == attributeObject:
+		return "writeAttributes(w, " + v + ")"
 	}
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -147,11 +152,14 @@ func (g encoder) slice(name, v string) string {
 // present returns the expression that says whether v, of type t, is not zero.
 func (g encoder) present(t ast.Expr, v string) string {
 	switch t := t.(type) {
-	case *ast.StarExpr, *ast.ArrayType, *ast.MapType:
+	case *ast.StarExpr, *ast.ArrayType:
 		return v + " != nil"
 	case *ast.IndexExpr:
 		return "!" + v + ".IsZero()"
 	case *ast.Ident, *ast.SelectorExpr:
+		if types.ExprString(t) == attributeObject {
+			return v + " != nil"
+		}
 		switch method, _ := g.basic(types.ExprString(t)); method {
 		case "String":
 			return v + ` != ""`

@@ -20,6 +20,7 @@ type generator struct {
 	name  string              // of the package
 	types map[string]ast.Expr // types of the input file
 	texts map[string]bool     // types of the hand-written files whose underlying type is string
+	lists map[string]ast.Expr // types of the hand-written files whose underlying type is a slice, and that type
 	need  []string            // types whose functions are needed
 	seen  map[string]bool     // those in need
 	out   bytes.Buffer
@@ -33,19 +34,19 @@ func newGenerator(path string) (*generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{name: file.Name.Name, types: map[string]ast.Expr{}, texts: map[string]bool{}, seen: map[string]bool{}}
+	g := &generator{name: file.Name.Name, types: map[string]ast.Expr{}, texts: map[string]bool{}, lists: map[string]ast.Expr{}, seen: map[string]bool{}}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.TypeSpec); ok {
 			g.types[spec.Name.Name] = spec.Type
 		}
 		return true
 	})
-	return g, g.findTexts(filepath.Dir(path))
+	return g, g.findTypes(filepath.Dir(path))
 }
 
-// findTexts notes the types of the hand-written files whose underlying type is
-// string.
-func (g *generator) findTexts(dir string) error {
+// findTypes finds the types of the hand-written files whose underlying type is a string
+// or a slice.
+func (g *generator) findTypes(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return err
@@ -59,7 +60,14 @@ func (g *generator) findTexts(dir string) error {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok && !spec.Assign.IsValid() && types.ExprString(spec.Type) == "string" {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Assign.IsValid() {
+				return true
+			}
+			if _, list := spec.Type.(*ast.ArrayType); list {
+				g.lists[spec.Name.Name] = spec.Type
+			}
+			if types.ExprString(spec.Type) == "string" {
 				g.texts[spec.Name.Name] = true
 			}
 			return true
@@ -115,7 +123,11 @@ func (g *generator) fields(name string, st *ast.StructType) (fields []field) {
 		case member == "" || len(f.Names) != 1:
 			g.fail("%s: every field needs a name and a json tag", name)
 		default:
-			fields = append(fields, field{f.Names[0].Name, member, f.Type, option == "omitzero"})
+			typ := f.Type
+			if list := g.lists[types.ExprString(typ)]; list != nil {
+				typ = list
+			}
+			fields = append(fields, field{f.Names[0].Name, member, typ, option == "omitzero"})
 		}
 	}
 	return fields

@@ -24,6 +24,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 )
 
 func main() {
@@ -66,6 +67,9 @@ func generateClient(dir string) error {
 		return err
 	}
 	if err := write(filepath.Join(dir, "encode.gen.go"), src); err != nil {
+		return err
+	}
+	if err := replaceTypes(files[0], regexp.MustCompile(`\b`+attributeObject+`\b`), "Attributes"); err != nil {
 		return err
 	}
 	answers, err := readAnswers("client.overlay.yaml")

@@ -35,11 +35,17 @@ func writeUnixTimes(dir string) error {
 	if err := writeReaders(dir, nil); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, "types.gen.go")
-	if src, err = os.ReadFile(path); err != nil {
+	return replaceTypes(filepath.Join(dir, "types.gen.go"), unixTypes, "time.Time")
+}
+
+// replaceTypes replaces types that are only for the generator.
+func replaceTypes(path string, pattern *regexp.Regexp, by string) error {
+	src, err := os.ReadFile(path)
+	if err != nil {
 		return err
 	}
-	if src, err = format.Source(comments(unixTypes.ReplaceAll(src, []byte("time.Time")))); err != nil {
+	src, err = format.Source(comments(pattern.ReplaceAll(src, []byte(by))))
+	if err != nil {
 		return err
 	}
 	return write(path, src)

@@ -48,7 +48,7 @@ func (d demo) fill(ctx context.Context) (listID int64, err error) {
 func demoContact(email, firstName string, tags ...string) client.ImportContact {
 	return client.ImportContact{
 		Email:            email,
-		CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: firstName}},
+		CustomAttributes: client.Attributes{{Name: "first_name", Value: firstName}},
 		Tags:             tags,
 	}
 }

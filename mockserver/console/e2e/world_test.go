@@ -122,7 +122,7 @@ func pending(c client.ContactCreate) client.ContactCreate {
 func reader(email, first string, tags ...string) client.ContactCreate {
 	return client.ContactCreate{
 		Email: email, Tags: tags, Interests: []string{"books"},
-		CustomAttributes: []client.CustomAttribute{{Name: "first_name", Value: first}, {Name: "city", Value: "Lyon"}},
+		CustomAttributes: client.Attributes{{Name: "first_name", Value: first}, {Name: "city", Value: "Lyon"}},
 	}
 }
 
