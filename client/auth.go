@@ -39,6 +39,9 @@ import (
 // only waiting calls needed the token and all of them have ended. A source that
 // ignores this delays the next calls until it returns, but each call only until its
 // own context ends.
+//
+// A call of the client with the context of its own source fails if it would wait for
+// the token that the source must return. Use another client for the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is the result of the last call of the source.
@@ -47,6 +50,11 @@ type grant struct {
 	life  life
 	err   error // why it is still the previous token
 }
+
+// sourceKey marks the context of a source.
+type sourceKey struct{ tokens *tokens }
+
+var errOwnSource = errors.New("the token source calls its own client and would wait for itself: use another client")
 
 // tokens keeps the access token of a client.
 type tokens struct {
@@ -96,6 +104,9 @@ func (t *tokens) get(ctx context.Context, rejected *grant) (*grant, error) {
 			return g, g.err
 		}
 		valid := rejected == nil && g != nil && !g.life.ended(time.Now())
+		if !valid && ctx.Value(sourceKey{t}) != nil {
+			return nil, errOwnSource
+		}
 		a := t.join(ctx, g, valid)
 		if a == nil {
 			continue // another call requested a token in the meantime
@@ -155,7 +166,7 @@ func (t *tokens) start(ctx context.Context) *asking {
 }
 
 func (t *tokens) ask(ctx context.Context) grant {
-	token, err := t.source(ctx)
+	token, err := t.source(context.WithValue(ctx, sourceKey{t}, true))
 	if err == nil {
 		err = checkToken(token.Value)
 	}

@@ -10,7 +10,8 @@ import (
 // Otherwise it is replaced when a tenth of its lifetime remains.
 const maxTokenMargin = time.Minute
 
-// Token is an access token. It does not print or log its value.
+// Token is an access token. It does not print, log or encode its value. In an
+// unexported field, however, package fmt prints it.
 type Token struct {
 	Value string `json:"-"` // follows "Bearer " in the Authorization header
 
@@ -31,6 +32,14 @@ func (t Token) String() string {
 	}
 	return "client.Token{Expiry: " + t.Expiry.Format(time.RFC3339) + "}"
 }
+
+// MarshalText implements [encoding.TextMarshaler] for encoders such as
+// encoding/json and encoding/xml. The result is that of String.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as
+// encoding/gob. The result is that of String.
+func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil }
 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }

@@ -1,12 +1,18 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
+	"expvar"
 	"fmt"
+	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -241,6 +247,83 @@ func TestTokensThatHaveEnded(t *testing.T) {
 			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
 		}
 	})
+}
+
+// TestSourceCallsItsOwnClient: without a deadline, such a source would wait for
+// itself forever. The next calls are not affected.
+func TestSourceCallsItsOwnClient(t *testing.T) {
+	for name, rejected := range map[string]bool{"first token": false, "token after 401": true} {
+		synctest.Test(t, func(t *testing.T) {
+			var own, other *Client
+			valid, call := "a", false
+			answer := func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get("Authorization") != "Bearer "+valid {
+					return respond(401, `{}`), nil
+				}
+				return respond(200, `{"template_id": 1}`), nil
+			}
+			source := func(of **Client) TokenSource {
+				return func(ctx context.Context) (Token, error) {
+					if call {
+						if _, err := (*of).Templates.Get(ctx, 1); err != nil {
+							return Token{}, err
+						}
+					}
+					return Token{Value: valid}, nil
+				}
+			}
+			own = newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&own) })
+			around := newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&other) })
+			other = newBubbleClient(t, answer, func(cfg *Config) { cfg.Token, cfg.TokenSource = "", source(&around) })
+			for _, c := range []*Client{own, around} {
+				if rejected {
+					call, valid = false, "a"
+					if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+						t.Error(err)
+					}
+					valid = "b"
+				}
+				call = true
+				if _, err := c.Templates.Get(t.Context(), 1); !errors.Is(err, errOwnSource) {
+					t.Errorf("%s: got %v", name, err)
+				}
+				call = false
+				if _, err := c.Templates.Get(t.Context(), 1); err != nil {
+					t.Errorf("%s, next call: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// TestEncodersShowNothing: no encoder shows a token or a secret. An error is
+// fine, because it tells the program.
+func TestEncodersShowNothing(t *testing.T) {
+	secret := NewSecret(testToken)
+	for _, v := range []any{
+		Token{Value: testToken}, secret, Config{Token: testToken, BaseURL: "https://x.example?key=" + testToken},
+		Webhook{Secret: secret}, []Webhook{{Secret: secret}},
+	} {
+		pointer := reflect.New(reflect.TypeOf(v))
+		pointer.Elem().Set(reflect.ValueOf(v))
+		for _, v := range []any{v, pointer.Interface(), struct{ V any }{v}} {
+			hidesToken(t, v)
+			for name, encode := range map[string]func(io.Writer) error{
+				"json": func(w io.Writer) error { return json.NewEncoder(w).Encode(v) },
+				"xml":  func(w io.Writer) error { return xml.NewEncoder(w).Encode(v) },
+				"gob":  func(w io.Writer) error { return gob.NewEncoder(w).Encode(v) },
+				"expvar": func(w io.Writer) error {
+					_, err := io.WriteString(w, expvar.Func(func() any { return v }).String())
+					return err
+				},
+			} {
+				var out bytes.Buffer
+				if err := encode(&out); strings.Contains(out.String(), testToken) || strings.Contains(fmt.Sprint(err), testToken) {
+					t.Errorf("%s of %T: %q, %v", name, v, out.String(), err)
+				}
+			}
+		}
+	}
 }
 
 func TestTokenShowsNothing(t *testing.T) {

@@ -36,8 +36,9 @@ type Options struct {
 	Once Once
 
 	// Key returns the key of an event for Once. If Key is nil or returns "", the
-	// key is the id of the event. Without an id, it is "sha256:" and the SHA-256
-	// of the body in hex, so two such events with equal bytes count as one.
+	// key is the id of the event. Without an id, or if the id contains U+FFFD
+	// because it is not valid UTF-8, it is "sha256:" and the SHA-256 of the body
+	// in hex, so two such events with equal bytes count as one.
 	// Handlers with different purposes that share a store need different keys.
 	// Otherwise each event reaches only one of them.
 	Key func(event *events.Event, body []byte) string

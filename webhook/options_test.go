@@ -73,6 +73,25 @@ func TestKeyIsReplaceable(t *testing.T) {
 	}
 }
 
+// TestKeyOfInvalidID: ids of different bytes that are not UTF-8 are decoded to the
+// same text, and are different events nevertheless.
+func TestKeyOfInvalidID(t *testing.T) {
+	var keys []string
+	h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, _ *events.Event) error {
+		d, _ := webhook.FromContext(ctx)
+		keys = append(keys, d.Key)
+		return nil
+	}, webhook.Options{})
+	for _, id := range []string{`\ud800`, `\udbff`, "e\xff", "e\xfe", "\uFFFD", "é"} {
+		body := strings.Replace(eventBody, `"e1"`, `"`+id+`"`, 1)
+		serve(h, newRequest(t, body))
+		serve(h, newRequest(t, body))
+	}
+	if len(keys) != 6 || keys[5] != "é" || !strings.HasPrefix(keys[0], "sha256:") {
+		t.Errorf("keys %q", keys)
+	}
+}
+
 func TestMaxAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{

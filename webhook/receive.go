@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/emailplatform/events"
 )
@@ -141,7 +143,7 @@ func (rc *receiver) key(event *events.Event, body []byte) string {
 			return key
 		}
 	}
-	if event.ID != "" {
+	if event.ID != "" && !strings.ContainsRune(event.ID, utf8.RuneError) { // which replaces all that is not UTF-8
 		return event.ID
 	}
 	sum := sha256.Sum256(body)
