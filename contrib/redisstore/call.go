@@ -25,12 +25,16 @@ type call[T any] struct {
 func start[T any](ctx context.Context, f func(context.Context) (T, error)) *call[T] {
 	c := &call[T]{done: make(chan struct{})}
 	go func() {
-		defer close(c.done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		c.value, c.err = f(ctx)
+		c.finish(f(ctx))
 	}()
 	return c
+}
+
+func (c *call[T]) finish(value T, err error) {
+	c.value, c.err = value, err
+	close(c.done)
 }
 
 // wait returns what the call returns, or an error when ctx ends or patience does

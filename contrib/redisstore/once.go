@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -70,6 +72,8 @@ type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
 	opts   OnceOptions
+	pipe   *pipe       // nil if rdb has no pipelines
+	old    atomic.Bool // Redis is older than 7.0: its SET has no NX with GET
 }
 
 var _ webhook.Once = (*Once)(nil)
@@ -84,7 +88,11 @@ func NewOnce(rdb redis.Scripter, opts OnceOptions) *Once {
 	if opts.MaxAge <= 0 {
 		opts.MaxAge = 7 * 24 * time.Hour
 	}
-	return &Once{rdb, redis.NewScript(onceLua), opts}
+	o := &Once{rdb: rdb, script: redis.NewScript(onceLua), opts: opts}
+	if rdb, ok := rdb.(interface{ Pipeline() redis.Pipeliner }); ok {
+		o.pipe = &pipe{rdb: rdb}
+	}
+	return o
 }
 
 func (o *Once) run(ctx context.Context, op, key, token string, d time.Duration) (state string, err error) {
@@ -96,7 +104,52 @@ func (o *Once) run(ctx context.Context, op, key, token string, d time.Duration) 
 }
 
 func (o *Once) start(ctx context.Context, op, key, token string, d time.Duration) *call[string] {
+	if o.pipe != nil && !o.old.Load() && (op == "begin" || op == "handled") {
+		return o.set(ctx, op, key, token, d)
+	}
 	return start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
+}
+
+// set does what the script does, as one command that shares its round trip with
+// the commands of other callers.
+func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) *call[string] {
+	answer := &call[string]{done: make(chan struct{})}
+	c := &command{
+		ctx: context.WithoutCancel(ctx), key: o.opts.Prefix + "once:" + key, value: "h:" + token,
+		args: redis.SetArgs{TTL: d, Get: true},
+	}
+	if op == "begin" {
+		c.value, c.args.Mode = "r:"+token, "NX"
+	}
+	c.end = func(before string, err error) {
+		if redis.HasErrorPrefix(err, "syntax error") {
+			o.old.Store(true)
+			again := o.start(ctx, op, key, token, d)
+			again.then(func() { answer.finish(again.value, again.err) })
+			return
+		}
+		answer.finish(state(op, before, token, err))
+	}
+	o.pipe.add(c)
+	return answer
+}
+
+// state returns what the script returns where the value before it was before.
+func state(op, before, token string, err error) (string, error) {
+	free := errors.Is(err, redis.Nil) || err == nil && before[min(2, len(before)):] == token // this call, repeated
+	switch {
+	case !free && err != nil:
+		return "", fmt.Errorf("redisstore: %w", err)
+	case free && op == "begin":
+		return "mine", nil
+	case free:
+		return "handled", nil
+	case op == "handled":
+		return "lost", nil
+	case strings.HasPrefix(before, "h"):
+		return "handled", nil
+	}
+	return "busy", nil
 }
 
 // Do implements [webhook.Once].
@@ -156,28 +209,30 @@ func (o *Once) free(ctx context.Context, key, token string) {
 // progress.
 func (o *Once) renew(ctx context.Context, key, token string) (_ context.Context, stop func()) {
 	ctx, lose := context.WithCancelCause(ctx)
-	ended, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(o.opts.Lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-tick.C:
-			}
-			if o.lost(ctx, key, token) {
-				lose(ErrLeaseLost)
-				return
-			}
+	var mu sync.Mutex // held during a renewal
+	var timer *time.Timer
+	ended := false
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(o.opts.Lease/3, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		start := time.Now()
+		switch {
+		case ended:
+		case o.lost(ctx, key, token):
+			lose(ErrLeaseLost)
+		default:
+			timer.Reset(o.opts.Lease/3 - time.Since(start))
 		}
-	}()
-	return ctx, sync.OnceFunc(func() {
-		close(ended)
-		<-gone
-		lose(nil)
 	})
+	return ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		timer.Stop()
+		lose(nil)
+	}
 }
 
 // lost reports true only if the loss is certain: while Redis is unavailable, no

@@ -8,13 +8,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"example.com/emailplatform/webhook"
 	"example.com/emailplatform/webhook/webhooktest"
 )
 
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return NewOnce(newRedis(t), OnceOptions{Logger: quiet()}) })
+	for name, client := range map[string]func(*redis.Client) redis.Scripter{
+		"Redis 7":          func(c *redis.Client) redis.Scripter { return c },
+		"before Redis 7":   func(c *redis.Client) redis.Scripter { c.AddHook(pipelines(noSetGet)); return c },
+		"without pipeline": func(c *redis.Client) redis.Scripter { return struct{ redis.Scripter }{c} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			webhooktest.TestOnce(t, func(t *testing.T) webhook.Once { return NewOnce(client(newRedis(t)), OnceOptions{Logger: quiet()}) })
+		})
+	}
 }
 
 func TestOnceCrash(t *testing.T) {

@@ -1,0 +1,89 @@
+package redisstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// slow is how long a round trip may take before the next one starts.
+	slow = 50 * time.Millisecond
+	// maxBatch is the number of commands in a round trip.
+	maxBatch = 128
+)
+
+// pipe sends the commands of concurrent callers together: those that arrive during
+// a round trip share the next one. A pipeline of go-redis is not atomic, so one
+// command does not depend on another, and a cluster may split it.
+type pipe struct {
+	rdb interface{ Pipeline() redis.Pipeliner }
+
+	mu      sync.Mutex
+	waiting []*command // oldest first
+	running bool       // whether a run will look at waiting again
+}
+
+// command is a SET, which returns the value before it.
+type command struct {
+	ctx        context.Context //nolint:containedctx // for its values; it does not end
+	key, value string
+	args       redis.SetArgs
+	end        func(before string, err error) // err is redis.Nil if there was no value
+	expires    time.Time                      // when its caller has left
+}
+
+func (p *pipe) add(c *command) {
+	c.expires = time.Now().Add(patience)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = append(p.waiting, c)
+	if !p.running {
+		p.running = true
+		go p.run()
+	}
+}
+
+// run makes round trips until no command waits, or another run has taken over
+// because a round trip was slow.
+func (p *pipe) run() {
+	for batch := p.take(); len(batch) > 0; batch = p.take() {
+		successor := time.AfterFunc(slow, p.run)
+		p.send(batch)
+		if !successor.Stop() {
+			return
+		}
+	}
+}
+
+// take drops commands without a caller, so that the queue does not grow while
+// Redis hangs.
+func (p *pipe) take() (batch []*command) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for now := time.Now(); len(p.waiting) > 0 && now.After(p.waiting[0].expires); p.waiting = p.waiting[1:] {
+		p.waiting[0].end("", context.DeadlineExceeded)
+	}
+	n := min(len(p.waiting), maxBatch)
+	batch, p.waiting = p.waiting[:n:n], p.waiting[n:]
+	if n == 0 {
+		p.running, p.waiting = false, nil
+	}
+	return batch
+}
+
+func (p *pipe) send(batch []*command) {
+	ctx, cancel := context.WithTimeout(batch[0].ctx, patience)
+	defer cancel()
+	pipeline := p.rdb.Pipeline()
+	replies := make([]*redis.StatusCmd, len(batch))
+	for i, c := range batch {
+		replies[i] = pipeline.SetArgs(c.ctx, c.key, c.value, c.args)
+	}
+	_, _ = pipeline.Exec(ctx) // each reply has its own error
+	for i, c := range batch {
+		c.end(replies[i].Result())
+	}
+}
