@@ -300,10 +300,14 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 // fine, because it tells the program.
 func TestEncodersShowNothing(t *testing.T) {
 	secret := NewSecret(testToken)
-	for _, v := range []any{
-		Token{Value: testToken}, secret, Config{Token: testToken, BaseURL: "https://x.example?key=" + testToken},
-		Webhook{Secret: secret}, []Webhook{{Secret: secret}},
-	} {
+	values := []any{
+		secret,
+		Webhook{Secret: secret},
+		[]Webhook{{Secret: secret}},
+		Token{Value: testToken},
+		Config{Token: testToken, BaseURL: "https://x.example?key=" + testToken},
+	}
+	for _, v := range values {
 		pointer := reflect.New(reflect.TypeOf(v))
 		pointer.Elem().Set(reflect.ValueOf(v))
 		for _, v := range []any{v, pointer.Interface(), struct{ V any }{v}} {

@@ -91,6 +91,10 @@ func NewOnce(rdb redis.Scripter, opts OnceOptions) *Once {
 	o := &Once{rdb: rdb, script: redis.NewScript(onceLua), opts: opts}
 	if rdb, ok := rdb.(interface{ Pipeline() redis.Pipeliner }); ok {
 		o.pipe = &pipe{rdb: rdb}
+		switch rdb.(type) {
+		case *redis.ClusterClient, *redis.Ring: // a round trip would wait for the slowest of its servers
+			o.pipe.alone = true
+		}
 	}
 	return o
 }

@@ -16,10 +16,10 @@ const (
 )
 
 // pipe sends the commands of concurrent callers together: those that arrive during
-// a round trip share the next one. A pipeline of go-redis is not atomic, so one
-// command does not depend on another, and a cluster may split it.
+// a round trip share the next one.
 type pipe struct {
-	rdb interface{ Pipeline() redis.Pipeliner }
+	rdb   interface{ Pipeline() redis.Pipeliner }
+	alone bool // each command has its own round trip
 
 	mu      sync.Mutex
 	waiting []*command // oldest first
@@ -36,6 +36,10 @@ type command struct {
 }
 
 func (p *pipe) add(c *command) {
+	if p.alone {
+		go p.send([]*command{c})
+		return
+	}
 	c.expires = time.Now().Add(patience)
 	p.mu.Lock()
 	defer p.mu.Unlock()
