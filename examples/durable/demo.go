@@ -51,7 +51,7 @@ func demonstrate(ctx context.Context, pool *pgxpool.Pool) error {
 	defer stop()
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
-	served, err := deliverTo(ctx, pool, platform)
+	served, err := deliverTo(ctx, pool, platform, events.NameSuppressedEmailAdded)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func ended(cmd *exec.Cmd) error {
 }
 
 // deliverTo creates a webhook that delivers to a receiver of its own.
-func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Server) (served <-chan error, err error) {
+func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Server, names ...events.Name) (served <-chan error, err error) {
 	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func deliverTo(ctx context.Context, pool *pgxpool.Pool, platform *mockserver.Ser
 		return nil, err
 	}
 	hook, err := c.Webhooks.Create(ctx, client.WebhookCreate{
-		URL: "http://" + l.Addr().String() + "/hook", Events: []events.Name{events.NameSuppressedEmailAdded},
+		URL: "http://" + l.Addr().String() + "/hook", Events: names,
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -245,6 +245,21 @@ func TestNoEvent(t *testing.T) {
 	}
 }
 
+// TestShop: an order is confirmed once, although the response of one email is lost
+// and one order is placed twice; see demonstrateShop.
+func TestShop(t *testing.T) {
+	pool := newDatabase(t)
+	if err := demonstrateShop(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if n := mustCount(t, pool, "orders"); n != orders {
+		t.Errorf("%d orders, want %d", n, orders)
+	}
+	if n := mustCount(t, pool, "emailplatform_sends WHERE state = 'sent' AND email_id IS NOT NULL"); n != orders {
+		t.Errorf("%d emails with an id, want %d", n, orders)
+	}
+}
+
 func TestDemonstration(t *testing.T) {
 	pool := newDatabase(t)
 	if err := demonstrate(t.Context(), pool); err != nil {

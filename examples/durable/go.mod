@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	example.com/emailplatform v0.1.0
 	example.com/emailplatform/contrib/pgstore v0.1.0
+	example.com/emailplatform/contrib/riverjobs v0.1.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
@@ -32,4 +33,5 @@ require (
 replace (
 	example.com/emailplatform => ../..
 	example.com/emailplatform/contrib/pgstore => ../../contrib/pgstore
+	example.com/emailplatform/contrib/riverjobs => ../../contrib/riverjobs
 )

@@ -6,6 +6,9 @@
 //	POSTGRES_URL=postgres://… go run -C examples/durable .          # a demonstration that ends
 //	POSTGRES_URL=… WEBHOOK_SECRET=… go run -C examples/durable . receive -addr 127.0.0.1:8080
 //	POSTGRES_URL=… go run -C examples/durable . work                # any number of workers
+//	POSTGRES_URL=… EMAILPLATFORM_BASE_URL=… EMAILPLATFORM_TOKEN=… go run -C examples/durable . shop   # workers that send, too
+//
+// The shop sends emails as jobs: see shop.go.
 //
 // Its tables are created in the first schema of the search path. To run the
 // demonstration with a temporary PostgreSQL:
@@ -26,6 +29,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/riverjobs"
 )
 
 func main() {
@@ -57,13 +63,31 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch mode {
 	case "demo":
-		return demonstrate(ctx, pool)
+		if err := demonstrate(ctx, pool); err != nil {
+			return err
+		}
+		return demonstrateShop(ctx, pool)
 	case "receive":
 		return receive(ctx, pool, args)
 	case "work":
 		return runWorker(ctx, pool, args)
+	case "shop":
+		return runShop(ctx, pool)
 	}
-	return fmt.Errorf("%q is neither demo, receive nor work", mode)
+	return fmt.Errorf("the mode must be demo, receive, work or shop, got %q", mode)
+}
+
+// runShop sends emails and works on their events until the context ends.
+func runShop(ctx context.Context, pool *pgxpool.Pool) error {
+	c, err := client.New(client.Config{BaseURL: os.Getenv("EMAILPLATFORM_BASE_URL"), Token: os.Getenv("EMAILPLATFORM_TOKEN")})
+	if err != nil {
+		return err
+	}
+	s, err := newShop(pool, c, riverjobs.Options{})
+	if err != nil {
+		return err
+	}
+	return s.run(ctx)
 }
 
 // receive serves the webhook until the context ends.

@@ -67,6 +67,8 @@ const (
 	// the default is an hour. It must be more than jobTimeout, or a running job
 	// may be given to another worker.
 	rescueAfter = 20 * time.Second
+	// stopTimeout is more than jobTimeout and riverjobs.Options.SendTimeout.
+	stopTimeout = 30 * time.Second
 )
 
 // newWorkers returns a client of River that works on 16 jobs at a time.
@@ -92,11 +94,15 @@ func work(ctx context.Context, pool *pgxpool.Pool, handle handler, change ...fun
 	if err != nil {
 		return err
 	}
+	return runQueue(ctx, jobs)
+}
+
+func runQueue(ctx context.Context, jobs *river.Client[pgx.Tx]) error {
 	if err := jobs.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	<-ctx.Done()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return jobs.Stop(last)
 }
