@@ -6,8 +6,11 @@ require (
 	example.com/emailplatform v0.1.0
 	example.com/emailplatform/contrib/pgstore v0.1.0
 	example.com/emailplatform/contrib/redisstore v0.1.0
+	example.com/emailplatform/contrib/riverjobs v0.1.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/redis/go-redis/v9 v9.23.0
+	github.com/riverqueue/river v0.51.1
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
 )
 
 require (
@@ -18,6 +21,13 @@ require (
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/oapi-codegen/runtime v1.8.0 // indirect
+	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
+	github.com/riverqueue/river/rivershared v0.51.1 // indirect
+	github.com/riverqueue/river/rivertype v0.51.1 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
+	github.com/tidwall/match v1.2.0 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
@@ -29,4 +39,5 @@ replace (
 	example.com/emailplatform => ../../..
 	example.com/emailplatform/contrib/pgstore => ../../../contrib/pgstore
 	example.com/emailplatform/contrib/redisstore => ../../../contrib/redisstore
+	example.com/emailplatform/contrib/riverjobs => ../../../contrib/riverjobs
 )

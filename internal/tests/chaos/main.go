@@ -1,9 +1,9 @@
-// Command chaos starts processes that share lookups and events through Redis and
-// PostgreSQL, kills them and the servers, and prints what was lost, what was done
+// Command chaos starts processes that share lookups, events and emails through Redis
+// and PostgreSQL, kills them and the servers, and prints what was lost, what was done
 // twice and how fast it went, each figure beside the one that it must reach:
 //
-//	go run -C internal/tests/chaos .          # all figures, about 12 minutes
-//	go run -C internal/tests/chaos . -short   # the same on less, about a minute
+//	go run -C internal/tests/chaos .          # all figures, about 17 minutes
+//	go run -C internal/tests/chaos . -short   # the same on less, about two minutes
 //
 // It starts a Redis and a PostgreSQL of its own (see package servers) and exits
 // with 1 if a figure is missed. -only chooses by what a group's name begins with.
@@ -40,6 +40,7 @@ func main() {
 var children = map[string]func([]string) error{
 	"looker":  looker,
 	"replica": replica,
+	"sender":  sender,
 }
 
 func exit(err error) {
@@ -78,6 +79,9 @@ var groups = []struct {
 	{"events: replicas are killed, redisstore", killedReplicas("redis")},
 	{"events: PostgreSQL is killed", killedPostgres},
 	{"events: Redis is killed and comes back empty", killedRedis},
+	{"sends: an outage", outage},
+	{"sends: replicas are killed", killedSenders},
+	{"sends: replicas end by SIGTERM", stoppedSenders},
 	{"speed: one replica", oneReplica},
 	{"speed: three replicas", threeReplicas},
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
+	"example.com/emailplatform/client"
 	"example.com/emailplatform/internal/tests/chaos/servers"
 	"example.com/emailplatform/webhook"
 )
@@ -86,6 +89,36 @@ func TestRepetitionIsSeen(t *testing.T) {
 	}
 	if twice := value(t, figures, "handler called more than once"); twice.value == 0 {
 		t.Error("every fourth event came twice, to three memories, and none was handled twice")
+	}
+}
+
+// TestWrongSendsAreSeen: an email that is sent twice, and one that is recorded as
+// sent and is not.
+func TestWrongSendsAreSeen(t *testing.T) {
+	s := newStage(t)
+	p, err := newPost(t.Context(), s, time.Second)
+	defer p.close()
+	if err := errors.Join(err, p.order(t.Context(), 4), p.settled(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	figures, err := p.figures(t.Context())
+	if err != nil || slices.ContainsFunc(figures, func(f figure) bool { return !f.met() }) {
+		t.Errorf("figures %+v, %v", figures, err)
+	}
+	again, missing := p.mock.OutboxTo("buyer+1@example.org"), p.mock.OutboxTo("buyer+2@example.org")
+	c, err := client.New(client.Config{BaseURL: p.srv.URL, Token: p.mock.Token()})
+	if err != nil || len(again) != 1 || len(missing) != 1 {
+		t.Fatalf("%d and %d emails, %v", len(again), len(missing), err)
+	}
+	_, err = c.Emails.Send(t.Context(), client.EmailSubmission{
+		To: again[0].To, Sender: client.Sender{Email: "orders@shop.example"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+	})
+	if err := errors.Join(err, p.mock.DeleteMessage(missing[0].ID)); err != nil {
+		t.Fatal(err)
+	}
+	figures, err = p.figures(t.Context())
+	if err != nil || value(t, figures, "sent twice").value != 1 || value(t, figures, "neither sent nor reported").value != 1 {
+		t.Errorf("figures %+v, %v", figures, err)
 	}
 }
 
