@@ -94,6 +94,7 @@ func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			}
+			synctest.Wait()
 			if !slices.Equal(i.asked, want) || i.refused > 0 {
 				t.Errorf("a life of %v: fetched after %v, want %v; %d requests refused", life, i.asked, want, i.refused)
 			}
@@ -116,6 +117,7 @@ func TestTokensAreReplacedOnceForAll(t *testing.T) {
 			all.Wait()
 			time.Sleep(59*time.Minute + i.takes)
 		}
+		synctest.Wait()
 		if i.issued != 3 || i.refused > 0 {
 			t.Errorf("fetched %d times, want 3; %d requests refused", i.issued, i.refused)
 		}
@@ -153,6 +155,7 @@ func TestTokensWhileNoneCanBeFetched(t *testing.T) {
 			}
 			time.Sleep(250 * time.Millisecond)
 		}
+		synctest.Wait()
 		if n := len(i.asked); n < 5 || n > 10 || i.asked[2]-i.asked[1] != 30*time.Second {
 			t.Errorf("fetched after %v", i.asked)
 		}
@@ -190,6 +193,7 @@ func TestTokensWhileTheSourceHangs(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Minute) // until the calls of the source have ended
+		synctest.Wait()
 		before := time.Now()
 		if err := get(); !errors.Is(err, context.DeadlineExceeded) || time.Since(before) != time.Minute {
 			t.Errorf("after the token has expired: %v after %v", err, time.Since(before))
