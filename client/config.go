@@ -142,7 +142,7 @@ func (c Config) withDefaults() Config {
 const maxConns = 100
 
 // defaultTransport is http.DefaultTransport with a limit on the connections to the
-// platform, all of which can be idle.
+// platform, which can all be idle.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

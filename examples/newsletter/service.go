@@ -108,7 +108,7 @@ func (s *service) public() http.Handler {
 		case err != nil:
 			http.Error(w, "Please try again later.", http.StatusServiceUnavailable)
 		default:
-			_, _ = fmt.Fprintln(w, "Please confirm by the link that we have sent to you.")
+			_, _ = fmt.Fprintln(w, "Thank you. New subscribers get an email with a link to confirm.")
 		}
 	})
 	return http.MaxBytesHandler(mux, 1<<20)

@@ -32,8 +32,7 @@ type shop struct {
 	platform *mockserver.Server
 }
 
-func open(ctx context.Context) (*shop, error) {
-	platform := mockserver.New(mockserver.Config{})
+func open(ctx context.Context, platform *mockserver.Server) (*shop, error) {
 	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
 	if err != nil {
 		return nil, err
@@ -72,11 +71,12 @@ func (s *shop) loseAnswer() error {
 }
 
 func run(ctx context.Context) error {
-	s, err := open(ctx)
+	platform := mockserver.New(mockserver.Config{})
+	defer platform.Close()
+	s, err := open(ctx, platform)
 	if err != nil {
 		return err
 	}
-	defer s.platform.Close()
 	if err := s.loseAnswer(); err != nil {
 		return err
 	}

@@ -13,11 +13,10 @@ import (
 
 func opened(t *testing.T) *shop {
 	t.Helper()
-	s, err := open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.platform.Close)
+	platform := mockserver.New(mockserver.Config{})
+	t.Cleanup(platform.Close)
+	s, err := open(t.Context(), platform)
+	check(t, err)
 	return s
 }
 
