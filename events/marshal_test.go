@@ -381,6 +381,7 @@ func TestTimes(t *testing.T) {
 		}
 		sameJSON(t, marshal(t, row.data), []byte(row.want))
 	}
+	sameJSON(t, marshal(t, events.EmailErrored{Error: "<\xff>"}), []byte(`{"error":"<\ufffd>","event_time":0,"email":{"id":""}}`))
 	bad := events.ActionContext{Timestamp: unix(5)}
 	if err := json.Unmarshal([]byte(`{"timestamp":"now"}`), &bad); err == nil || !bad.Timestamp.Equal(unix(5)) {
 		t.Errorf("%v, %v; want an error, and the time as before", bad.Timestamp, err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/internal/json/jsonscan"
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // readUnixTime reads Unix seconds. Null and 0 are the zero time.
@@ -23,9 +24,15 @@ func unixSeconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// nullUnixSeconds returns null for the zero time.
-func nullUnixSeconds(t time.Time) Null[int64] {
-	return Null[int64]{V: unixSeconds(t), Valid: !t.IsZero()}
+func writeUnixTime(w *jsonwrite.Writer, t time.Time) { w.Int(unixSeconds(t)) }
+
+// writeNullUnixTime writes null for the zero time.
+func writeNullUnixTime(w *jsonwrite.Writer, t time.Time) {
+	if t.IsZero() {
+		w.Null()
+		return
+	}
+	w.Int(t.Unix())
 }
 
 // readTime reads a date and time as ISO 8601; without an offset it is UTC. Offsets

@@ -2,52 +2,28 @@
 
 package events
 
-import "encoding/json"
+import "example.com/emailplatform/internal/json/jsonwrite"
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v ActionContext) MarshalJSON() ([]byte, error) {
-	type others ActionContext
-	return json.Marshal(struct {
-		Timestamp Null[int64] `json:"timestamp"`
-		others
-	}{nullUnixSeconds(v.Timestamp), others(v)})
-}
+func (v ActionContext) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *ActionContext) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readActionContext) }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v Contact) MarshalJSON() ([]byte, error) {
-	type others Contact
-	return json.Marshal(struct {
-		SubscribedOn int64 `json:"subscribed_on"`
-		others
-	}{unixSeconds(v.SubscribedOn), others(v)})
-}
+func (v Contact) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *Contact) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readContact) }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailAPIBounce) MarshalJSON() ([]byte, error) {
-	type others EmailAPIBounce
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailAPIBounce) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailAPIBounce) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readEmailAPIBounce) }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailAPIComplaint) MarshalJSON() ([]byte, error) {
-	type others EmailAPIComplaint
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailAPIComplaint) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailAPIComplaint) UnmarshalJSON(b []byte) error {
@@ -55,25 +31,13 @@ func (v *EmailAPIComplaint) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailErrored) MarshalJSON() ([]byte, error) {
-	type others EmailErrored
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailErrored) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailErrored) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readEmailErrored) }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailGlobalUnsubscribed) MarshalJSON() ([]byte, error) {
-	type others EmailGlobalUnsubscribed
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailGlobalUnsubscribed) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailGlobalUnsubscribed) UnmarshalJSON(b []byte) error {
@@ -81,25 +45,13 @@ func (v *EmailGlobalUnsubscribed) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailRejected) MarshalJSON() ([]byte, error) {
-	type others EmailRejected
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailRejected) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailRejected) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readEmailRejected) }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v EmailUnsubscribed) MarshalJSON() ([]byte, error) {
-	type others EmailUnsubscribed
-	return json.Marshal(struct {
-		EventTime int64 `json:"event_time"`
-		others
-	}{unixSeconds(v.EventTime), others(v)})
-}
+func (v EmailUnsubscribed) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *EmailUnsubscribed) UnmarshalJSON(b []byte) error {
@@ -107,13 +59,180 @@ func (v *EmailUnsubscribed) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v RemovedContact) MarshalJSON() ([]byte, error) {
-	type others RemovedContact
-	return json.Marshal(struct {
-		SubscribedOn int64 `json:"subscribed_on"`
-		others
-	}{unixSeconds(v.SubscribedOn), others(v)})
-}
+func (v RemovedContact) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (v *RemovedContact) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readRemovedContact) }
+
+func (v *ActionContext) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"ip":`)
+	writeNullString(w, v.IP)
+	w.Name(`"timestamp":`)
+	writeNullUnixTime(w, v.Timestamp)
+	w.Name(`"user_agent":`)
+	writeNullString(w, v.UserAgent)
+	w.Close('}')
+}
+
+func (v *Contact) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"id":`)
+	writeID(w, v.ID)
+	w.Name(`"email":`)
+	w.String(v.Email)
+	w.Name(`"status":`)
+	w.String(string(v.Status))
+	w.Name(`"subscribed_on":`)
+	writeUnixTime(w, v.SubscribedOn)
+	if v.CustomAttributes != nil {
+		w.Name(`"custom_attributes":`)
+		jsonwrite.Slice(w, v.CustomAttributes, (*CustomAttribute).write)
+	}
+	if v.Interests != nil {
+		w.Name(`"interests":`)
+		jsonwrite.Strings(w, v.Interests)
+	}
+	if v.Tags != nil {
+		w.Name(`"tags":`)
+		jsonwrite.Strings(w, v.Tags)
+	}
+	w.Close('}')
+}
+
+func (v *EmailAPIBounce) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	if v.Contact != nil {
+		w.Name(`"contact":`)
+		v.Contact.write(w)
+	}
+	if v.List != nil {
+		w.Name(`"list":`)
+		v.List.write(w)
+	}
+	w.Close('}')
+}
+
+func (v *EmailAPIComplaint) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	w.Close('}')
+}
+
+func (v *EmailErrored) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"error":`)
+	w.String(v.Error)
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	w.Close('}')
+}
+
+func (v *EmailGlobalUnsubscribed) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	w.Name(`"context":`)
+	v.Context.write(w)
+	w.Close('}')
+}
+
+func (v *EmailRejected) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"reason":`)
+	w.String(string(v.Reason))
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	if v.Contact != nil {
+		w.Name(`"contact":`)
+		v.Contact.write(w)
+	}
+	if v.List != nil {
+		w.Name(`"list":`)
+		v.List.write(w)
+	}
+	w.Close('}')
+}
+
+func (v *EmailUnsubscribed) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"event_time":`)
+	writeUnixTime(w, v.EventTime)
+	w.Name(`"email":`)
+	v.Email.write(w)
+	w.Name(`"contact":`)
+	v.Contact.write(w)
+	w.Name(`"list":`)
+	v.List.write(w)
+	w.Name(`"context":`)
+	v.Context.write(w)
+	w.Close('}')
+}
+
+func (v *RemovedContact) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"id":`)
+	writeID(w, v.ID)
+	w.Name(`"email":`)
+	w.String(v.Email)
+	w.Name(`"status":`)
+	w.String(string(v.Status))
+	w.Name(`"subscribed_on":`)
+	writeUnixTime(w, v.SubscribedOn)
+	w.Name(`"bounces_count":`)
+	w.Int(v.BouncesCount)
+	if v.CustomAttributes != nil {
+		w.Name(`"custom_attributes":`)
+		jsonwrite.Slice(w, v.CustomAttributes, (*CustomAttribute).write)
+	}
+	w.Name(`"last_bounce_type":`)
+	w.String(string(v.LastBounceType))
+	w.Close('}')
+}
+
+func (v *CustomAttribute) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"name":`)
+	w.String(v.Name)
+	w.Name(`"value":`)
+	w.String(v.Value)
+	w.Close('}')
+}
+
+func (v *EmailRef) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"id":`)
+	w.String(v.ID)
+	w.Close('}')
+}
+
+func (v *ListRef) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"id":`)
+	writeID(w, v.ID)
+	w.Name(`"name":`)
+	writeNullString(w, v.Name)
+	w.Close('}')
+}
+
+func (v *RecipientContext) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"ip":`)
+	w.String(v.IP)
+	w.Name(`"user_agent":`)
+	w.String(v.UserAgent)
+	w.Close('}')
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"example.com/emailplatform/internal/json/jsonscan"
+	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
 // ID is the id of a contact, a list, a campaign or another resource. Some events contain
@@ -58,6 +59,14 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return unmarshal(b, id, readID)
 }
 
+// marshal returns what v writes. As in encoding/json, a text that is not UTF-8 gets
+// replacement characters.
+func marshal(v interface{ write(w *jsonwrite.Writer) }) ([]byte, error) {
+	w := jsonwrite.Writer{Bytes: make([]byte, 0, 256)}
+	v.write(&w)
+	return w.Bytes, nil
+}
+
 // unmarshal sets v to what read reads in b. If that does not match, v keeps its value.
 func unmarshal[T any](b []byte, v *T, read func(*jsonscan.Cursor) T) error {
 	c := jsonscan.New(string(b))
@@ -67,6 +76,17 @@ func unmarshal[T any](b []byte, v *T, read func(*jsonscan.Cursor) T) error {
 	}
 	*v = got
 	return nil
+}
+
+func writeID(w *jsonwrite.Writer, id ID) {
+	switch {
+	case id.quoted:
+		w.String(id.text)
+	case id.IsZero():
+		w.Null()
+	default:
+		w.Bytes = append(w.Bytes, id.text...)
+	}
 }
 
 func readID(c *jsonscan.Cursor) ID {
@@ -132,6 +152,14 @@ func (n *Null[T]) UnmarshalJSON(b []byte) error {
 	}
 	*n = Value(v)
 	return nil
+}
+
+func writeNullString(w *jsonwrite.Writer, n Null[string]) {
+	if !n.Valid {
+		w.Null()
+		return
+	}
+	w.String(n.V)
 }
 
 func readNull[T any](c *jsonscan.Cursor, read func(*jsonscan.Cursor) T) Null[T] {

@@ -14,6 +14,16 @@ import (
 // are an object in JSON. types.gen.go declares them as Attributes in the end.
 const attributeObject = "AttributeObject"
 
+// handWritten are the functions of the package that write other types.
+var handWritten = map[string]string{
+	attributeObject:    "writeAttributes",
+	unixTime:           "writeUnixTime",
+	nullUnixTime:       "writeNullUnixTime",
+	"ID":               "writeID",
+	"Null[string]":     "writeNullString",
+	"Nullable[string]": "writeNullable",
+}
+
 // encoder writes writers of JSON.
 type encoder struct{ *generator }
 
@@ -31,9 +41,7 @@ type encoder struct{ *generator }
 // types.gen.go (a struct with json tags, or a named type of the first three), a
 // string type of the hand-written files or of package events,
 // pointers to these, slices of all but bool, slice types of the hand-written files,
-// and Nullable[string] and AttributeObject, for
-// which the package declares writeNullable and writeAttributes itself. A slice that is
-// nil without omitzero is a mistake.
+// and the types in handWritten. A slice that is nil without omitzero is a mistake.
 func encode(dir string) ([]byte, error) {
 	const in, requests = "types.gen.go", "requests.gen.go"
 	shared, err := newGenerator(filepath.Join(dir, in))
@@ -110,6 +118,9 @@ func (g encoder) basic(name string) (method, takes string) {
 // value returns the statement that writes v, an expression of type t.
 func (g encoder) value(t ast.Expr, v string) string {
 	name := types.ExprString(t)
+	if write := handWritten[name]; write != "" {
+		return write + "(w, " + v + ")"
+	}
 	switch method, takes := g.basic(name); {
 	case takes == name:
 		return fmt.Sprintf("w.%s(%s)", method, v)
@@ -118,10 +129,6 @@ func (g encoder) value(t ast.Expr, v string) string {
 	case g.types[name] != nil:
 		g.needs(name)
 		return v + ".write(w)"
-	case name == "Nullable[string]":
-		return "writeNullable(w, " + v + ")"
-	case name == attributeObject:
-		return "writeAttributes(w, " + v + ")"
 	}
 	switch t := t.(type) {
 	case *ast.StarExpr:

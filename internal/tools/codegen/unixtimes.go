@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/format"
 	"go/types"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // The types that the overlay of package events gives to times that are Unix seconds in
@@ -55,43 +53,29 @@ func replaceTypes(path string, pattern *regexp.Regexp, by string) error {
 // with times in Unix seconds, because encoding/json writes a [time.Time] as text.
 func unixTimes(dir string) ([]byte, error) {
 	const in = "types.gen.go"
-	g, err := newGenerator(filepath.Join(dir, in))
+	shared, err := newGenerator(filepath.Join(dir, in))
 	if err != nil {
 		return nil, err
 	}
+	g := encoder{shared}
 	for _, name := range slices.Sorted(maps.Keys(g.types)) {
-		if st, ok := g.types[name].(*ast.StructType); ok {
-			g.unixTimes(name, st)
-		}
-	}
-	return g.source(in, `import "encoding/json"`)
-}
-
-// unixTimes writes the methods of the type called name, if it has such times.
-func (g *generator) unixTimes(name string, st *ast.StructType) {
-	var times, values strings.Builder
-	for _, f := range g.fields(name, st) {
-		switch types.ExprString(f.typ) {
-		case unixTime:
-			fmt.Fprintf(&times, "%s int64 `json:%q`\n", f.name, f.member)
-			fmt.Fprintf(&values, "unixSeconds(v.%s), ", f.name)
-		case nullUnixTime:
-			fmt.Fprintf(&times, "%s Null[int64] `json:%q`\n", f.name, f.member)
-			fmt.Fprintf(&values, "nullUnixSeconds(v.%s), ", f.name)
-		}
-	}
-	if times.Len() == 0 {
-		return
-	}
-	g.printf(`
+		if st, ok := g.types[name].(*ast.StructType); ok && slices.ContainsFunc(g.fields(name, st), isUnixTime) {
+			g.needs(name)
+			g.printf(`
 // MarshalJSON implements [json.Marshaler]. Times are Unix seconds.
-func (v %[1]s) MarshalJSON() ([]byte, error) {
-	type others %[1]s
-	return json.Marshal(struct{
-		%[2]sothers
-	}{%[3]sothers(v)})
-}
+func (v %[1]s) MarshalJSON() ([]byte, error) { return marshal(&v) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, read%[1]s) }`, name, times.String(), values.String())
+func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, read%[1]s) }`, name)
+		}
+	}
+	for i := 0; i < len(g.need); i++ { // need grows
+		g.function(g.need[i])
+	}
+	return g.source(in, `import "example.com/emailplatform/internal/json/jsonwrite"`)
+}
+
+func isUnixTime(f field) bool {
+	name := types.ExprString(f.typ)
+	return name == unixTime || name == nullUnixTime
 }

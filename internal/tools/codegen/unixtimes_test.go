@@ -20,7 +20,8 @@ func TestUnixTimes(t *testing.T) {
 		"types.gen.go":  {"\tISO time.Time `json:\"iso\"`", "\t// When.\n\tAt   time.Time `json:\"at\"`\n\tEnd  time.Time `json:\"end\"`"},
 		"decode.gen.go": {"v.ISO = readTime(c)", "v.At = readUnixTime(c)", "v.End = readUnixTime(c)"},
 		"times.gen.go": {
-			"\t\tAt  int64       `json:\"at\"`\n\t\tEnd Null[int64] `json:\"end\"`\n\t\tothers\n\t}{unixSeconds(v.At), nullUnixSeconds(v.End), others(v)})",
+			"func (v B) MarshalJSON() ([]byte, error) { return marshal(&v) }",
+			"\tw.Name(`\"at\":`)\n\twriteUnixTime(w, v.At)\n\tw.Name(`\"end\":`)\n\twriteNullUnixTime(w, v.End)\n",
 			"func (v *B) UnmarshalJSON(b []byte) error { return unmarshal(b, v, readB) }",
 		},
 	} {
