@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,8 +115,9 @@ func subjectPattern(s client.EmailSubmission) string {
 			return b.String()
 		}
 		b.WriteString(literal.Replace(before))
-		if value, ok := s.CustomAttributes[strings.TrimSpace(name)]; ok {
-			b.WriteString(literal.Replace(value))
+		name = strings.TrimSpace(name)
+		if i := slices.IndexFunc(s.CustomAttributes, func(a client.CustomAttribute) bool { return a.Name == name }); i >= 0 {
+			b.WriteString(literal.Replace(s.CustomAttributes[i].Value))
 		} else {
 			b.WriteByte('%')
 		}

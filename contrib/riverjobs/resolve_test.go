@@ -146,7 +146,7 @@ func TestReconcile(t *testing.T) {
 	}{
 		{name: "its event", lost: []client.EmailSubmission{order("A-1"), order("A-2")}, want: riverjobs.StateSent},
 		{name: "merge tags", lost: []client.EmailSubmission{with(func(e *client.EmailSubmission) {
-			e.Content.Subject, e.CustomAttributes = "100% of {{ order }}_{{absent}} \\ {{", map[string]string{"order": "A_1"}
+			e.Content.Subject, e.CustomAttributes = "100% of {{ order }}_{{absent}} \\ {{", client.Attributes{{Name: "order", Value: "A_1"}}
 		})}, want: riverjobs.StateSent},
 		{name: "another case of the address", setup: "UPDATE emailplatform_sends SET recipient = upper(recipient)", want: riverjobs.StateSent},
 		{name: "two that are equal", lost: []client.EmailSubmission{order("A-1"), order("A-1")}, want: riverjobs.StateUnknown},
