@@ -39,7 +39,7 @@ type Campaign struct {
 	// The campaign's id.
 	ID int64 `json:"campaign_id"`
 
-	// The list it goes to.
+	// The list of the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The campaign's name.
@@ -51,13 +51,13 @@ type Campaign struct {
 	// When it was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// When it is to be sent; left out until it is scheduled.
+	// When it will be sent; omitted until it is scheduled.
 	ScheduledFor time.Time `json:"scheduled_for,omitzero"`
 
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; incomplete, scheduled, delivering and delivered are known, in this order.
+	// An open set; known values are incomplete, scheduled, delivering and delivered, in this order.
 	Status CampaignStatus `json:"status"`
 
 	// When it was last changed.
@@ -66,7 +66,7 @@ type Campaign struct {
 
 // CampaignCreate is a new campaign. Omitted fields can be set by an update.
 type CampaignCreate struct {
-	// The list it goes to.
+	// The list of the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The campaign's name.
@@ -84,19 +84,19 @@ type CampaignPage struct {
 	// The campaigns.
 	Data []Campaign `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
 // campaignSchedule says when to send a campaign.
 type campaignSchedule struct {
-	// The time, in Unix seconds; now if left out or past.
+	// The time, in Unix seconds. If it is omitted or past, the campaign is sent now.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
 // CampaignUpdate is the changes of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// The list it goes to.
+	// The list of the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
 	// The new name.
@@ -117,7 +117,7 @@ type Contact struct {
 	// The address.
 	Email string `json:"email"`
 
-	// How often emails to it bounced.
+	// The number of bounces of emails to the contact.
 	BouncesCount int64 `json:"bounces_count,omitzero"`
 
 	// Custom attributes of the contact, for merge tags.
@@ -129,7 +129,7 @@ type Contact struct {
 	// The type of its last bounce: none, hard or soft.
 	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
-	// An open set; active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed are known.
+	// An open set; known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed.
 	Status events.ContactStatus `json:"status"`
 
 	// When it joined the list.
@@ -168,7 +168,7 @@ type ImportBatch struct {
 	// The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Whether an import to active makes contacts active that had unsubscribed or are pending; by default they stay as they are.
+	// Whether an import to active also activates unsubscribed and pending contacts. By default they keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -177,7 +177,7 @@ type ContactPage struct {
 	// The contacts.
 	Data []Contact `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -192,7 +192,7 @@ type ContactTagging struct {
 
 // ContactUpdate is the changes of a contact.
 type ContactUpdate struct {
-	// The attributes to set; the others stay as they are.
+	// The attributes to set; others are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -219,34 +219,34 @@ type Email struct {
 	// The email's id.
 	ID string `json:"id"`
 
-	// The list of the contact, if it went to one.
+	// The list of the contact, if the recipient is one.
 	ListID int64 `json:"list_id,omitzero"`
 
-	// The template, if it was made from one.
+	// The template, if there is one.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The recipient's address.
 	To string `json:"email,omitzero"`
 
-	// How an email bounced.
+	// The bounce of an email.
 	Bounce *EmailBounce `json:"bounce,omitzero"`
 
-	// How often a link in it was followed.
+	// The number of clicks on links.
 	Clicks int64 `json:"clicks,omitzero"`
 
-	// The contact, if it went to one.
+	// The contact, if the recipient is one.
 	ContactID int64 `json:"contact_id,omitzero"`
 
-	// When it was delivered; left out until then.
+	// When it was delivered; omitted until then.
 	DeliveredOn time.Time `json:"delivered_on,omitzero"`
 
-	// The internal error that kept it from being queued.
+	// The internal error before queueing.
 	Error string `json:"error,omitzero"`
 
-	// Whether the recipient unsubscribed from all email by it.
+	// Whether the recipient unsubscribed from all email with this email.
 	GlobalUnsubscribed bool `json:"global_unsubscribed,omitzero"`
 
-	// How often it was opened.
+	// The number of opens.
 	Opens int64 `json:"opens,omitzero"`
 
 	// The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
@@ -258,7 +258,7 @@ type Email struct {
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; queued, delivered, bounced, rejected and error are known.
+	// An open set; known values are queued, delivered, bounced, rejected and error.
 	Status EmailStatus `json:"status,omitzero"`
 
 	// The subject as it was sent.
@@ -270,13 +270,13 @@ type Email struct {
 	// The kind of email: marketing or transactional.
 	Type EmailType `json:"type,omitzero"`
 
-	// Whether the recipient unsubscribed from the list by it.
+	// Whether the recipient unsubscribed from the list with this email.
 	Unsubscribed bool `json:"unsubscribed,omitzero"`
 }
 
-// EmailBounce is how an email bounced.
+// EmailBounce is the bounce of an email.
 type EmailBounce struct {
-	// The category, for example bounce_hb; Email.Bounced lists them.
+	// The category, for example bounce_hb. See Email.Bounced for all categories.
 	Category events.BounceCategory `json:"category,omitzero"`
 
 	// The receiving server's diagnostic.
@@ -291,7 +291,7 @@ type EmailBounce struct {
 
 // EmailContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type EmailContent struct {
-	// The template that gives the HTML and text.
+	// The template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The inline HTML part.
@@ -327,7 +327,7 @@ type EmailSubmission struct {
 	// The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content EmailContent `json:"content"`
 
-	// Values for merge tags; they win over the contact's own attributes.
+	// Values for merge tags. They take precedence over the contact's attributes.
 	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// The sender of an email.
@@ -337,12 +337,12 @@ type EmailSubmission struct {
 // EmailType is the type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
 
-// ImportContact is a contact to import. A bad address is reported for this entry alone.
+// ImportContact is a contact to import. An invalid address is an error of this entry only.
 type ImportContact struct {
 	// The address.
 	Email string `json:"email"`
 
-	// The attributes to set; others of the contact stay.
+	// The attributes to set; others are kept.
 	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// Interests to add.
@@ -355,9 +355,9 @@ type ImportContact struct {
 	Line int `json:"-"`
 }
 
-// RejectedEntry is an entry that was not imported, and why.
+// RejectedEntry is an entry that was not imported, with the reason.
 type RejectedEntry struct {
-	// The place of the entry in the request, from 0.
+	// The index of the entry in the request, from 0.
 	Index int64 `json:"index"`
 
 	// The entry's address as it was sent.
@@ -366,7 +366,7 @@ type RejectedEntry struct {
 	// The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc,omitzero"`
 
-	// What is wrong.
+	// The error message.
 	Msg string `json:"msg"`
 
 	// The rule that is broken.
@@ -378,10 +378,10 @@ type ImportResult struct {
 	// The entries that were not imported.
 	Errors []RejectedEntry `json:"errors"`
 
-	// How many contacts were new to the list.
+	// The number of contacts that were new on the list.
 	Imported int64 `json:"imported"`
 
-	// How many were on the list already.
+	// The number of contacts that were already on the list.
 	Updated int64 `json:"updated"`
 
 	// How many were taken, when the answer does not say which of the two: it comes from no member of the answer.
@@ -402,7 +402,7 @@ type List struct {
 	// When it was created.
 	CreatedOn time.Time `json:"created_on,omitzero"`
 
-	// Whether its anti-spam policy is accepted, without which it cannot be sent to.
+	// Whether the anti-spam policy is accepted, which sending to the list requires.
 	PolicyAccepted bool `json:"policy_accepted,omitzero"`
 }
 
@@ -417,13 +417,13 @@ type ListPage struct {
 	// The lists.
 	Data []List `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
 // MessageContent is the content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 type MessageContent struct {
-	// The template that gives the HTML and text.
+	// The template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// The inline HTML part.
@@ -438,7 +438,7 @@ type MessageContent struct {
 
 // MessageContentUpdate is the changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 type MessageContentUpdate struct {
-	// The template that gives the HTML and text.
+	// The template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
 	// The new inline HTML part.
@@ -451,15 +451,15 @@ type MessageContentUpdate struct {
 	Text Nullable[string] `json:"text,omitzero"`
 }
 
-// Pagination says which page this is.
+// Pagination is the page and its size, and the number of items on all pages.
 type Pagination struct {
-	// How many items there are on all pages, if `with_count` asked for it.
+	// The number of items on all pages, if `with_count` is set.
 	Count int64 `json:"count,omitzero"`
 
 	// The number of the page.
 	Page int64 `json:"page"`
 
-	// How many items a full page holds.
+	// The number of items on a full page.
 	PerPage int64 `json:"per_page"`
 }
 
@@ -507,11 +507,11 @@ type SuppressedEmailPage struct {
 	// The entries.
 	Data []SuppressedEmail `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
-// Tag is a label that contacts carry.
+// Tag is a label of contacts.
 type Tag struct {
 	// The tag.
 	Name string `json:"name"`
@@ -522,7 +522,7 @@ type TagPage struct {
 	// The tags.
 	Data []Tag `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -549,7 +549,7 @@ type TemplateContent struct {
 	// The HTML part.
 	HTML string `json:"html,omitzero"`
 
-	// The plain-text part; left out where there is none.
+	// The plain-text part; omitted if there is none.
 	Text string `json:"text,omitzero"`
 }
 
@@ -576,7 +576,7 @@ type TemplatePage struct {
 	// The templates.
 	Data []Template `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -591,11 +591,11 @@ type TemplateUpdate struct {
 
 // TransactionalReceipt is the answer to an email that was accepted.
 type TransactionalReceipt struct {
-	// The email's id as events carry it.
+	// The email's id in events.
 	ID string `json:"id"`
 }
 
-// TransactionalSubmission is an email to send by the deprecated endpoint.
+// TransactionalSubmission is an email to send with the deprecated endpoint.
 type TransactionalSubmission struct {
 	// The recipient's address.
 	To string `json:"email"`
@@ -618,40 +618,40 @@ type Webhook struct {
 	// The webhook's id.
 	ID string `json:"webhook_id"`
 
-	// The names of the events subscribed to.
+	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
 	// The hash function of the signature, on retrieval: sha256 or sha512.
 	HashFunction string `json:"hash_function,omitzero"`
 
-	// How many deliveries are made per period; left out if unlimited.
+	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// An open set; second, minute, hour and day are known.
+	// An open set; known values are second, minute, hour and day.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// The key that deliveries are signed with.
+	// The secret that signs deliveries.
 	Secret Secret `json:"secret"`
 
-	// An open set; active and archived are known.
+	// An open set; known values are active and archived.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// Where events are delivered.
+	// The URL that gets the events.
 	URL string `json:"url"`
 }
 
 // WebhookCreate is a subscription to create.
 type WebhookCreate struct {
-	// The names of the events to subscribe to.
+	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// How many deliveries to make per period at most; unlimited if left out.
+	// The maximum number of deliveries per period. By default it is unlimited.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// Where to deliver events: an absolute http or https URL.
+	// The absolute http or https URL that gets the events.
 	URL string `json:"url"`
 }
 
@@ -660,7 +660,7 @@ type WebhookPage struct {
 	// The webhooks.
 	Data []WebhookSummary `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -669,25 +669,25 @@ type WebhookSummary struct {
 	// The webhook's id.
 	ID string `json:"webhook_id"`
 
-	// The names of the events subscribed to.
+	// The names of the subscribed events.
 	Events []events.Name `json:"events"`
 
-	// How many deliveries are made per period; left out if unlimited.
+	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// An open set; second, minute, hour and day are known.
+	// An open set; known values are second, minute, hour and day.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// An open set; active and archived are known.
+	// An open set; known values are active and archived.
 	Status WebhookStatus `json:"status,omitzero"`
 
-	// Where events are delivered.
+	// The URL that gets the events.
 	URL string `json:"url"`
 }
 
 // Workflow is one message to each contact when it is added to a list.
 type Workflow struct {
-	// The list it watches.
+	// The list of the workflow.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The workflow's id.
@@ -705,16 +705,16 @@ type Workflow struct {
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; active and inactive are known.
+	// An open set; known values are active and inactive.
 	Status WorkflowStatus `json:"status"`
 
-	// What starts it. An open set; subscribed is known.
+	// The trigger. An open set; the known value is subscribed.
 	Trigger WorkflowTrigger `json:"trigger,omitzero"`
 }
 
 // WorkflowCreate is a workflow to create.
 type WorkflowCreate struct {
-	// The list it watches.
+	// The list of the workflow.
 	ListID int64 `json:"list_id"`
 
 	// The workflow's name.
@@ -735,7 +735,7 @@ type WorkflowPage struct {
 	// The workflows.
 	Data []Workflow `json:"data"`
 
-	// Which page this is.
+	// The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -744,7 +744,7 @@ type WorkflowTrigger string
 
 // ListCampaignsParams defines parameters for ListCampaigns.
 type ListCampaignsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -756,7 +756,7 @@ type ListCampaignsParams struct {
 
 // ListListsParams defines parameters for ListLists.
 type ListListsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -768,7 +768,7 @@ type ListListsParams struct {
 
 // ListContactsParams defines parameters for ListContacts.
 type ListContactsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -777,16 +777,16 @@ type ListContactsParams struct {
 	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
-	// `field:asc` or `field:desc`. The field is id, email, status or subscribed_on. By default the oldest contact is first.
+	// `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on. By default the oldest contact is first.
 	Sort string
 
-	// `field:value`. The field is status, email, tag or interest. The value is everything after the first colon. By default all contacts match.
+	// `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon. By default all contacts match.
 	Filter string
 }
 
 // createContactParams defines parameters for CreateContact.
 type createContactParams struct {
-	// Whether the contact is pending until its recipient confirms by the email that is sent to it.
+	// Whether the contact is pending until its recipient follows the link in the confirmation email. The default is false.
 	SendDoubleOptIn bool
 
 	// Whether an address that has unsubscribed can be added again. The default is true.
@@ -795,7 +795,7 @@ type createContactParams struct {
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.
 type ListSuppressedEmailsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -804,13 +804,13 @@ type ListSuppressedEmailsParams struct {
 	// Whether the response contains the number of items on all pages. The default is false.
 	WithCount bool
 
-	// `email:value`; the value is all after the colon. By default all.
+	// `email:value`, where the value is everything after the colon. By default all entries match.
 	Filter string
 }
 
 // ListTagsParams defines parameters for ListTags.
 type ListTagsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -822,7 +822,7 @@ type ListTagsParams struct {
 
 // ListTemplatesParams defines parameters for ListTemplates.
 type ListTemplatesParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -834,7 +834,7 @@ type ListTemplatesParams struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -846,7 +846,7 @@ type ListWebhooksParams struct {
 
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
-	// The number of the page, from 1, which is the default.
+	// The number of the page, from 1. The default is 1.
 	Page int64
 
 	// Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.

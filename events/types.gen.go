@@ -36,9 +36,9 @@ const (
 	SystemActionTypeOptIn       SystemActionType = "opt-in"
 )
 
-// ActionContext is the time and the place that the contact acted at; null values where they are not known.
+// ActionContext is the time and the location of the action. Unknown values are null.
 type ActionContext struct {
-	// The IP address that the contact acted from.
+	// The IP address of the contact.
 	IP Null[string] `json:"ip"`
 
 	// When it happened.
@@ -81,8 +81,7 @@ type AutomationRef struct {
 	Name Null[string] `json:"name"`
 }
 
-// BounceCategory is why an email bounced:
-// `bounce_hb` hard bounce,
+// BounceCategory is the category of the bounce: `bounce_hb` hard bounce,
 // `bounce_sb` soft bounce,
 // `bounce_fm` mailbox full,
 // `bounce_mb` blocked,
@@ -98,8 +97,7 @@ type BounceDetail struct {
 	// The id of the bounce; null for campaigns and workflows.
 	ID Null[int64] `json:"id"`
 
-	// Why an email bounced:
-	// `bounce_hb` hard bounce,
+	// The category of the bounce: `bounce_hb` hard bounce,
 	// `bounce_sb` soft bounce,
 	// `bounce_fm` mailbox full,
 	// `bounce_mb` blocked,
@@ -143,16 +141,16 @@ type CampaignBounce struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
 
 // CampaignComplaint is the data of Email.ReportedAsSpam for an email of a campaign.
 type CampaignComplaint struct {
-	// The feedback loop that the complaint came through.
+	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
 
 	// The campaign that sent the email.
@@ -161,13 +159,13 @@ type CampaignComplaint struct {
 	// The contact who complained.
 	Contact ComplainingContact `json:"contact"`
 
-	// The list that the contact who complained is on.
+	// The list of the contact who complained.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
 
@@ -188,7 +186,7 @@ type CampaignScheduled struct {
 	// The id of the campaign.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the list that it will be sent to.
+	// The id of the list of the recipients.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
@@ -203,13 +201,13 @@ type CampaignSent struct {
 	// The id of the campaign.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the list that it was sent to.
+	// The id of the list of the recipients.
 	ListID ID `json:"list_id"`
 
 	// The name of the campaign.
 	Name string `json:"name"`
 
-	// When the campaign had been sent.
+	// When the campaign was sent.
 	SentAt time.Time `json:"sent_at"`
 }
 
@@ -248,7 +246,7 @@ type ContactRemoved struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
 
@@ -276,9 +274,9 @@ type CustomAttribute struct {
 	Value string `json:"value"`
 }
 
-// EmailAPIBounce is the data of Email.Bounced for an email sent with `POST /v2/emails`, also by an automation.
+// EmailAPIBounce is the data of Email.Bounced for an email sent with `POST /v2/emails`, including by an automation.
 //
-// It does not say whether the bounce was hard or soft, nor why: look the email up with `GET /v2/emails/{email_id}`.
+// It contains neither the category nor the reason of the bounce. To get them, look up the email with `GET /v2/emails/{email_id}`.
 type EmailAPIBounce struct {
 	// When the email bounced.
 	EventTime time.Time `json:"event_time"`
@@ -295,7 +293,7 @@ type EmailAPIBounce struct {
 
 // EmailAPIComplaint is the data of Email.ReportedAsSpam for an email sent with `POST /v2/emails`.
 //
-// It does not name the recipient: look the email up with `GET /v2/emails/{email_id}`.
+// It does not contain the recipient. To get the recipient, look up the email with `GET /v2/emails/{email_id}`.
 type EmailAPIComplaint struct {
 	// When the complaint was made.
 	EventTime time.Time `json:"event_time"`
@@ -309,13 +307,13 @@ type EmailClicked struct {
 	// The id of the email.
 	EmailID ID `json:"email_id"`
 
-	// The id of the campaign; null if none sent the email.
+	// The id of the campaign; null if no campaign sent the email.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the contact; null if the email went to no list contact.
+	// The id of the contact; null if the email was not sent to a list contact.
 	ContactID ID `json:"contact_id"`
 
-	// The id of the list; null if the email went to no list contact.
+	// The id of the list; null if the email was not sent to a list contact.
 	ListID ID `json:"list_id"`
 
 	// The address of the recipient.
@@ -330,7 +328,7 @@ type EmailClicked struct {
 
 // EmailErrored is the data of Email.Error. The message is not sent.
 type EmailErrored struct {
-	// What went wrong; starts with `internal error;`.
+	// The error message, which starts with `internal error;`.
 	Error string `json:"error"`
 
 	// When the error happened.
@@ -342,7 +340,7 @@ type EmailErrored struct {
 
 // EmailGlobalUnsubscribed is the data of Email.GlobalUnsubscribed.
 //
-// It has no contact and no address: the same click fires SuppressedEmail.Added, which carries the address.
+// It contains neither contact nor address. The same click fires SuppressedEmail.Added, which contains the address.
 type EmailGlobalUnsubscribed struct {
 	// When the recipient unsubscribed.
 	EventTime time.Time `json:"event_time"`
@@ -350,7 +348,7 @@ type EmailGlobalUnsubscribed struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The address and the user agent that the recipient acted from.
+	// The IP address and the user agent of the recipient.
 	Context RecipientContext `json:"context"`
 }
 
@@ -359,13 +357,13 @@ type EmailOpened struct {
 	// The id of the email.
 	EmailID ID `json:"email_id"`
 
-	// The id of the campaign; null if none sent the email.
+	// The id of the campaign; null if no campaign sent the email.
 	CampaignID ID `json:"campaign_id"`
 
-	// The id of the contact; null if the email went to no list contact.
+	// The id of the contact; null if the email was not sent to a list contact.
 	ContactID ID `json:"contact_id"`
 
-	// The id of the list; null if the email went to no list contact.
+	// The id of the list; null if the email was not sent to a list contact.
 	ListID ID `json:"list_id"`
 
 	// The address of the recipient.
@@ -381,13 +379,13 @@ type EmailRef struct {
 	ID string `json:"id"`
 }
 
-// EmailRejected is the data of Email.Rejected. `contact` and `list` are there only when the message went to a list contact.
+// EmailRejected is the data of Email.Rejected. `contact` and `list` are present only if the message was sent to a list contact.
 type EmailRejected struct {
 	// The reason why `POST /v2/emails` rejected a message: the contact is `bounced`, `unsubscribed`, `pending` (has
 	// not confirmed), `spam`, `deleted` or `suppressed`.
 	Reason RejectReason `json:"reason"`
 
-	// When the message was refused.
+	// The time of the rejection.
 	EventTime time.Time `json:"event_time"`
 
 	// An email that was submitted with `POST /v2/emails`.
@@ -414,7 +412,7 @@ type EmailUnsubscribed struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// The address and the user agent that the recipient acted from.
+	// The IP address and the user agent of the recipient.
 	Context RecipientContext `json:"context"`
 }
 
@@ -442,7 +440,7 @@ type Contact struct {
 	Tags []string `json:"tags,omitzero"`
 }
 
-// User is the acting user. All three are null unless the event says that a user is set.
+// User is the user who caused the event. All fields are null, unless the description of the event mentions the user.
 type User struct {
 	// The id of the user.
 	ID Null[int64] `json:"id"`
@@ -454,7 +452,7 @@ type User struct {
 	AccountID Null[int64] `json:"account_id"`
 }
 
-// FeedbackLoop is the feedback loop that the complaint came through.
+// FeedbackLoop is the feedback loop that reported the complaint.
 type FeedbackLoop struct {
 	// The name of the mailbox provider.
 	Provider string `json:"provider"`
@@ -490,9 +488,9 @@ type MessageSender struct {
 	Name string `json:"name"`
 }
 
-// RecipientContext is the address and the user agent that the recipient acted from.
+// RecipientContext is the IP address and the user agent of the recipient.
 type RecipientContext struct {
-	// The IP address that the recipient acted from.
+	// The IP address of the recipient.
 	IP string `json:"ip"`
 
 	// The user agent of the recipient.
@@ -517,17 +515,17 @@ type RemovedContact struct {
 	// When the contact joined the list.
 	SubscribedOn time.Time `json:"subscribed_on"`
 
-	// How often email to the contact bounced.
+	// The number of bounces of emails to the contact.
 	BouncesCount int64 `json:"bounces_count"`
 
 	// The attributes of the contact.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
-	// The kind of the last bounce, such as none.
+	// The type of the last bounce, such as none.
 	LastBounceType BounceType `json:"last_bounce_type"`
 }
 
-// Segment is the segment of the list that the email went to; all three are null if none.
+// Segment is the segment of the list that the email was sent to. All fields are null if there is none.
 type Segment struct {
 	// The id of the segment.
 	ID ID `json:"id"`
@@ -541,7 +539,7 @@ type Segment struct {
 
 // SuppressedAddress is an entry of the suppression list.
 type SuppressedAddress struct {
-	// The address that was added; `*@domain` and `local@*` stand for all addresses of a domain or a local part.
+	// The address that was added; `*@domain` and `local@*` match all addresses with the domain or the local part.
 	Email string `json:"email"`
 }
 
@@ -580,13 +578,13 @@ type TransactionalBounce struct {
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// No list: the deprecated `POST /emails` knows none.
+	// No list, because the deprecated `POST /emails` has none.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 
 	// Flat copy: the headers that the sender added.
@@ -598,7 +596,7 @@ type TransactionalBounce struct {
 	// Flat copy: the address of the recipient.
 	Email string `json:"email"`
 
-	// Flat copy: the address that bounces go to.
+	// Flat copy: the address that gets bounces.
 	EnvelopeFrom string `json:"envelope_from"`
 
 	// Flat copy: the id of the bounce.
@@ -619,7 +617,7 @@ type TransactionalBounce struct {
 
 // TransactionalComplaint is the data of Email.ReportedAsSpam for an email sent with the deprecated `POST /emails`.
 type TransactionalComplaint struct {
-	// The feedback loop that the complaint came through.
+	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
 
 	// The email, as it was sent with the deprecated `POST /emails`.
@@ -628,13 +626,13 @@ type TransactionalComplaint struct {
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// No list: the deprecated `POST /emails` knows none.
+	// No list, because the deprecated `POST /emails` has none.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
 
@@ -649,11 +647,11 @@ type TransactionalEmail struct {
 	// The headers that the sender added; null if none.
 	AdditionalHeaders []MessageHeader `json:"additional_headers"`
 
-	// The address that bounces go to.
+	// The address that gets bounces.
 	EnvelopeFrom string `json:"envelope_from"`
 }
 
-// WorkflowBounce is the data of Email.Bounced for an email of a workflow, the double opt-in confirmation included.
+// WorkflowBounce is the data of Email.Bounced for an email of a workflow, including the double opt-in confirmation.
 type WorkflowBounce struct {
 	// The response of the receiving server.
 	Bounce BounceDetail `json:"bounce"`
@@ -667,19 +665,19 @@ type WorkflowBounce struct {
 	// The contact whose email bounced.
 	Contact BouncedContact `json:"contact"`
 
-	// A list by its id alone.
+	// A list with only its id.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }
 
 // WorkflowComplaint is the data of Email.ReportedAsSpam for an email of a workflow.
 type WorkflowComplaint struct {
-	// The feedback loop that the complaint came through.
+	// The feedback loop that reported the complaint.
 	FBL FeedbackLoop `json:"fbl"`
 
 	// The part of a workflow that sent the email.
@@ -691,12 +689,12 @@ type WorkflowComplaint struct {
 	// The contact who complained.
 	Contact ComplainingContact `json:"contact"`
 
-	// The list that the contact who complained is on.
+	// The list of the contact who complained.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email went to; all three are null if none.
+	// The segment of the list that the email was sent to. All fields are null if there is none.
 	Segment Segment `json:"segment"`
 
-	// The time and the place that the contact acted at; null values where they are not known.
+	// The time and the location of the action. Unknown values are null.
 	Context ActionContext `json:"context"`
 }

@@ -319,7 +319,7 @@ func TestSnapshotClock(t *testing.T) {
 			t.Errorf("a restore made %d attempts before their time", len(h.times)-made)
 		}
 		bad := strings.Replace(frozen, `"frozen_at": "2000`, `"frozen_at": "2700`, 1)
-		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: want a time") {
+		if err := p.Restore(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "clock: must be a time") {
 			t.Errorf("a clock beyond its years: %v", err)
 		}
 	})
@@ -411,10 +411,10 @@ func TestClockRoutes(t *testing.T) {
 		{"POST", "/advance", `{"duration_ms":99999999999999999}`, 422, `"loc":["body","duration_ms"]`},
 		{"POST", "/advance", `{"to":"noon"}`, 422, `"loc":["body","to"]`},
 		{"POST", "/advance", `{"to":"2500-01-01T00:00:00Z"}`, 422, `1970 to 2199`},
-		{"POST", "/advance", `{"to":"next","duration_ms":1}`, 422, `want either duration_ms or to`},
-		{"POST", "/advance", ``, 422, `want either duration_ms or to`},
+		{"POST", "/advance", `{"to":"next","duration_ms":1}`, 422, `must contain either duration_ms or to`},
+		{"POST", "/advance", ``, 422, `must contain either duration_ms or to`},
 		{"POST", "/advance", `{"by":1}`, 422, `"by"`},
-		{"PUT", "", `{}`, 422, `want now or frozen`},
+		{"PUT", "", `{}`, 422, `must contain now or frozen`},
 		{"PUT", "", `{"now":"1900-01-01T00:00:00Z","frozen":false}`, 422, `"loc":["body","now"]`},
 		{"PUT", "", `{"now":"yesterday"}`, 422, `"now"`},
 		{"GET", "", "", 200, noon}, // what failed changed nothing

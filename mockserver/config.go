@@ -109,7 +109,7 @@ func (cfg Config) complete() Config {
 		cfg.HashFunction = webhook.SHA256
 	case webhook.SHA256, webhook.SHA512:
 	default: // the first delivery would panic
-		panic(fmt.Sprintf("mockserver: Config.HashFunction: want sha256 or sha512, not %q", cfg.HashFunction))
+		panic(fmt.Sprintf("mockserver: Config.HashFunction must be sha256 or sha512, got %q", cfg.HashFunction))
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()

@@ -417,7 +417,7 @@ func TestFaultMistakes(t *testing.T) {
 		{"an unknown action", mockserver.Fault{Action: "explode"}, "action"},
 		{"an unknown operation", mockserver.Fault{Action: status, Operation: "sendEmail"}, "operation"},
 		{"a method that no operation takes", mockserver.Fault{Action: status, Method: "PSOT"}, "method"},
-		{"two ways to choose", mockserver.Fault{Action: status, Nth: 1, Every: 2}, "probability: want one of"},
+		{"two ways to choose", mockserver.Fault{Action: status, Nth: 1, Every: 2}, "probability: must be the only one of"},
 		{"a negative number", mockserver.Fault{Action: status, Nth: -1}, "nth"},
 		{"a probability over 1", mockserver.Fault{Action: status, Probability: 1.5}, "probability"},
 		{"a status that ends no request", mockserver.Fault{Action: status, Status: 100}, "status"},
@@ -425,7 +425,7 @@ func TestFaultMistakes(t *testing.T) {
 		{"a header of two lines", mockserver.Fault{Action: status, RetryAfter: "1\r\nX: y"}, "retry_after"},
 		{"a negative delay", mockserver.Fault{Action: status, Delay: -1}, "delay"},
 		{"too large", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}, "size"},
-		{"two mistakes, in one line", mockserver.Fault{Action: status, Nth: -1, Times: -1}, "nth: want 1 or more; mockserver: fault: times: want"},
+		{"two mistakes, in one line", mockserver.Fault{Action: status, Nth: -1, Times: -1}, "nth: must be 1 or more; mockserver: fault: times: must"},
 		{"a request of an event", mockserver.Fault{Action: status, Event: "Email.Bounced"}, "event"},
 		{"a delivery of an operation", mockserver.Fault{Action: mockserver.FaultDrop, Operation: "getEmail"}, "operation"},
 	}

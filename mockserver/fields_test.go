@@ -88,15 +88,15 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 	for _, tt := range []struct{ name, method, path, body, loc, want string }{
 		{
 			name: "a member", method: "POST", path: "/lists", body: `{"name":"x","nam":"y"}`,
-			loc: "[body nam]", want: "no such member: did you mean name? There are name",
+			loc: "[body nam]", want: "no such field: did you mean name? There are name",
 		},
 		{
 			name: "beside a mistake", method: "POST", path: "/lists", body: `{"nam":"y"}`,
-			loc: "[body nam]", want: "no such member: did you mean name? There are name",
+			loc: "[body nam]", want: "no such field: did you mean name? There are name",
 		},
 		{
 			name: "in an object", method: "POST", path: "/templates", body: `{"name":"x","content":{"html":"x","txt":"y"}}`,
-			loc: "[body content txt]", want: "no such member: did you mean text? There are html, text",
+			loc: "[body content txt]", want: "no such field: did you mean text? There are html, text",
 		},
 		{
 			name: "a parameter", method: "GET", path: "/lists?perpage=2",
@@ -116,7 +116,7 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 		})
 	}
 	imported := p.must("POST", list+"/contacts/import", `{"contacts":[{"email":"a@example.org"},{"email":"b@example.org","nam":"x"}]}`)
-	if !strings.Contains(imported.text, `"index":1`) || !strings.Contains(imported.text, "no such member") || p.contactsOf(list) != 1 {
+	if !strings.Contains(imported.text, `"index":1`) || !strings.Contains(imported.text, "no such field") || p.contactsOf(list) != 1 {
 		t.Errorf("an import with a bad entry: %s, want one contact and one mistake", imported.text)
 	}
 	if a := p.do("GET", "/_mock/accounts/1/api/lists?perpage=2", nil); a.status != 422 {
@@ -192,7 +192,7 @@ func TestMisspeltMembers(t *testing.T) {
 				t.Fatalf("got %d %s, want 422 at %s", a.status, a.text, tt.loc)
 			}
 			first := a.object["detail"].([]any)[0].(map[string]any)
-			if want := `no such member: it is called "` + tt.right + `"`; first["msg"] != want {
+			if want := `no such field: the name must be "` + tt.right + `"`; first["msg"] != want {
 				t.Errorf("got %q, want %q", first["msg"], want)
 			}
 		})
@@ -207,77 +207,77 @@ var mistakes = []struct {
 	{
 		name:   "an entry that is a number",
 		method: "POST", path: "/lists/1/contacts" + "/import", body: `{"contacts":[1]}`, loc: "[body contacts 0]",
-		want: "want an object, not a number", skip: true,
+		want: "must be an object, got a number", skip: true,
 	},
 	{
 		name:   "an address that is a number",
 		method: "POST", path: "/lists/1/contacts" + "/import", body: `{"contacts":[{"email":5}]}`,
-		loc: "[body contacts 0 email]", want: "want a string, not a number", skip: true,
+		loc: "[body contacts 0 email]", want: "must be a string, got a number", skip: true,
 	},
 	{
 		name:   "tags that are an object",
 		method: "POST", path: "/lists/1/contacts" + "/import",
 		body: `{"contacts":[{"email":"a@example.org","tags":{}}]}`, loc: "[body contacts 0 tags]",
-		want: "want an array, not an object", skip: true,
+		want: "must be an array, got an object", skip: true,
 	},
 	{
 		name:   "a body that is an array",
-		method: "POST", path: "/lists", body: `[]`, loc: "[body]", want: "want an object, not an array",
+		method: "POST", path: "/lists", body: `[]`, loc: "[body]", want: "must be an object, got an array",
 		skip: true,
 	},
 	{
 		name:   "a name that is true",
 		method: "POST", path: "/lists", body: `{"name":true}`, loc: "[body name]",
-		want: "want a string, not true or false", skip: true,
+		want: "must be a string, got true or false", skip: true,
 	},
 	{
 		name:   "an id that is a fraction",
 		method: "POST", path: "/campaigns", body: `{"name":"C","list_id":1.5}`, loc: "[body list_id]",
-		want: "want an integer, not 1.5", skip: true,
+		want: "must be an integer, got 1.5", skip: true,
 	},
 	{
 		name:   "a control body that is a string",
 		method: "POST", path: "/_mock/faults", body: `"x"`, loc: "[body]",
-		want: "want an object, not a string",
+		want: "must be an object, got a string",
 	},
 	{
 		name:   "a control member that is a string",
 		method: "POST", path: "/_mock/faults", body: `{"action":"status","status":"x"}`,
-		loc: "[body status]", want: "want an integer, not a string",
+		loc: "[body status]", want: "must be an integer, got a string",
 	},
 	{
 		name:   "a probability that is a string",
 		method: "POST", path: "/_mock/faults", body: `{"action":"status","probability":"x"}`,
-		loc: "[body probability]", want: "want a number, not a string",
+		loc: "[body probability]", want: "must be a number, got a string",
 	},
 	{
 		name:   "a mode that is a number",
 		method: "PUT", path: "/_mock/lookup-limit", body: `{"mode":5}`, loc: "[body mode]",
-		want: "want a string, not a number",
+		want: "must be a string, got a number",
 	},
 	{
 		name:   "a switch that is a string",
 		method: "PATCH", path: "/_mock/faults/f", body: `{"enabled":"x"}`, loc: "[body enabled]",
-		want: "want true or false, not a string",
+		want: "must be true or false, got a string",
 	},
 	{
 		name:   "a seed that is an array",
-		method: "POST", path: "/_mock/seed", body: `[]`, loc: "[body]", want: "want an object, not an array",
+		method: "POST", path: "/_mock/seed", body: `[]`, loc: "[body]", want: "must be an object, got an array",
 	},
 	{
 		name:   "lists of a seed that are a string",
 		method: "POST", path: "/_mock/seed", body: `{"lists":"x"}`, loc: "[body lists]",
-		want: "want an array, not a string",
+		want: "must be an array, got a string",
 	},
 	{
 		name:   "a state that is a string",
 		method: "PUT", path: "/_mock/state", body: `"x"`, loc: "[body]",
-		want: "want an object, not a string",
+		want: "must be an object, got a string",
 	},
 	{
 		name:   "accounts of a state that are an object",
 		method: "PUT", path: "/_mock/state", body: `{"accounts":{}}`, loc: "[body]",
-		want: "accounts: want an array, not an object",
+		want: "accounts: must be an array, got an object",
 	},
 }
 
@@ -316,12 +316,12 @@ func TestParametersSayWhatTheyTake(t *testing.T) {
 	p := newProbe(t, mockserver.Config{})
 	contacts := p.list() + "/contacts"
 	for _, tt := range []struct{ path, want string }{
-		{path: contacts + "?sort=email", want: "want field:asc or field:desc. The field is id, email, status or subscribed_on"},
+		{path: contacts + "?sort=email", want: "must be field:asc or field:desc, where the field is id, email, status or subscribed_on"},
 		{
 			path: contacts + "?filter=custom:1",
-			want: "want field:value. The field is status, email, tag or interest. The value is everything after the first colon",
+			want: "must be field:value, where the field is status, email, tag or interest, and the value is everything after the first colon",
 		},
-		{path: "/suppressed-emails?filter=a", want: "want email:value; the value is all after the colon"},
+		{path: "/suppressed-emails?filter=a", want: "must be email:value, where the value is everything after the colon"},
 	} {
 		a := p.do("GET", tt.path, nil)
 		if kind, _ := a.detail(); a.status != 422 || kind != "value_error" ||

@@ -86,7 +86,7 @@ func TestSeedManyContacts(t *testing.T) {
 func TestSeedMistakes(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{name: "not JSON", file: `lists: []`, want: "invalid character"},
-		{name: "an unknown member", file: `{"contacts":[]}`, want: "contacts: no such member: there are"},
+		{name: "an unknown member", file: `{"contacts":[]}`, want: "contacts: no such field: there are"},
 		{name: "an unknown account", file: `{"account_id":7}`, want: "account_id"},
 		{
 			name: "a template without a name",
@@ -97,7 +97,7 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "a contact without an address",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"nobody"}]}]}`,
-			want: "lists[0].contacts[1].email: want an email address",
+			want: "lists[0].contacts[1].email: must be an email address",
 		},
 		{
 			name: "an unknown status",
@@ -107,12 +107,12 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "a status that is no text",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":1}]}]}`,
-			want: "lists[0].contacts[0].status: want a string, not a number",
+			want: "lists[0].contacts[0].status: must be a string, got a number",
 		},
 		{
 			name: "a status that is an array",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com","status":[]}]}]}`,
-			want: "lists[0].contacts[0].status: want a string, not an array",
+			want: "lists[0].contacts[0].status: must be a string, got an array",
 		},
 		{
 			name: "an unknown list",
@@ -133,7 +133,7 @@ func TestSeedMistakes(t *testing.T) {
 			name: "an activity that is a string",
 			file: `{"lists":[{"name":"x","policy_accepted":true}],"workflows":[{"name":"w","list":"x","trigger":"subscribed",` +
 				`"active":"true","sender":{"email":"a@example.com"},"content":{"text":"x"}}]}`,
-			want: "workflows[0].active: want true or false, not a string",
+			want: "workflows[0].active: must be true or false, got a string",
 		},
 		{
 			name: "an inactive policy",
@@ -146,7 +146,7 @@ func TestSeedMistakes(t *testing.T) {
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Lost"]}]}`,
 			want: "webhooks[0].events[0]: no such value: did you mean Email.Error?",
 		},
-		{name: "no address at all", file: `{"suppressed_emails":["nobody"]}`, want: "suppressed_emails[0]: want an address, *@domain or local@*"},
+		{name: "no address at all", file: `{"suppressed_emails":["nobody"]}`, want: "suppressed_emails[0]: must be an address, *@domain or local@*"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,31 +174,31 @@ func wantSeedMistake(t *testing.T, file, want string, status int) {
 // A seed with a member that nobody knows is refused, and told what there is.
 func TestSeedUnknownMembers(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
-		{name: "a misspelled member", file: `{"lits":[]}`, want: "lits: no such member: did you mean lists?"},
+		{name: "a misspelled member", file: `{"lits":[]}`, want: "lits: no such field: did you mean lists?"},
 		{
 			name: "a member of another object",
 			file: `{"token":"x"}`,
-			want: "token: no such member: did you mean tokens? There are account_id, campaigns, lists, suppressed_emails, templates, tokens, webhooks, workflows",
+			want: "token: no such field: did you mean tokens? There are account_id, campaigns, lists, suppressed_emails, templates, tokens, webhooks, workflows",
 		},
 		{
 			name: "a misspelled member of a list",
 			file: `{"lists":[{"nam":"x"}]}`,
-			want: "lists[0].nam: no such member: did you mean name? There are contacts, list_id, name, policy_accepted",
+			want: "lists[0].nam: no such field: did you mean name? There are contacts, list_id, name, policy_accepted",
 		},
 		{
 			name: "an unknown member of a contact",
 			file: `{"lists":[{"name":"x","contacts":[{"email":"a@example.com"},{"email":"b@example.com","tgas":[]}]}]}`,
-			want: "lists[0].contacts[1].tgas: no such member: did you mean tags?",
+			want: "lists[0].contacts[1].tgas: no such field: did you mean tags?",
 		},
 		{
 			name: "an unknown member of a webhook",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Bounced"],"rate":1}]}`,
-			want: "webhooks[0].rate: no such member: there are",
+			want: "webhooks[0].rate: no such field: there are",
 		},
 		{
 			name: "an unknown member of a template's content",
 			file: `{"templates":[{"name":"x","content":{"html":"x","txt":"y"}}]}`,
-			want: "templates[0].content.txt: no such member: did you mean text?",
+			want: "templates[0].content.txt: no such field: did you mean text?",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })
@@ -271,10 +271,10 @@ func TestSeedFixesIDs(t *testing.T) {
 
 func TestSeedFixesMistakes(t *testing.T) {
 	tests := []struct{ name, file, want string }{
-		{name: "an id below 1", file: `{"templates":[{"name":"x","template_id":-1}]}`, want: "templates[0].template_id: want 1 to 1000000000000000"},
-		{name: "an id that is 0", file: `{"lists":[{"name":"x","list_id":0}]}`, want: "lists[0].list_id: want 1 to 1000000000000000"},
-		{name: "an id that is none", file: `{"webhooks":[{"webhook_id":"x"}]}`, want: "webhooks[0].webhook_id: want an id of 1 to 1000000000000000"},
-		{name: "an id too large", file: `{"lists":[{"name":"x","list_id":1000000000000001}]}`, want: "lists[0].list_id: want 1 to 1000000000000000"},
+		{name: "an id below 1", file: `{"templates":[{"name":"x","template_id":-1}]}`, want: "templates[0].template_id: must be 1 to 1000000000000000"},
+		{name: "an id that is 0", file: `{"lists":[{"name":"x","list_id":0}]}`, want: "lists[0].list_id: must be 1 to 1000000000000000"},
+		{name: "an id that is none", file: `{"webhooks":[{"webhook_id":"x"}]}`, want: "webhooks[0].webhook_id: must be an id of 1 to 1000000000000000"},
+		{name: "an id too large", file: `{"lists":[{"name":"x","list_id":1000000000000001}]}`, want: "lists[0].list_id: must be 1 to 1000000000000000"},
 		{
 			name: "an id that is taken",
 			file: `{"lists":[{"name":"x","list_id":5}],"campaigns":[{"name":"y","campaign_id":5}]}`,
@@ -299,12 +299,12 @@ func TestSeedFixesMistakes(t *testing.T) {
 		{
 			name: "ids of some contacts",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"email":"b@example.com"}]}]}`,
-			want: "lists[0].contacts[1].id: want one for every contact of the list, or for none",
+			want: "lists[0].contacts[1].id: must be set for all contacts of the list or for none",
 		},
 		{
 			name: "ids of contacts that do not grow",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":6,"email":"b@example.com"}]}]}`,
-			want: "lists[0].contacts[1].id: want more than 7, which the contact before it has",
+			want: "lists[0].contacts[1].id: must be greater than 7, the id of the previous contact",
 		},
 		{
 			name: "two ids of an address",
@@ -314,12 +314,12 @@ func TestSeedFixesMistakes(t *testing.T) {
 		{
 			name: "an empty secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":""}]}`,
-			want: "webhooks[0].secret: want a text without white space around it",
+			want: "webhooks[0].secret: must be a text without white space around it",
 		},
 		{
 			name: "a blank secret",
 			file: `{"webhooks":[{"url":"http://app.test","events":["Email.Opened"],"secret":" \t"}]}`,
-			want: "webhooks[0].secret: want a text without white space around it",
+			want: "webhooks[0].secret: must be a text without white space around it",
 		},
 		{
 			name: "an unknown hash function",
@@ -328,7 +328,7 @@ func TestSeedFixesMistakes(t *testing.T) {
 		},
 		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0].token: required"},
 		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1].token: there is such a token already"},
-		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0].expires_in_ms: want 0 to 315360000000"},
+		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0].expires_in_ms: must be 0 to 315360000000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { wantSeedMistake(t, tt.file, tt.want, 422) })

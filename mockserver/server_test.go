@@ -40,7 +40,7 @@ func TestSkipValidation(t *testing.T) {
 // What no delivery could be signed with is told at once.
 func TestUnknownHashFunction(t *testing.T) {
 	defer func() {
-		if got, want := recover(), `mockserver: Config.HashFunction: want sha256 or sha512, not "md5"`; got != want {
+		if got, want := recover(), `mockserver: Config.HashFunction must be sha256 or sha512, got "md5"`; got != want {
 			t.Errorf("got %v, want %s", got, want)
 		}
 	}()

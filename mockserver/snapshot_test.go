@@ -375,7 +375,7 @@ func TestReset(t *testing.T) {
 
 var restoreMistakes = []struct{ name, old, new, want string }{
 	{name: "not JSON", old: `{`, new: `{,`, want: "invalid character"},
-	{name: "an array", old: `{`, new: `[{`, want: "want an object, not an array"},
+	{name: "an array", old: `{`, new: `[{`, want: "must be an object, got an array"},
 	{name: "an unknown field", old: `"accounts"`, new: `"acounts"`, want: "acounts: no such field: did you mean accounts?"},
 	{name: "an unknown field of a record", old: `"template_id": 2,`, new: `"template_id": 2, "shade": "x",`, want: "accounts[0]: shade: "},
 	{name: "another version", old: `"version": 4`, new: `"version": 5`, want: "version"},

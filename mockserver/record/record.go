@@ -1,11 +1,9 @@
-// Package record declares the data that goes into and comes out of a mock server:
-// messages, requests, events and deliveries, fault rules, samples of events, and
-// access tokens. Package mockserver has the same types under the same names, which
-// is how tests write them; they are declared here so that all parts of the mock
-// server can share them.
+// Package record declares the data types of the mock server: messages,
+// requests, events, deliveries, fault rules, samples and access tokens. Package
+// mockserver has an alias for each type; tests use these.
 //
-// The tags describe the JSON of the control routes, which has durations as numbers
-// as well: duration_ms and delay_ms, in milliseconds.
+// The tags describe the JSON of the control routes. It also contains durations,
+// in milliseconds, in the fields duration_ms and delay_ms.
 package record
 
 import (
@@ -20,7 +18,7 @@ import (
 // Request is a request to the API.
 type Request struct {
 	ID                string        `json:"id" doc:"the header X-Request-Id of the response"`
-	Time              time.Time     `json:"time" doc:"when it arrived"`
+	Time              time.Time     `json:"time" doc:"the time of the request"`
 	Duration          time.Duration `json:"-"` // 0 if the clock of the system is too coarse
 	Method            string        `json:"method" doc:"its method"`
 	Path              string        `json:"path" doc:"its path, as sent"`
@@ -38,9 +36,9 @@ type Request struct {
 // Message is an email that was sent, as its recipient received it.
 type Message struct {
 	ID                 string                `json:"id" doc:"the id of the message"`
-	SentBy             events.SendingType    `json:"sent_by" doc:"what sent it"`
+	SentBy             events.SendingType    `json:"sent_by" doc:"its sending type"`
 	AccountID          int64                 `json:"account_id" doc:"the account that sent it"`
-	Time               time.Time             `json:"time" doc:"when it was sent, to the second"`
+	Time               time.Time             `json:"time" doc:"the time when it was sent, in whole seconds"`
 	FromName           string                `json:"from_name,omitzero" doc:"the sender's name"`
 	FromEmail          string                `json:"from_email" doc:"the sender's address"`
 	To                 string                `json:"to" doc:"the recipient's address"`
@@ -49,16 +47,16 @@ type Message struct {
 	Text               string                `json:"text,omitzero" doc:"its text, as the recipient receives it"`
 	Headers            []Header              `json:"headers" doc:"further header fields"`
 	Type               string                `json:"type,omitzero" doc:"marketing or transactional, of the Email API"`
-	TemplateID         int64                 `json:"template_id,omitzero" doc:"the template it was made from"`
+	TemplateID         int64                 `json:"template_id,omitzero" doc:"its template"`
 	ListID             int64                 `json:"list_id,omitzero" doc:"the recipient's list"`
 	ContactID          int64                 `json:"contact_id,omitzero" doc:"the recipient's contact"`
 	CampaignID         int64                 `json:"campaign_id,omitzero" doc:"the campaign that sent it"`
 	WorkflowID         int64                 `json:"workflow_id,omitzero" doc:"the workflow that sent it"`
 	Confirmation       bool                  `json:"confirmation,omitzero" doc:"true for the confirmation email of a double opt-in"`
 	Status             string                `json:"status" doc:"delivered or bounced; rejected or error if it was not sent"`
-	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero" doc:"how it bounced"`
-	Opens              int64                 `json:"opens" doc:"how often it was opened"`
-	Clicks             int64                 `json:"clicks" doc:"how often a link was followed"`
+	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero" doc:"the category of the bounce"`
+	Opens              int64                 `json:"opens" doc:"the number of opens"`
+	Clicks             int64                 `json:"clicks" doc:"the number of clicks on links"`
 	Unsubscribed       bool                  `json:"unsubscribed" doc:"whether the recipient unsubscribed from the list"`
 	GlobalUnsubscribed bool                  `json:"global_unsubscribed" doc:"whether the recipient unsubscribed from all email"`
 	ReportedAsSpam     bool                  `json:"reported_as_spam" doc:"whether the recipient reported it as spam"`
@@ -75,7 +73,7 @@ type Header struct {
 	Value string `json:"value" doc:"its value"`
 }
 
-// Text is bytes of text. JSON shows them as a string.
+// Text contains bytes of text. It is a string in JSON.
 type Text []byte
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -90,15 +88,15 @@ func (t *Text) UnmarshalText(b []byte) error {
 // FiredEvent is an event that happened in an account.
 type FiredEvent struct {
 	ID         string      `json:"id" doc:"its id in the log of events"`
-	Time       time.Time   `json:"time" doc:"when it fired"`
+	Time       time.Time   `json:"time" doc:"the time of the event"`
 	Event      events.Name `json:"event" doc:"its name"`
 	EventID    string      `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
 	AccountID  int64       `json:"account_id" doc:"the account of the event"`
-	MessageID  string      `json:"message_id,omitzero" doc:"the message that it is about"`
-	Recipient  string      `json:"recipient,omitzero" doc:"the address that it is about"`
+	MessageID  string      `json:"message_id,omitzero" doc:"the message of the event"`
+	Recipient  string      `json:"recipient,omitzero" doc:"the address in the event"`
 	Subject    string      `json:"subject,omitzero" doc:"the subject of the message"`
 	Body       Text        `json:"body" doc:"the body, as delivered"`
-	Deliveries []string    `json:"deliveries" doc:"the ids of its deliveries, one for each webhook that subscribed"`
+	Deliveries []string    `json:"deliveries" doc:"the ids of its deliveries, one for each subscribed webhook"`
 }
 
 // Delivery is the delivery of an event to a webhook.
@@ -106,8 +104,8 @@ type Delivery struct {
 	ID          string        `json:"id" doc:"the id of the delivery"`
 	EventID     string        `json:"event_id,omitzero" doc:"the id in the event; the general envelope has none"`
 	Event       events.Name   `json:"event" doc:"the name of the event"`
-	MessageID   string        `json:"message_id,omitzero" doc:"the message that the event is about"`
-	Recipient   string        `json:"recipient,omitzero" doc:"the address that the event is about"`
+	MessageID   string        `json:"message_id,omitzero" doc:"the message of the event"`
+	Recipient   string        `json:"recipient,omitzero" doc:"the address in the event"`
 	Subject     string        `json:"subject,omitzero" doc:"the subject of the message"`
 	AccountID   int64         `json:"account_id" doc:"the account of the webhook"`
 	WebhookID   string        `json:"webhook_id" doc:"the webhook; empty for an event of your own to a URL"`
@@ -116,8 +114,8 @@ type Delivery struct {
 	Signature   string        `json:"signature" doc:"the header X-Service-Signature"`
 	State       DeliveryState `json:"state" doc:"its state"`
 	Attempts    []Attempt     `json:"attempts" doc:"its attempts, the oldest first"`
-	CreatedAt   time.Time     `json:"created_at" doc:"when the event fired"`
-	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"when it is attempted next; omitted if no time is set"`
+	CreatedAt   time.Time     `json:"created_at" doc:"the time of the event"`
+	NextAttempt time.Time     `json:"next_attempt,omitzero" doc:"the time of the next attempt; omitted if none is scheduled"`
 	Fault       string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
 }
 
@@ -131,17 +129,17 @@ const (
 	DeliveryRetrying  DeliveryState = "retrying"   // failed, and will be retried
 	DeliveryDelivered DeliveryState = "delivered"  // the receiver responded with 2xx
 	DeliveryFailed    DeliveryState = "failed"     // failed, and will not be retried
-	DeliveryDropped   DeliveryState = "dropped"    // lost by a fault; no attempt was made
+	DeliveryDropped   DeliveryState = "dropped"    // dropped by a fault rule; no attempt was made
 )
 
 // Attempt is one attempt to deliver an event.
 type Attempt struct {
-	Time     time.Time     `json:"time" doc:"when it was made"`
+	Time     time.Time     `json:"time" doc:"the time of the attempt"`
 	Duration time.Duration `json:"-"` // 0 if the clock of the system is too coarse
 	Status   int           `json:"status,omitzero" doc:"HTTP status of the response; omitted if there was none"`
 	Response string        `json:"response,omitzero" doc:"the first 4 KiB of the response body"`
-	Error    string        `json:"error,omitzero" doc:"why there was no response"`
-	Manual   bool          `json:"manual,omitzero" doc:"whether it was requested by redeliver"`
+	Error    string        `json:"error,omitzero" doc:"the reason why there was no response"`
+	Manual   bool          `json:"manual,omitzero" doc:"whether a redelivery caused the attempt"`
 }
 
 // Sample is an example of an event, from the OpenAPI document, with a new id and
@@ -149,25 +147,26 @@ type Attempt struct {
 type Sample struct {
 	Event   events.Name     `json:"event" doc:"the name of the event, such as Email.Bounced"`
 	Variant string          `json:"variant" doc:"distinguishes the samples of one event: campaign, email_api and so on, or default"`
-	Summary string          `json:"summary" doc:"what happened"`
+	Summary string          `json:"summary" doc:"a summary of the event"`
 	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
 }
 
 // Token is an access token with its user and account. Requests with it act for
 // the user and see the account's resources only.
 type Token struct {
-	// Value is the secret text that requests carry; "dev-token" if empty.
+	// Value is the secret text that requests contain. The default is "dev-token".
 	Value string
 	// UserID and UserEmail name the user in events. The defaults are 1 and
 	// "user@example.com".
 	UserID    int64
 	UserEmail string
-	// AccountID is the account; 1 if zero.
+	// AccountID is the account. The default is 1.
 	AccountID int64
 	// ReadOnly rejects every request that changes something with 403.
 	ReadOnly bool
-	// ExpiresIn is how long the token is valid: from the creation of the server or
-	// the seed that added the token, and again from each reset or clear. After that,
-	// requests get 401. 0 is forever; a negative token has expired.
+	// ExpiresIn is the lifetime of the token. It begins when the server is created
+	// or a seed adds the token, and again after each reset or clear. An expired
+	// token gets 401. 0 means that the token does not expire; a token with a
+	// negative value has expired.
 	ExpiresIn time.Duration
 }

@@ -71,13 +71,13 @@ type reader struct {
 func (r reader) check(name string) {
 	known := func(member string) {
 		if r.field(member).name == "" {
-			r.fail("x-responses: %s has no member %q", name, member)
+			r.fail("x-responses: %s has no field %q", name, member)
 		}
 	}
 	for _, alias := range r.aliases() {
 		known(r.Aliases[alias])
 		if outer, _, _ := strings.Cut(alias, "/"); r.field(outer).name != "" {
-			r.fail("x-responses: %s has a member %q, which is no alias", name, outer)
+			r.fail("x-responses: %s has a field %q, which is not an alias", name, outer)
 		}
 	}
 	for _, member := range slices.Sorted(maps.Keys(r.Readers)) {

@@ -135,11 +135,11 @@ func TestDecodeAnswersRefuses(t *testing.T) {
 	}{
 		{"an unknown type", "U", spelling{Promised: "a"}, "x-responses: nothing reads a U"},
 		{"no promise", "T", spelling{Aliases: map[string]string{"id": "a"}}, "x-responses: which member does a T promise?"},
-		{"an unknown promise", "T", spelling{Promised: "b"}, `x-responses: T has no member "b"`},
-		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-responses: T has no member "b"`},
-		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-responses: T has a member "a", which is no alias`},
-		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-responses: T has a member "a", which is no alias`},
-		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-responses: T has no member "b"`},
+		{"an unknown promise", "T", spelling{Promised: "b"}, `x-responses: T has no field "b"`},
+		{"an alias of nothing", "T", spelling{Aliases: map[string]string{"id": "b"}}, `x-responses: T has no field "b"`},
+		{"an alias that is a member", "T", spelling{Aliases: map[string]string{"a": "c"}}, `x-responses: T has a field "a", which is not an alias`},
+		{"an object that is a member", "T", spelling{Aliases: map[string]string{"a/x": "c"}}, `x-responses: T has a field "a", which is not an alias`},
+		{"a reader of nothing", "T", spelling{Readers: map[string]string{"b": "readB"}}, `x-responses: T has no field "b"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			inPackage(t, map[string]string{

@@ -160,19 +160,19 @@ type Campaign struct {
 	// CreatedOn When it was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
-	// ListID The list it goes to.
+	// ListID The list of the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The campaign's name.
 	Name string `json:"name"`
 
-	// ScheduledFor When it is to be sent, in Unix seconds; left out until it is scheduled.
+	// ScheduledFor When it will be sent, in Unix seconds; omitted until it is scheduled.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; incomplete, scheduled, delivering and delivered are known, in this order.
+	// Status An open set; known values are incomplete, scheduled, delivering and delivered, in this order.
 	Status string `json:"status"`
 
 	// UpdatedOn When it was last changed, in Unix seconds.
@@ -184,7 +184,7 @@ type CampaignCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content,omitzero"`
 
-	// ListID The list it goes to.
+	// ListID The list of the recipients.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The campaign's name.
@@ -199,13 +199,13 @@ type CampaignPage struct {
 	// Data The campaigns.
 	Data []Campaign `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
 // CampaignSchedule When to send a campaign.
 type CampaignSchedule struct {
-	// ScheduledFor The time, in Unix seconds; now if left out or past.
+	// ScheduledFor The time, in Unix seconds. If it is omitted or past, the campaign is sent now.
 	ScheduledFor int64 `json:"scheduled_for,omitzero"`
 }
 
@@ -214,7 +214,7 @@ type CampaignUpdate struct {
 	// Content The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
-	// ListID The list it goes to.
+	// ListID The list of the recipients.
 	ListID *int64 `json:"list_id,omitzero"`
 
 	// Name The new name.
@@ -226,7 +226,7 @@ type CampaignUpdate struct {
 
 // Contact A contact of a list.
 type Contact struct {
-	// BouncesCount How often emails to it bounced.
+	// BouncesCount The number of bounces of emails to the contact.
 	BouncesCount int64 `json:"bounces_count"`
 
 	// CustomAttributes Custom attributes of the contact, for merge tags.
@@ -244,7 +244,7 @@ type Contact struct {
 	// LastBounceType The type of its last bounce: none, hard or soft.
 	LastBounceType string `json:"last_bounce_type,omitzero"`
 
-	// Status An open set; active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed are known.
+	// Status An open set; known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed.
 	Status string `json:"status"`
 
 	// SubscribedOn When it joined the list, in Unix seconds.
@@ -277,7 +277,7 @@ type ContactImport struct {
 	// ImportTo The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Resubscribe Whether an import to active makes contacts active that had unsubscribed or are pending; by default they stay as they are.
+	// Resubscribe Whether an import to active also activates unsubscribed and pending contacts. By default they keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -286,7 +286,7 @@ type ContactPage struct {
 	// Data The contacts.
 	Data []Contact `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -301,7 +301,7 @@ type ContactTagging struct {
 
 // ContactUpdate The changes of a contact.
 type ContactUpdate struct {
-	// CustomAttributes The attributes to set; the others stay as they are.
+	// CustomAttributes The attributes to set; others are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -325,34 +325,34 @@ type CustomAttributeUpdate struct {
 
 // Email A submitted email and its delivery.
 type Email struct {
-	// Bounce How an email bounced.
+	// Bounce The bounce of an email.
 	Bounce EmailBounce `json:"bounce,omitzero"`
 
-	// Clicks How often a link in it was followed.
+	// Clicks The number of clicks on links.
 	Clicks int64 `json:"clicks"`
 
-	// ContactID The contact, if it went to one.
+	// ContactID The contact, if the recipient is one.
 	ContactID int64 `json:"contact_id,omitzero"`
 
-	// DeliveredOn When it was delivered, in Unix seconds; left out until then.
+	// DeliveredOn When it was delivered, in Unix seconds; omitted until then.
 	DeliveredOn int64 `json:"delivered_on,omitzero"`
 
 	// Email The recipient's address.
 	Email string `json:"email,omitzero"`
 
-	// Error The internal error that kept it from being queued.
+	// Error The internal error before queueing.
 	Error string `json:"error,omitzero"`
 
-	// GlobalUnsubscribed Whether the recipient unsubscribed from all email by it.
+	// GlobalUnsubscribed Whether the recipient unsubscribed from all email with this email.
 	GlobalUnsubscribed bool `json:"global_unsubscribed"`
 
 	// ID The email's id.
 	ID string `json:"id"`
 
-	// ListID The list of the contact, if it went to one.
+	// ListID The list of the contact, if the recipient is one.
 	ListID int64 `json:"list_id,omitzero"`
 
-	// Opens How often it was opened.
+	// Opens The number of opens.
 	Opens int64 `json:"opens"`
 
 	// Reason The reason for the rejection: bounced, unsubscribed, pending, spam, deleted or suppressed.
@@ -364,7 +364,7 @@ type Email struct {
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; queued, delivered, bounced, rejected and error are known.
+	// Status An open set; known values are queued, delivered, bounced, rejected and error.
 	Status string `json:"status,omitzero"`
 
 	// Subject The subject as it was sent.
@@ -373,19 +373,19 @@ type Email struct {
 	// SubmittedOn When it was submitted, in Unix seconds.
 	SubmittedOn int64 `json:"submitted_on,omitzero"`
 
-	// TemplateID The template, if it was made from one.
+	// TemplateID The template, if there is one.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Type The kind of email: marketing or transactional.
 	Type string `json:"type,omitzero"`
 
-	// Unsubscribed Whether the recipient unsubscribed from the list by it.
+	// Unsubscribed Whether the recipient unsubscribed from the list with this email.
 	Unsubscribed bool `json:"unsubscribed"`
 }
 
-// EmailBounce How an email bounced.
+// EmailBounce The bounce of an email.
 type EmailBounce struct {
-	// Category The category, for example bounce_hb; Email.Bounced lists them.
+	// Category The category, for example bounce_hb. See Email.Bounced for all categories.
 	Category string `json:"category,omitzero"`
 
 	// DsnMessage The receiving server's diagnostic.
@@ -406,7 +406,7 @@ type EmailContent struct {
 	// Subject The subject.
 	Subject string `json:"subject"`
 
-	// TemplateID The template that gives the HTML and text.
+	// TemplateID The template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Text The inline plain-text part.
@@ -430,7 +430,7 @@ type EmailSubmission struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content EmailContent `json:"content"`
 
-	// CustomAttributes Values for merge tags; they win over the contact's own attributes.
+	// CustomAttributes Values for merge tags. They take precedence over the contact's attributes.
 	CustomAttributes map[string]string `json:"custom_attributes,omitzero"`
 
 	// Email The recipient's address.
@@ -449,9 +449,9 @@ type EmailType string
 // EventName The name of an event that a webhook can subscribe to. More may be added.
 type EventName string
 
-// ImportContact A contact to import. A bad address is reported for this entry alone.
+// ImportContact A contact to import. An invalid address is an error of this entry only.
 type ImportContact struct {
-	// CustomAttributes The attributes to set; others of the contact stay.
+	// CustomAttributes The attributes to set; others are kept.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// Email The address.
@@ -464,18 +464,18 @@ type ImportContact struct {
 	Tags []string `json:"tags,omitzero"`
 }
 
-// ImportError An entry that was not imported, and why.
+// ImportError An entry that was not imported, with the reason.
 type ImportError struct {
 	// Email The entry's address as it was sent.
 	Email string `json:"email,omitzero"`
 
-	// Index The place of the entry in the request, from 0.
+	// Index The index of the entry in the request, from 0.
 	Index int64 `json:"index"`
 
 	// Loc The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc,omitzero"`
 
-	// Msg What is wrong.
+	// Msg The error message.
 	Msg string `json:"msg"`
 
 	// Type The rule that is broken.
@@ -487,10 +487,10 @@ type ImportResult struct {
 	// Errors The entries that were not imported.
 	Errors []ImportError `json:"errors"`
 
-	// Imported How many contacts were new to the list.
+	// Imported The number of contacts that were new on the list.
 	Imported int64 `json:"imported"`
 
-	// Updated How many were on the list already.
+	// Updated The number of contacts that were already on the list.
 	Updated int64 `json:"updated"`
 }
 
@@ -508,7 +508,7 @@ type List struct {
 	// Name The list's name.
 	Name string `json:"name"`
 
-	// PolicyAccepted Whether its anti-spam policy is accepted, without which it cannot be sent to.
+	// PolicyAccepted Whether the anti-spam policy is accepted, which sending to the list requires.
 	PolicyAccepted bool `json:"policy_accepted"`
 }
 
@@ -523,7 +523,7 @@ type ListPage struct {
 	// Data The lists.
 	Data []List `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -538,7 +538,7 @@ type MessageContent struct {
 	// Subject The subject.
 	Subject string `json:"subject,omitzero"`
 
-	// TemplateID The template that gives the HTML and text.
+	// TemplateID The template with the HTML and the text.
 	TemplateID int64 `json:"template_id,omitzero"`
 
 	// Text The inline plain-text part.
@@ -553,22 +553,22 @@ type MessageContentUpdate struct {
 	// Subject The new subject.
 	Subject *string `json:"subject,omitzero"`
 
-	// TemplateID The template that gives the HTML and text.
+	// TemplateID The template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
 
 	// Text The new inline plain-text part; null removes it.
 	Text Nullable `json:"text,omitzero"`
 }
 
-// Pagination Which page this is.
+// Pagination The page and its size, and the number of items on all pages.
 type Pagination struct {
-	// Count How many items there are on all pages, if `with_count` asked for it.
+	// Count The number of items on all pages, if `with_count` is set.
 	Count *int64 `json:"count,omitzero"`
 
 	// Page The number of the page.
 	Page int64 `json:"page"`
 
-	// PerPage How many items a full page holds.
+	// PerPage The number of items on a full page.
 	PerPage int64 `json:"per_page"`
 }
 
@@ -583,10 +583,10 @@ type ProblemDetail struct {
 	// Loc The location of the error: body, path, query or header, then field names and array indexes.
 	Loc Location `json:"loc"`
 
-	// Msg What is wrong.
+	// Msg The error message.
 	Msg string `json:"msg"`
 
-	// Type The rule that is broken. An open set; missing, value_error, too_many_contacts, policy_not_accepted, contact_exists and invalid_state are known.
+	// Type The broken rule. An open set; known values are missing, value_error, too_many_contacts, policy_not_accepted, contact_exists and invalid_state.
 	Type string `json:"type"`
 }
 
@@ -634,11 +634,11 @@ type SuppressedEmailPage struct {
 	// Data The entries.
 	Data []SuppressedEmail `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
-// Tag A label that contacts carry.
+// Tag A label of contacts.
 type Tag struct {
 	// Name The tag.
 	Name string `json:"name"`
@@ -649,7 +649,7 @@ type TagPage struct {
 	// Data The tags.
 	Data []Tag `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -676,7 +676,7 @@ type TemplateContent struct {
 	// HTML The HTML part.
 	HTML string `json:"html,omitzero"`
 
-	// Text The plain-text part; left out where there is none.
+	// Text The plain-text part; omitted if there is none.
 	Text string `json:"text,omitzero"`
 }
 
@@ -703,7 +703,7 @@ type TemplatePage struct {
 	// Data The templates.
 	Data []Template `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -718,11 +718,11 @@ type TemplateUpdate struct {
 
 // TransactionalReceipt The email was accepted.
 type TransactionalReceipt struct {
-	// ID The email's id as events carry it.
+	// ID The email's id in events.
 	ID string `json:"id"`
 }
 
-// TransactionalSubmission An email to send by the deprecated endpoint.
+// TransactionalSubmission An email to send with the deprecated endpoint.
 type TransactionalSubmission struct {
 	// AdditionalHeaders Header fields to add to the message.
 	AdditionalHeaders []EmailHeader `json:"additional_headers,omitzero"`
@@ -742,25 +742,25 @@ type TransactionalSubmission struct {
 
 // Webhook A subscription to events, with its secret.
 type Webhook struct {
-	// Events The names of the events subscribed to.
+	// Events The names of the subscribed events.
 	Events []string `json:"events"`
 
 	// HashFunction The hash function of the signature, on retrieval: sha256 or sha512.
 	HashFunction string `json:"hash_function,omitzero"`
 
-	// RateLimit How many deliveries are made per period; left out if unlimited.
+	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod An open set; second, minute, hour and day are known.
+	// RateLimitPeriod An open set; known values are second, minute, hour and day.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
-	// Secret The key that deliveries are signed with.
+	// Secret The secret that signs deliveries.
 	Secret string `json:"secret"`
 
-	// Status An open set; active and archived are known.
+	// Status An open set; known values are active and archived.
 	Status string `json:"status,omitzero"`
 
-	// URL Where events are delivered.
+	// URL The URL that gets the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
@@ -769,16 +769,16 @@ type Webhook struct {
 
 // WebhookCreate A subscription to create.
 type WebhookCreate struct {
-	// Events The names of the events to subscribe to.
+	// Events The names of the subscribed events.
 	Events []EventName `json:"events"`
 
-	// RateLimit How many deliveries to make per period at most; unlimited if left out.
+	// RateLimit The maximum number of deliveries per period. By default it is unlimited.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
 	// RateLimitPeriod The period of a webhook's rate limit, by default an hour.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// URL Where to deliver events: an absolute http or https URL.
+	// URL The absolute http or https URL that gets the events.
 	URL string `json:"url"`
 }
 
@@ -787,25 +787,25 @@ type WebhookPage struct {
 	// Data The webhooks.
 	Data []WebhookSummary `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
 // WebhookSummary A subscription to events, without its secret.
 type WebhookSummary struct {
-	// Events The names of the events subscribed to.
+	// Events The names of the subscribed events.
 	Events []string `json:"events"`
 
-	// RateLimit How many deliveries are made per period; left out if unlimited.
+	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod An open set; second, minute, hour and day are known.
+	// RateLimitPeriod An open set; known values are second, minute, hour and day.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
-	// Status An open set; active and archived are known.
+	// Status An open set; known values are active and archived.
 	Status string `json:"status,omitzero"`
 
-	// URL Where events are delivered.
+	// URL The URL that gets the events.
 	URL string `json:"url"`
 
 	// WebhookID The webhook's id.
@@ -820,7 +820,7 @@ type Workflow struct {
 	// CreatedOn When it was created, in Unix seconds.
 	CreatedOn int64 `json:"created_on,omitzero"`
 
-	// ListID The list it watches.
+	// ListID The list of the workflow.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Name The workflow's name.
@@ -829,10 +829,10 @@ type Workflow struct {
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; active and inactive are known.
+	// Status An open set; known values are active and inactive.
 	Status string `json:"status"`
 
-	// Trigger What starts it. An open set; subscribed is known.
+	// Trigger The trigger. An open set; the known value is subscribed.
 	Trigger string `json:"trigger,omitzero"`
 
 	// WorkflowID The workflow's id.
@@ -844,7 +844,7 @@ type WorkflowCreate struct {
 	// Content The content of an email, either a template or inline HTML and text. Merge tags are written `{{name}}`.
 	Content MessageContent `json:"content"`
 
-	// ListID The list it watches.
+	// ListID The list of the workflow.
 	ListID int64 `json:"list_id"`
 
 	// Name The workflow's name.
@@ -862,7 +862,7 @@ type WorkflowPage struct {
 	// Data The workflows.
 	Data []Workflow `json:"data"`
 
-	// Pagination Which page this is.
+	// Pagination The page and its size, and the number of items on all pages.
 	Pagination Pagination `json:"pagination"`
 }
 
@@ -922,7 +922,7 @@ type WorkflowID = int64
 
 // ListCampaignsParams defines parameters for ListCampaigns.
 type ListCampaignsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -934,7 +934,7 @@ type ListCampaignsParams struct {
 
 // ListListsParams defines parameters for ListLists.
 type ListListsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -946,7 +946,7 @@ type ListListsParams struct {
 
 // ListContactsParams defines parameters for ListContacts.
 type ListContactsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -955,16 +955,16 @@ type ListContactsParams struct {
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Sort `field:asc` or `field:desc`. The field is id, email, status or subscribed_on. By default the oldest contact is first.
+	// Sort `field:asc` or `field:desc`, where the field is id, email, status or subscribed_on. By default the oldest contact is first.
 	Sort ContactSort `form:"sort,omitempty" json:"sort,omitempty,omitzero"`
 
-	// Filter `field:value`. The field is status, email, tag or interest. The value is everything after the first colon. By default all contacts match.
+	// Filter `field:value`, where the field is status, email, tag or interest, and the value is everything after the first colon. By default all contacts match.
 	Filter ContactFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
 // CreateContactParams defines parameters for CreateContact.
 type CreateContactParams struct {
-	// SendDoubleOptIn Whether the contact is pending until its recipient confirms by the email that is sent to it.
+	// SendDoubleOptIn Whether the contact is pending until its recipient follows the link in the confirmation email. The default is false.
 	SendDoubleOptIn SendDoubleOptIn `form:"send_double_opt_in,omitempty" json:"send_double_opt_in,omitempty,omitzero"`
 
 	// Resubscribe Whether an address that has unsubscribed can be added again. The default is true.
@@ -973,7 +973,7 @@ type CreateContactParams struct {
 
 // ListSuppressedEmailsParams defines parameters for ListSuppressedEmails.
 type ListSuppressedEmailsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -982,13 +982,13 @@ type ListSuppressedEmailsParams struct {
 	// WithCount Whether the response contains the number of items on all pages. The default is false.
 	WithCount WithCount `form:"with_count,omitempty" json:"with_count,omitempty,omitzero"`
 
-	// Filter `email:value`; the value is all after the colon. By default all.
+	// Filter `email:value`, where the value is everything after the colon. By default all entries match.
 	Filter SuppressionFilter `form:"filter,omitempty" json:"filter,omitempty,omitzero"`
 }
 
 // ListTagsParams defines parameters for ListTags.
 type ListTagsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -1000,7 +1000,7 @@ type ListTagsParams struct {
 
 // ListTemplatesParams defines parameters for ListTemplates.
 type ListTemplatesParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -1012,7 +1012,7 @@ type ListTemplatesParams struct {
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -1024,7 +1024,7 @@ type ListWebhooksParams struct {
 
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
-	// Page The number of the page, from 1, which is the default.
+	// Page The number of the page, from 1. The default is 1.
 	Page Page `form:"page,omitempty" json:"page,omitempty,omitzero"`
 
 	// PerPage Page size, from 1 to 100. The default is 50. The platform may reduce it and returns the actual value.
@@ -1098,7 +1098,7 @@ type ServerInterface interface {
 	// ScheduleCampaign Schedule a campaign
 	// (POST /campaigns/{campaign_id}/schedule)
 	ScheduleCampaign(w http.ResponseWriter, r *http.Request, campaignID CampaignID)
-	// SendTransactionalEmail Send an email the old way
+	// SendTransactionalEmail Send an email (deprecated)
 	// (POST /emails)
 	//
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
@@ -1172,7 +1172,7 @@ type ServerInterface interface {
 	// SubmitEmail Send an email
 	// (POST /v2/emails)
 	SubmitEmail(w http.ResponseWriter, r *http.Request)
-	// GetEmail Look an email up
+	// GetEmail Get a submitted email
 	// (GET /v2/emails/{email_id})
 	GetEmail(w http.ResponseWriter, r *http.Request, emailID EmailID)
 	// ListWebhooks List webhooks
@@ -3557,7 +3557,7 @@ type StrictServerInterface interface {
 	// ScheduleCampaign Schedule a campaign
 	// (POST /campaigns/{campaign_id}/schedule)
 	ScheduleCampaign(ctx context.Context, request ScheduleCampaignRequestObject) (ScheduleCampaignResponseObject, error)
-	// SendTransactionalEmail Send an email the old way
+	// SendTransactionalEmail Send an email (deprecated)
 	// (POST /emails)
 	//
 	// Deprecated: this operation has been marked as deprecated upstream, but no `x-deprecated-reason` was set
@@ -3631,7 +3631,7 @@ type StrictServerInterface interface {
 	// SubmitEmail Send an email
 	// (POST /v2/emails)
 	SubmitEmail(ctx context.Context, request SubmitEmailRequestObject) (SubmitEmailResponseObject, error)
-	// GetEmail Look an email up
+	// GetEmail Get a submitted email
 	// (GET /v2/emails/{email_id})
 	GetEmail(ctx context.Context, request GetEmailRequestObject) (GetEmailResponseObject, error)
 	// ListWebhooks List webhooks

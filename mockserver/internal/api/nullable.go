@@ -8,9 +8,9 @@ import (
 // Nullable is a field of a partial update: omitted (the zero value), null, or a
 // string.
 type Nullable struct {
-	// Set says that the member was there.
+	// Set means that the field is not omitted.
 	Set bool
-	// Value is the string; empty for null.
+	// Value is the string, or "" for null.
 	Value string
 }
 

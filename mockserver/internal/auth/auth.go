@@ -1,4 +1,4 @@
-// Package auth has the access tokens of the platform.
+// Package auth stores the access tokens of the platform.
 package auth
 
 import (
@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete fills in the defaults; usual is the default of the secret text.
+// Complete sets defaults; usual is the default of the secret text.
 func Complete(given []record.Token, usual string) []record.Token {
 	if len(given) == 0 {
 		given = []record.Token{{}}
@@ -51,20 +51,20 @@ type known struct {
 	expires time.Time // zero is never
 }
 
-// New returns the tokens of a configuration, which are complete.
+// New returns a set of the configured tokens, which must be complete.
 func New(configured []record.Token, now func() time.Time) *Set {
 	s := &Set{now: now, configured: configured}
 	s.Reset()
 	return s
 }
 
-// Reset restores the tokens of the configuration and some that had been added, each
-// with its whole lifetime.
+// Reset restores the configured tokens and some added tokens. The lifetime of
+// each starts again.
 func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount does that for the tokens of one account.
+// ResetAccount does the same for the tokens of one account.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
@@ -134,7 +134,7 @@ func (s *Set) findLocked(secret string) int {
 	})
 }
 
-// All returns the tokens that are known, expired ones included.
+// All returns all tokens, including expired ones.
 func (s *Set) All() []record.Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -164,23 +164,24 @@ func (s *Set) Of(account, user int64) (record.Token, bool) {
 	return all[found], true
 }
 
-// HasAccount reports whether a token is of an account, or will be after a reset.
+// HasAccount reports whether an account has a token, or will have one after a
+// reset.
 func (s *Set) HasAccount(account int64) bool {
 	of := func(t record.Token) bool { return t.AccountID == account }
 	return slices.ContainsFunc(s.configured, of) || slices.ContainsFunc(s.All(), of)
 }
 
-// Add adds a token that is complete, or says what is wrong with it.
+// Add adds a complete token, or returns an error for an invalid one.
 func (s *Set) Add(t record.Token) error {
 	switch {
 	case strings.ContainsFunc(t.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("token: want visible ASCII characters, as a header field has them")
+		return errors.New("token: must contain only visible ASCII characters")
 	case t.UserID < 1:
-		return errors.New("user_id: want 1 or more")
+		return errors.New("user_id: must be 1 or more")
 	case t.AccountID < 1:
-		return errors.New("account_id: want 1 or more")
+		return errors.New("account_id: must be 1 or more")
 	case t.ExpiresIn < 0 || t.ExpiresIn > MaxExpiry:
-		return fmt.Errorf("expires_in_ms: want 0 to %d, which is ten years", MaxExpiry.Milliseconds())
+		return fmt.Errorf("expires_in_ms: must be from 0 to %d, ten years", MaxExpiry.Milliseconds())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +195,7 @@ func (s *Set) Add(t record.Token) error {
 // MaxExpiry is the maximum validity of a token that expires.
 const MaxExpiry = 10 * 365 * 24 * time.Hour
 
-// Revoke forgets the token with a secret text. It reports whether there is one.
+// Revoke removes the token with a secret text, and reports whether it existed.
 func (s *Set) Revoke(secret string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -108,11 +108,11 @@ func TestAddMistakes(t *testing.T) {
 		token      record.Token
 	}{
 		{name: "known", token: record.Token{Value: "usual", UserID: 1, AccountID: 1}, want: "token: there is such a token already"},
-		{name: "with a space", token: record.Token{Value: "a b", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "with a line", token: record.Token{Value: "a\n", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "not ASCII", token: record.Token{Value: "ä", UserID: 1}, want: "token: want visible ASCII"},
-		{name: "a user below 1", token: record.Token{Value: "a", UserID: -1}, want: "user_id: want 1 or more"},
-		{name: "an account below 1", token: record.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: want 1 or more"},
+		{name: "with a space", token: record.Token{Value: "a b", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "with a line", token: record.Token{Value: "a\n", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "not ASCII", token: record.Token{Value: "ä", UserID: 1}, want: "token: must contain only visible ASCII"},
+		{name: "a user below 1", token: record.Token{Value: "a", UserID: -1}, want: "user_id: must be 1 or more"},
+		{name: "an account below 1", token: record.Token{Value: "a", UserID: 1, AccountID: -1}, want: "account_id: must be 1 or more"},
 		{name: "a time below 0", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: -1}, want: "expires_in_ms"},
 		{name: "too long", token: record.Token{Value: "a", UserID: 1, AccountID: 1, ExpiresIn: MaxExpiry + 1}, want: "expires_in_ms"},
 	}

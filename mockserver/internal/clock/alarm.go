@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// Alarm rings once, when its time has come.
+// Alarm calls a function once, at a time of the clock.
 type Alarm struct {
 	clock *Clock
 	at    time.Time
@@ -19,10 +19,9 @@ type Alarm struct {
 	timer *time.Timer // nil while the clock stands
 }
 
-// At sets an alarm: ring is called in a goroutine of its own when the clock shows
-// the time or is past it, at once if it is already. That counts as work from the
-// very moment at which the time has come. what says what happens then; it must
-// read nothing that changes.
+// At sets an alarm. It calls ring in its own goroutine as soon as the clock
+// reaches or has passed the time. From that time on, the call counts as work.
+// what describes the work; it must only read constant data.
 func (c *Clock) At(at time.Time, what fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,8 +31,7 @@ func (c *Clock) At(at time.Time, what fmt.Stringer, ring func()) *Alarm {
 	return a
 }
 
-// Stop keeps an alarm from ringing if it has not begun to. A nil alarm has
-// nothing to stop.
+// Stop cancels an alarm that has not rung. It accepts a nil alarm.
 func (a *Alarm) Stop() {
 	if a == nil {
 		return
@@ -51,7 +49,8 @@ func (a *Alarm) disarm() {
 	}
 }
 
-// RingDue rings what is due and whose timer may not have fired yet.
+// RingDue rings the alarms that are due, even if their timers have not fired
+// yet.
 func (c *Clock) RingDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +60,7 @@ func (c *Clock) RingDue() {
 	}
 }
 
-// Next returns when the earliest alarm rings; not ok means that none is set.
+// Next returns the time of the earliest alarm. If ok is false, no alarm is set.
 func (c *Clock) Next() (at time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +70,8 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 	return c.alarms[0].at, true
 }
 
-// rearmLocked sets all alarms again, in order, after a change of the clock.
+// rearmLocked sets the timers of all alarms, in order, after a change of the
+// clock.
 func (c *Clock) rearmLocked() {
 	for _, a := range slices.Clone(c.alarms) { // what rings leaves
 		c.armLocked(a)
@@ -88,8 +88,8 @@ func (c *Clock) armLocked(a *Alarm) {
 	}
 }
 
-// fired is called by an alarm's timer, which may be late: the alarm was stopped
-// or the clock moved, just when it fired.
+// fired is called by an alarm's timer. The alarm may have been stopped, or the
+// clock set, just before.
 func (c *Clock) fired(a *Alarm) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *Clock) ringLocked(a *Alarm) {
 	}()
 }
 
-// alarms are those that are set, the earliest first.
+// alarms contains the set alarms, the earliest first.
 type alarms []*Alarm
 
 func (all *alarms) add(a *Alarm) {
@@ -124,7 +124,7 @@ func (all *alarms) add(a *Alarm) {
 	*all = slices.Insert(*all, i, a)
 }
 
-// find returns where an alarm is, if it is there.
+// find returns the index of an alarm, and whether it is set.
 func (all alarms) find(a *Alarm) (int, bool) {
 	i, ok := slices.BinarySearchFunc(all, a, func(other, a *Alarm) int {
 		return cmp.Or(other.at.Compare(a.at), cmp.Compare(other.place, a.place))

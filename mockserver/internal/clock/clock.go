@@ -14,19 +14,19 @@ import (
 	"example.com/emailplatform/mockserver/internal/activity"
 )
 
-// The years that a clock may show: any two times within them are less than the
-// longest [time.Duration] apart.
+// The range of the clock. The difference of any two times in it fits in a
+// [time.Duration].
 const (
 	minYear = 1970
 	maxYear = 2199
-	pastEnd = 10 // how many years later than it may be set to a clock may run on to
+	pastEnd = 10 // number of years that a clock can run on after maxYear
 )
 
 // Clock is a virtual clock. It acquires only its own lock, so its methods can
 // be called with any other lock held.
 type Clock struct {
 	options Options
-	hands   chan struct{} // held by the one caller that advances the clock
+	hands   chan struct{} // held by the caller that advances the clock
 
 	mu     sync.Mutex
 	ahead  time.Duration // of package time, while the clock runs
@@ -39,15 +39,15 @@ type Clock struct {
 
 // Options configures a clock.
 type Options struct {
-	Start  time.Time // the time at the beginning; package time's if zero
+	Start  time.Time // the initial time; the default is package time
 	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
 	Work    *activity.Work // counts what rings
 }
 
-// New returns a clock as the options say. A start that no clock may show is
-// moved to the nearest time that it may.
+// New returns a clock. A start outside the valid years is moved to the nearest
+// valid time.
 func New(o Options) *Clock {
 	switch year := o.Start.UTC().Year(); {
 	case o.Start.IsZero():
@@ -61,15 +61,16 @@ func New(o Options) *Clock {
 	return c
 }
 
-// Unix returns the time that is so many seconds after the start of 1970, in UTC.
+// Unix returns the time in UTC for Unix seconds.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
-// plain returns a time in UTC and without a reading of the monotonic clock. Some
-// times lack that reading, and comparing those with the others would fail.
+// plain returns a time in UTC without a monotonic clock reading. Some times
+// have no such reading, and comparing them with times that have one would be
+// wrong.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// Now returns the time of the clock without a monotonic reading: the monotonic
-// clock stops while a machine sleeps, and deadlines would differ.
+// Now returns the time without a monotonic clock reading, because the monotonic
+// clock stops while a machine sleeps.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,8 +84,8 @@ func (c *Clock) nowLocked() time.Time {
 	return plain(time.Now()).Add(c.ahead)
 }
 
-// Set moves the clock to a time, also back. What has become due rings now, late;
-// whatever it is in the middle of letting pass ends.
+// Set sets the clock to a time, which can be in the past. Alarms that have
+// become due ring now, late. An advance in progress ends.
 func (c *Clock) Set(to time.Time) error {
 	if err := Check(to); err != nil {
 		return err
@@ -97,10 +98,10 @@ func (c *Clock) Set(to time.Time) error {
 	return nil
 }
 
-// ErrTime is what is wrong with a time that no clock may show.
-var ErrTime = fmt.Errorf("want a time of the years %d to %d", minYear, maxYear)
+// ErrTime is the error of a time outside the valid years.
+var ErrTime = fmt.Errorf("must be a time in the years %d to %d", minYear, maxYear)
 
-// Check returns ErrTime for a time that no clock may show.
+// Check returns ErrTime for a time outside the valid years.
 func Check(t time.Time) error {
 	if year := t.UTC().Year(); year < minYear || year > maxYear {
 		return ErrTime
@@ -108,7 +109,7 @@ func Check(t time.Time) error {
 	return nil
 }
 
-// Dated reports whether the clock begins at a time of its own, not package time's.
+// Dated reports whether the clock has a configured initial time.
 func (c *Clock) Dated() bool { return !c.options.Start.IsZero() }
 
 // Frozen reports whether the clock is frozen explicitly.
@@ -123,7 +124,7 @@ func (c *Clock) Freeze(frozen bool) {
 	c.change(func() { c.frozen = frozen })
 }
 
-// Reset makes the clock as it was configured.
+// Reset restores the configured state of the clock.
 func (c *Clock) Reset() { c.change(c.resetLocked) }
 
 func (c *Clock) resetLocked() {
@@ -144,7 +145,7 @@ func (c *Clock) change(how func()) {
 	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
-// settleLocked sets the alarms by the clock as it is now.
+// settleLocked sets the timers of the alarms after a change of the clock.
 func (c *Clock) settleLocked() {
 	c.standLocked()
 	c.rearmLocked()
@@ -154,8 +155,8 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// standLocked freezes the clock if something requires it, or else lets it run
-// from its current time.
+// standLocked freezes the clock if a caller requires it. Otherwise the clock
+// runs from its current time.
 func (c *Clock) standLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
 	if stand == !c.stands.IsZero() {
@@ -169,7 +170,7 @@ func (c *Clock) standLocked() {
 	}
 }
 
-// moveLocked sets the time that the clock shows.
+// moveLocked sets the time of the clock.
 func (c *Clock) moveLocked(to time.Time) {
 	to = plain(to)
 	if c.stands.IsZero() {
@@ -228,7 +229,7 @@ func (h *Hold) To(t time.Time) error {
 	return nil
 }
 
-// Release ends the hold. The clock runs on from its time unless it is frozen.
+// Release ends the hold. The clock continues from its time unless it is frozen.
 func (h *Hold) Release() {
 	h.clock.change(func() {
 		if h.clock.held == h {
@@ -238,17 +239,17 @@ func (h *Hold) Release() {
 	<-h.clock.hands
 }
 
-// State is what a snapshot holds of a clock: one that runs is as far ahead of
-// package time after a restore as before, one that is frozen shows the same time.
+// State is the state of a clock in a snapshot. After a restore, a running clock
+// has the same offset from package time, and a frozen clock has the same time.
 type State struct {
 	Ahead    Milliseconds `json:"ahead_ms"`
 	FrozenAt time.Time    `json:"frozen_at,omitzero"`
 }
 
-// Showing is the state of a clock that runs, and shows a time now.
+// Showing returns the state of a running clock whose time is t now.
 func Showing(t time.Time) State { return State{Ahead: Milliseconds(time.Until(t))} }
 
-// State returns what there is to remember.
+// State returns the state of the clock.
 func (c *Clock) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,8 +262,8 @@ func (c *Clock) State() State {
 	return State{Ahead: Milliseconds(c.ahead)}
 }
 
-// Check returns an error if a state is invalid. A clock that was set to the
-// maximum time may have run on, which is valid.
+// Check returns an error if a state is invalid. A clock can run on after the
+// maximum time that it can be set to.
 func (s State) Check() error {
 	if year := s.shows().UTC().Year(); year < minYear || year > maxYear+pastEnd {
 		return fmt.Errorf("clock: %w", ErrTime)
@@ -270,7 +271,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// shows is the time that a clock in this state shows now.
+// shows returns the current time of a clock in this state.
 func (s State) shows() time.Time {
 	if !s.FrozenAt.IsZero() {
 		return s.FrozenAt
@@ -297,19 +298,19 @@ func (c *Clock) Restore(s *State) {
 
 // View is a snapshot of a clock.
 type View struct {
-	Now     time.Time `json:"now" doc:"the time of the platform"`
-	AheadMS int64     `json:"ahead_ms" doc:"how far it is ahead of real time"` // package time
+	Now     time.Time `json:"now" doc:"the time of the virtual clock"`
+	AheadMS int64     `json:"ahead_ms" doc:"the offset from real time"` // package time
 	Frozen  bool      `json:"frozen" doc:"whether the clock is frozen"`
 	Next    *Due      `json:"next" doc:"the next scheduled work"` // nil is nothing
 }
 
 // Due is the next scheduled work.
 type Due struct {
-	At   time.Time `json:"at" doc:"when"`
-	What string    `json:"what" doc:"what it is, such as a retry"`
+	At   time.Time `json:"at" doc:"the time of the work"`
+	What string    `json:"what" doc:"a description, such as a retry"`
 }
 
-// View returns the clock as it stands, and what happens next.
+// View returns the current state of the clock, and the next scheduled work.
 func (c *Clock) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Milliseconds is a duration as JSON has it: a number of milliseconds, with as
-// many digits after the point as it takes.
+// Milliseconds is a duration in JSON: a number of milliseconds, possibly with a
+// fraction.
 type Milliseconds time.Duration
 
 // MarshalJSON implements [encoding/json.Marshaler].
@@ -20,7 +20,7 @@ func (m Milliseconds) MarshalJSON() ([]byte, error) {
 func (m *Milliseconds) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.Abs(n) >= math.MaxInt64/1e6 {
-		return fmt.Errorf("want a number of milliseconds, not %s", b)
+		return fmt.Errorf("must be a number of milliseconds, got %s", b)
 	}
 	*m = Milliseconds(math.Round(n * 1e6))
 	return nil

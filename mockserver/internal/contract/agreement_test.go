@@ -81,8 +81,8 @@ func summary(d api.ProblemDetail) string {
 	switch {
 	case strings.HasPrefix(text, "no such"):
 		text = "unknown"
-	case strings.HasPrefix(text, "want "):
-		text = "want"
+	case strings.HasPrefix(text, "must be "):
+		text = "must be"
 	case d.Type == "too_many_contacts":
 		text = "maximum number of items is 1000"
 	}

@@ -34,13 +34,14 @@ type Parameter struct {
 	Schema *Schema
 }
 
-// Response is the media type and schema of a body, or zero for none.
+// Response is the media type and schema of a body. It is zero if there is no
+// body.
 type Response struct {
 	Media  string
 	Schema *Schema
 }
 
-// document is what the generated table contains. No caller may change it.
+// document is the generated table. Callers must not change it.
 type document struct {
 	operations []*Operation       // in the order of openapi.yaml
 	events     map[string]*Schema // of the bodies of deliveries
@@ -49,8 +50,8 @@ type document struct {
 
 var load = sync.OnceValue(table)
 
-// Operations returns all operations by the pattern that net/http routes by, such as
-// "GET /lists/{list_id}". No caller may change them.
+// Operations returns all operations by their patterns for net/http, such as
+// "GET /lists/{list_id}". Callers must not change them.
 var Operations = sync.OnceValue(func() map[string]*Operation {
 	all := map[string]*Operation{}
 	for _, o := range load().operations {

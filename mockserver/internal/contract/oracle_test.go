@@ -101,7 +101,7 @@ func errorText(e *openapi3.SchemaError) string {
 	case "required":
 		return "required"
 	case "pattern":
-		return "want"
+		return "must be"
 	case "nullable":
 		kind := e.Schema.Type.Slice()[0]
 		if strings.ContainsRune("aio", rune(kind[0])) {

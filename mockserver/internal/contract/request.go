@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Findings are what a request contains that is worth knowing apart from its errors.
+// Findings are the results of a validation except errors.
 type Findings struct {
 	// BadEntries holds the first error of each invalid entry of an import, by
 	// index. The import is processed without these entries.
@@ -24,8 +24,8 @@ type Findings struct {
 	UnknownFields, UnknownParameters []string
 }
 
-// ValidateRequest validates a request whose body is JSON, or empty. What
-// openapi.yaml does not have is an error only if rejectUnknown is set.
+// ValidateRequest validates a request whose body is JSON, or empty. Unknown
+// fields and parameters are errors only if rejectUnknown is set.
 func (o *Operation) ValidateRequest(r *http.Request, body []byte, rejectUnknown bool) (found Findings, err error) {
 	v := validator{text: text{b: body}, request: true, rejectUnknown: rejectUnknown}
 	if o.ID == "importContacts" {
@@ -106,7 +106,8 @@ func (v *validator) parameter(p Parameter, in, value string) {
 	}
 }
 
-// importError adds an error of an import. Of each entry, the first one counts.
+// importError adds an error of an import. Only the first error of each entry
+// counts.
 func (v *validator) importError(d api.ProblemDetail) {
 	switch {
 	case len(d.Loc) >= 3 && d.Loc[1] == "contacts":

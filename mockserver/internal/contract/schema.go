@@ -14,7 +14,7 @@ import (
 // Kind is the JSON type of a value.
 type Kind byte
 
-// The JSON types. A schema of kind Any says nothing about the type.
+// The JSON types. A schema of kind Any allows all types.
 const (
 	Any Kind = iota
 	Object
@@ -83,7 +83,7 @@ func kindOf(first byte) Kind {
 	return Integer
 }
 
-// typeError says which type a value must have.
+// typeError returns the message for a value of a wrong type.
 func (s *Schema) typeError() string {
 	if s.Enum != nil {
 		return s.enumError()
@@ -101,12 +101,13 @@ func (s *Schema) enumError() string {
 	return "value is not one of the allowed values " + string(allowed)
 }
 
-// anyString reports whether only the empty string can break a rule.
+// anyString reports whether the schema allows every string except possibly the
+// empty one.
 func (s *Schema) anyString() bool {
 	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
 }
 
-// stringError says which rule a string breaks, or returns "".
+// stringError returns a message for the rule that a string breaks, or "".
 func (s *Schema) stringError(value string) string {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
@@ -117,9 +118,9 @@ func (s *Schema) stringError(value string) string {
 	case s.Max > 0 && length > s.Max:
 		return fmt.Sprintf("maximum string length is %d", s.Max)
 	case s.Pattern != nil && !s.Pattern.MatchString(value):
-		return "want " + s.Expected
+		return "must be " + s.Expected
 	case s.Time && !isTime(value):
-		return "want a time as in RFC 3339"
+		return "must be a time as in RFC 3339"
 	}
 	return ""
 }
@@ -129,7 +130,7 @@ func isTime(value string) bool {
 	return err == nil
 }
 
-// integerError says which rule a number breaks, or returns "".
+// integerError returns a message for the rule that a number breaks, or "".
 func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {

@@ -825,8 +825,8 @@ func table() document {
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
 					{"with_count", &Schema{Kind: Boolean}},
-					{"sort", &Schema{Kind: String, Pattern: regexp.MustCompile(`^(id|email|status|subscribed_on):(asc|desc)$`), Expected: "field:asc or field:desc. The field is id, email, status or subscribed_on"}},
-					{"filter", &Schema{Kind: String, Pattern: regexp.MustCompile(`^(status|email|tag|interest):`), Expected: "field:value. The field is status, email, tag or interest. The value is everything after the first colon"}},
+					{"sort", &Schema{Kind: String, Pattern: regexp.MustCompile(`^(id|email|status|subscribed_on):(asc|desc)$`), Expected: "field:asc or field:desc, where the field is id, email, status or subscribed_on"}},
+					{"filter", &Schema{Kind: String, Pattern: regexp.MustCompile(`^(status|email|tag|interest):`), Expected: "field:value, where the field is status, email, tag or interest, and the value is everything after the first colon"}},
 				},
 				Responses: map[string]Response{
 					"200": {"application/json", schemaContactPage},
@@ -1188,7 +1188,7 @@ func table() document {
 					{"page", &Schema{Kind: Integer, Min: 1}},
 					{"per_page", &Schema{Kind: Integer, Min: 1, Max: 100}},
 					{"with_count", &Schema{Kind: Boolean}},
-					{"filter", &Schema{Kind: String, Pattern: regexp.MustCompile(`^email:`), Expected: "email:value; the value is all after the colon"}},
+					{"filter", &Schema{Kind: String, Pattern: regexp.MustCompile(`^email:`), Expected: "email:value, where the value is everything after the colon"}},
 				},
 				Responses: map[string]Response{
 					"200": {"application/json", schemaSuppressedEmailPage},

@@ -7,7 +7,7 @@ import (
 )
 
 // text is a position in JSON that is known to be valid. Its methods read only
-// what separates values, and skip the rest.
+// separators, and skip values.
 type text struct {
 	b []byte
 	i int
@@ -51,7 +51,7 @@ func (t *text) name() []byte {
 	return name
 }
 
-// quoted reads a string and returns what stands between its quotes.
+// quoted reads a string and returns the text between its quotes.
 func (t *text) quoted() []byte {
 	t.peek()
 	raw := t.b[t.i+1:]
@@ -63,7 +63,8 @@ func (t *text) quoted() []byte {
 	return raw[:n]
 }
 
-// escapes reports whether the backslashes at the end of raw escape what follows.
+// escapes reports whether the backslashes at the end of raw escape the next
+// character.
 func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
 // unescaped returns the string whose JSON is raw, without its quotes. Bytes that are

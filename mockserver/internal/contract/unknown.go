@@ -8,33 +8,33 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Limits of the unknown names that are noted of a request: the client decides how
-// many there are.
+// Limits of the unknown names that are recorded for a request, because a client
+// could send any number.
 const (
 	maxUnknown = 20  // fields, and as many parameters
 	maxName    = 100 // bytes of each
 )
 
-// unknownField reports a field that the schema of its object does not have. One
-// whose name differs only in case is always an error: encoding/json reads it as
-// the other, but the platform does not.
+// unknownField reports a field that the schema of its object does not have. A
+// field whose name differs only in case is always an error: encoding/json
+// accepts it, but the platform does not.
 func (v *validator) unknownField(s *Schema, field *place) {
 	name := string(field.name)
 	known := s.names()
 	for _, right := range known {
 		if strings.EqualFold(right, name) {
-			v.fail(field, "value_error", fmt.Sprintf("no such member: it is called %q", right))
+			v.fail(field, "value_error", fmt.Sprintf("no such field: the name must be %q", right))
 			return
 		}
 	}
 	v.unknown = note(v.unknown, field.pattern())
 	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // suggestions take time
-		v.fail(field, "value_error", suggest.Unknown("member", name, known))
+		v.fail(field, "value_error", suggest.Unknown("field", name, known))
 	}
 }
 
-// pattern returns where the field stands, such as contacts[].emial. It is the same
-// for each item of an array.
+// pattern returns the location of the field, such as contacts[].emial. It is
+// the same for each item of an array.
 func (p *place) pattern() string {
 	switch {
 	case p == nil:
@@ -47,7 +47,7 @@ func (p *place) pattern() string {
 	return p.outer.pattern() + "." + string(p.name)
 }
 
-// note adds a name, unless it is listed or the list is full.
+// note adds a name, unless the list contains it or is full.
 func note(names []string, name string) []string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "") + "…"

@@ -21,14 +21,15 @@ type validator struct {
 	rejectUnknown bool
 }
 
-// place is where a value stands in the body; the body itself is nil.
+// place is the location of a value in the body. The location of the body itself
+// is nil.
 type place struct {
 	outer *place
 	name  []byte // of a field; nil for an item of an array
 	index int
 }
 
-// loc returns the place as errors give it.
+// loc returns the location in the format of errors.
 func (p *place) loc() []any {
 	switch {
 	case p == nil:
@@ -56,7 +57,7 @@ func (v *validator) add(kind, msg string, loc ...any) {
 	}
 }
 
-// full reports whether no more errors are listed.
+// full reports whether the list of errors is full.
 func (v *validator) full() bool { return len(v.errors) >= problem.MaxDetails }
 
 // value reads a value and validates it.

@@ -35,7 +35,7 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 		body = []byte("{}")
 	} else if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(
 		strings.TrimSpace(media), "application/json") {
-		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json",
+		return in, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json",
 			"header", "content-type")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -45,7 +45,7 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 		return in, problem.OfJSON(body, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return in, problem.New(http.StatusBadRequest, "json_invalid", "want one value", "body")
+		return in, problem.New(http.StatusBadRequest, "json_invalid", "must be one JSON value", "body")
 	}
 	if details := s.Check(value, "body"); len(details) > 0 {
 		return in, &problem.Error{Status: http.StatusUnprocessableEntity, Details: details}
@@ -109,8 +109,8 @@ func writePlain(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// mailPolicy is for the HTML of an email, which is not trusted: no script runs,
-// nothing is loaded, and it has its own origin, in a frame and in a tab.
+// mailPolicy is the policy for the untrusted HTML of an email. In a frame and
+// in a tab, no script runs, nothing is loaded, and the page has its own origin.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
 
@@ -119,11 +119,11 @@ const (
 	mailRemote = "img-src data: https: http:; font-src data: https: http:"
 )
 
-// beforeHead matches what precedes the content of a mail's head.
+// beforeHead matches the text before the content of an email's head.
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
-// writeMailHTML responds with untrusted HTML, under a policy. Links open a new tab,
-// because a frame with a mail must not become another site.
+// writeMailHTML responds with untrusted HTML, under a policy. Links open a new
+// tab, because the frame of an email must not show another site.
 func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -134,7 +134,7 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
 }
 
-// conflict is the response to a method that the current state does not allow.
+// conflict is the response to a call that the current state does not allow.
 func conflict(err error, loc ...any) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p

@@ -17,7 +17,7 @@ const (
 	maxMS          = 200 * 365 * 24 * 60 * 60 * 1000 // of 200 years
 )
 
-// clockRoutes are about the clock of the platform.
+// clockRoutes read and change the virtual clock.
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
@@ -26,14 +26,14 @@ func (c *Control) clockRoutes() section {
 			"past a `Retry-After`.",
 		routes: []route{
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
-				"The time of the platform, how far it is ahead of real time, and the next scheduled work (`null` if nothing "+
-					"does)."),
+				"The virtual time, its offset from real time, and the next scheduled work (`null` if there is none)."),
 			handle("PUT clock", jsonBody(c.setClock),
-				"`frozen` stops the clock or resumes it. `now` sets it, also to an earlier time: what is due then happens at "+
-					"once, late and in no order. Returns the clock.").try(example{body: `{"frozen":true}`}),
+				"`frozen` freezes or resumes the clock. `now` sets it, possibly to an earlier time. Work that has "+
+					"become due runs at once, late and in no order. Returns the clock.").try(example{body: `{"frozen":true}`}),
 			handle("POST clock/advance", jsonBody(c.advance),
-				"Advances the clock by `duration_ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock when everything that "+
-					"became due is done, each at its own time and in order; 409 if there is nothing next, 504 after a minute.").
+				"Advances the clock by `duration_ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock "+
+					"when all work that became due is done, each at its own time and in order. Returns 409 if no "+
+					"next work is scheduled, and 504 after a minute.").
 				try(example{body: `{"duration_ms":3600000}`}),
 		},
 	}
@@ -48,7 +48,7 @@ type clockBody struct {
 // time. An invalid body changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
-		return view, problem.New(http.StatusUnprocessableEntity, "missing", "want now or frozen", "body")
+		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")
 	}
 	var now time.Time
 	if in.Now != nil {
@@ -69,7 +69,7 @@ func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error
 func parseTime(text, field string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		err = errors.New("want a time such as 2026-01-02T15:04:05Z")
+		err = errors.New("must be a time such as 2026-01-02T15:04:05Z")
 	} else {
 		err = clock.Check(t)
 	}
@@ -80,8 +80,8 @@ func parseTime(text, field string) (time.Time, error) {
 }
 
 type advanceBody struct {
-	Duration *int64 `json:"duration_ms,omitempty" doc:"how many milliseconds, up to 200 years"`
-	To       string `json:"to,omitempty" doc:"until when, RFC 3339, or next"`
+	Duration *int64 `json:"duration_ms,omitempty" doc:"the duration in milliseconds, up to 200 years"`
+	To       string `json:"to,omitempty" doc:"the new time, RFC 3339, or next"`
 }
 
 func (c *Control) advance(r *request, in advanceBody) (view clock.View, err error) {
@@ -90,7 +90,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 	field := "to"
 	switch {
 	case (in.Duration != nil) == (in.To != ""):
-		return view, problem.New(http.StatusUnprocessableEntity, "missing", "want either duration_ms or to", "body")
+		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain either duration_ms or to", "body")
 	case in.To == "next":
 		err = c.AdvanceToNext(ctx)
 	case in.Duration == nil:
@@ -100,7 +100,7 @@ func (c *Control) advance(r *request, in advanceBody) (view clock.View, err erro
 		}
 		err = c.AdvanceTo(ctx, to)
 	case *in.Duration < 0 || *in.Duration > maxMS:
-		return view, problem.Invalid("want 0 to 200 years in milliseconds", "body", "duration_ms")
+		return view, problem.Invalid("must be from 0 to 200 years in milliseconds", "body", "duration_ms")
 	default:
 		field, err = "duration_ms", c.Advance(ctx, time.Duration(*in.Duration)*time.Millisecond)
 	}

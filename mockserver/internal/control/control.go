@@ -1,5 +1,5 @@
-// Package control serves the control routes under /_mock/: what tests do and see,
-// over HTTP. docs/control-api.md is the manual. The routes share the port of the API.
+// Package control serves the control routes under /_mock/, which tests use over HTTP.
+// docs/control-api.md is the manual. The routes share the port of the API.
 //
 // The files, from top to bottom: routes.go (all routes) and openapi.go (their
 // description); a file for each section of the manual and for POST wait: server.go,
@@ -18,7 +18,7 @@ import (
 // Prefix is the path of the routes.
 const Prefix = "/_mock/"
 
-// Options are what the routes cannot see themselves.
+// Options configures the control routes.
 type Options struct {
 	Console       http.Handler // serves reads that match no route, if set
 	RetrySchedule []time.Duration

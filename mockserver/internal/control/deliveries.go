@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// deliveryRoutes are about deliveries to webhooks.
+// deliveryRoutes return and repeat deliveries to webhooks.
 func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",
@@ -31,9 +31,9 @@ func (c *Control) deliveryRoutes() section {
 				}
 				return err
 			}),
-				"The exact bytes that are delivered."),
+				"The exact bytes of the delivery."),
 			handle("POST deliveries/{id}/redeliver", byID(c.redeliver),
-				"Adds a delivery to its queue again, whatever its state; 409 while it is being attempted."),
+				"Queues a delivery again, in any state. Returns 409 while it is being attempted."),
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// eventRoutes are about events that fired, and events of the caller.
+// eventRoutes return events, and send events of the caller.
 func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",
@@ -25,18 +25,18 @@ func (c *Control) eventRoutes() section {
 				filters(
 					ofAccount("the account of the events"),
 					eventName("the name of the event"),
-					text("message_id", "the message that they are about"),
+					text("message_id", "the message of the events"),
 				).
 				try(example{query: "event=Email.Bounced"}),
 			handle("GET events/{id}", byID(c.event), "An event with its body."),
 			handle("POST events", jsonBody(c.sendEvent),
-				"Sends an event of your own, signed, and returns the delivery: to a webhook, or to a `url`, signed with a "+
-					"`secret` and attempted once.").
+				"Sends any event and returns the delivery. With `webhook_id`, it is a delivery of the webhook. With "+
+					"`url`, it is signed with `secret` and attempted once.").
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
-			handle("GET samples", noInput(listSamples), "A sample of every event in every variant, to edit and send."),
+			handle("GET samples", noInput(listSamples), "A sample of every event and variant, to edit and send."),
 			handle("POST verify", jsonBody(verify),
-				"Verifies a signature: `reason` is empty for a valid one. Otherwise it is the error that results in this "+
-					"signature, if it is a common one.").
+				"Verifies a signature: `reason` is empty for a valid one. For an invalid one it explains the "+
+					"probable cause, if it is a common error.").
 				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
 	}
@@ -73,19 +73,19 @@ func listSamples(*request) (sampleList, error) {
 }
 
 type eventBody struct {
-	Body         json.RawMessage      `json:"body" doc:"what is delivered; it need not be an event"`
-	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook, or instead of it:"`
-	URL          string               `json:"url,omitzero" doc:"the target, http or https"`
-	Secret       string               `json:"secret,omitzero" doc:"the key that signs, for a URL"`
-	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function that signs, for a URL; the default is the hash function of the server"`
+	Body         json.RawMessage      `json:"body" doc:"the body; it can be any JSON"`
+	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook; required unless url is set"`
+	URL          string               `json:"url,omitzero" doc:"the http or https URL, if there is no webhook_id"`
+	Secret       string               `json:"secret,omitzero" doc:"the secret for the signature, for a URL"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the signature, for a URL; the default is the hash function of the server"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {
 	switch {
 	case (in.WebhookID == "") == (in.URL == ""):
-		return nil, problem.Invalid("want either webhook_id, or url and secret", "body", "webhook_id")
+		return nil, problem.Invalid("must contain either webhook_id, or url and secret", "body", "webhook_id")
 	case in.URL != "" && !platform.IsWebURL(in.URL):
-		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
+		return nil, problem.Invalid("must be an absolute http or https URL", "body", "url")
 	}
 	if in.WebhookID != "" {
 		id, err := c.Deliveries.Send(in.WebhookID, in.Body)
@@ -106,7 +106,7 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 }
 
 type signatureBody struct {
-	Body         string               `json:"body" doc:"the exact bytes that were delivered"`
+	Body         string               `json:"body" doc:"the exact bytes of the delivery"`
 	Secret       string               `json:"secret,omitzero" doc:"the secret of the webhook"`
 	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the webhook; the default is sha256"`
 	Signature    string               `json:"signature,omitzero" doc:"the header X-Service-Signature of the delivery"`
@@ -114,7 +114,7 @@ type signatureBody struct {
 
 type verdict struct {
 	Valid  bool   `json:"valid" doc:"whether the signature is valid"`
-	Reason string `json:"reason" doc:"why it is not, in a line"`
+	Reason string `json:"reason" doc:"the reason why it is not valid, in one line"`
 }
 
 func verify(_ *request, in signatureBody) (verdict, error) {

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// faultRoutes are about fault injection and the limit of lookups.
+// faultRoutes configure fault injection and the lookup rate limit.
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
@@ -21,12 +21,12 @@ func (c *Control) faultRoutes() section {
 			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
 		routes: []route{
 			handle("GET faults", noInput(c.faults),
-				"The rules in order, and what rules can apply to."),
+				"The rules in order, and the valid actions and operations of rules."),
 			handle("POST faults", jsonBody(c.inject),
 				"Adds a rule and returns it with its id.").
 				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
 			handle("PATCH faults/{id}", jsonBody(c.switchFault),
-				"Switches a rule on or off. While it is off, it neither counts nor matches.").
+				"Switches a rule on or off. A rule that is off neither counts nor applies.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
 			handle("DELETE faults", noInput(c.removeFaults),
@@ -45,7 +45,7 @@ type faultPlan struct {
 	Seed       uint64               `json:"seed" doc:"the seed of the probabilities"`
 	Data       []fault.RuleWire     `json:"data" doc:"the rules in order"`
 	Actions    []record.FaultAction `json:"actions" doc:"the actions of rules"`
-	Operations []contract.Known     `json:"operations" doc:"the operations that rules can apply to"`
+	Operations []contract.Known     `json:"operations" doc:"the valid operations of rules"`
 }
 
 func (c *Control) faults(*request) (faultPlan, error) {
@@ -109,7 +109,7 @@ func (c *Control) seedFaults(_ *request, in seedBody) (seedBody, error) {
 }
 
 type lookupBody struct {
-	Mode platform.LookupLimit `json:"mode" doc:"how lookups are counted"`
+	Mode platform.LookupLimit `json:"mode" doc:"the algorithm of the lookup rate limit"`
 }
 
 func (c *Control) setLookupLimit(_ *request, in lookupBody) (lookupBody, error) {

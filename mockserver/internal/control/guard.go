@@ -10,11 +10,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tokenCookie has an access token, for a server that does not listen on loopback.
+// tokenCookie is the cookie with the access token, for a server that does not
+// listen on loopback.
 const tokenCookie = "mock_token"
 
-// inertPolicy is for untrusted content that a browser may show as a page: its scripts
-// do not run, and it has another origin than the control routes.
+// inertPolicy is the policy for untrusted content that a browser may show as a page.
+// Its scripts do not run, and its origin differs from the origin of the control
+// routes.
 const inertPolicy = "sandbox; default-src 'none'"
 
 // guarded rejects requests that may not use the control routes: docs/control-api.md

@@ -15,7 +15,7 @@ const (
 // filters adds the parameters of a list: its own filters and the common ones.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
-		text("search", "words that a record must contain, all of them; case does not matter"),
+		text("search", "words that a record must all contain; case is ignored"),
 		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
 		number("offset", "the number of records to skip", 0, 1<<53, 0),
 		text("around", "an id: the records before and after it, instead of `offset`; the first ones if the list does not contain it"),
@@ -42,8 +42,8 @@ func (q listQuery) allowsID(name string, id int64) bool {
 	return q.allows(name, strconv.FormatInt(id, 10))
 }
 
-// allowsAccount allows records of no account too: a request without a known token,
-// a delivery to a URL that is not a webhook.
+// allowsAccount also allows records without an account: requests without a
+// known token, and deliveries to a URL that is not a webhook.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
 // allowsStatus allows a status, or a class such as 4xx.
@@ -52,7 +52,7 @@ func (q listQuery) allowsStatus(status int) bool {
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
 }
 
-// unfiltered reports whether the list is of all records.
+// unfiltered reports whether the list contains all records.
 func (q listQuery) unfiltered() bool {
 	for name := range q.query {
 		if !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
@@ -79,19 +79,19 @@ func (r row[T]) matches(q listQuery) bool {
 	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
 }
 
-// recordList is the response of a list.
+// recordList is the response with a list of records.
 type recordList[T any] struct {
 	Data    []T  `json:"data" doc:"the records, the newest first"`
-	Total   int  `json:"total" doc:"how many records match"`
-	Offset  int  `json:"offset" doc:"how many of these are newer than the first of data; total if data is empty"`
-	HasMore bool `json:"has_more" doc:"whether there are older ones"`
+	Total   int  `json:"total" doc:"the number of matching records"`
+	Offset  int  `json:"offset" doc:"the number of newer records before the first one of data; total if data is empty"`
+	HasMore bool `json:"has_more" doc:"whether older records follow"`
 
 	ids []string // of data
 }
 
-// list returns the part of the rows that a query selects. The rows come newest first.
-// If the query has no filters and n, the number of rows, is not 0, list does not read
-// the rows after that part.
+// list returns the part of the rows that a query selects. rows yields the newest row
+// first. If the query has no filters and n, the number of rows, is not 0, list does
+// not read the rows after that part.
 func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
 	before, skip := q.query["before"], offset(q, rows)
@@ -120,8 +120,8 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	return out
 }
 
-// offset returns how many rows a list skips. The record that it is around is in the
-// middle.
+// offset returns the number of rows to skip. With the parameter around, that
+// record is in the middle of the page.
 func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {
@@ -140,7 +140,7 @@ func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
 	return 0
 }
 
-// rowsOf makes rows.
+// rowsOf converts records to rows.
 func rowsOf[V, T any](all iter.Seq[V], rowOf func(V) row[T]) iter.Seq[row[T]] {
 	return func(yield func(row[T]) bool) {
 		for v := range all {
@@ -151,7 +151,7 @@ func rowsOf[V, T any](all iter.Seq[V], rowOf func(V) row[T]) iter.Seq[row[T]] {
 	}
 }
 
-// rowsOf2 makes rows of pairs.
+// rowsOf2 converts pairs to rows.
 func rowsOf2[K, V, T any](all iter.Seq2[K, V], rowOf func(K, V) row[T]) iter.Seq[row[T]] {
 	return func(yield func(row[T]) bool) {
 		for k, v := range all {

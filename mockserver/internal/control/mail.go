@@ -8,23 +8,24 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// mailRoutes show a message in several formats.
+// mailRoutes return a message in several formats.
 func (c *Control) mailRoutes() []route {
 	return []route{
 		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML),
-			"The HTML of a message, under a policy that runs nothing.").
+			"The HTML of a message, with a content security policy that allows no scripts.").
 			params(number("remote", "1 allows remote images", 0, 1, 0)),
 		handle("GET outbox/{id}/source", c.messageResponse("text/plain", writeSource),
 			"The source of a message (RFC 5322)."),
 		handle("GET outbox/{id}/eml", c.messageResponse("message/rfc822", writeEML),
 			"A message as a file for mail programs: RFC 5322 and MIME in ASCII, text and HTML as alternatives."),
 		handle("GET outbox/{id}/checks", byID(c.checks),
-			"Probable problems of a message: links that lead nowhere, no text part, marketing without "+
-				"List-Unsubscribe, HTML of more than 102 kB, images without a text."),
+			"Probable problems of a message: links without a valid target, no text part, marketing without "+
+				"List-Unsubscribe, HTML of more than 102 kB, and images without alternative text."),
 	}
 }
 
-// messageResponse is a response to the id of a message in the path.
+// messageResponse is the response of a route whose path contains the id of a
+// message.
 func (c *Control) messageResponse(media string, write func(http.ResponseWriter, *request, *platform.Record)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		m, err := c.message(r.PathValue("id"))

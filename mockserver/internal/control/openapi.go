@@ -78,7 +78,7 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation. It adds the objects that it refers to.
+// openAPI describes an operation, and adds the objects that it refers to.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
@@ -126,7 +126,8 @@ func (rt route) status() string {
 	return "200"
 }
 
-// body describes the body of a request, or is nil if it has no fields.
+// body describes the body of a request. It returns nil if the body has no
+// fields.
 func (rt route) body() *schema.Schema {
 	switch {
 	case rt.handler.body != nil:
@@ -154,7 +155,7 @@ func (p param) openAPI() object {
 	return out
 }
 
-// pathName is a name in the braces of a path.
+// pathName matches a name in the braces of a path.
 var pathName = regexp.MustCompile(`\{([a-z_]+)(?:\.\.\.)?\}`)
 
 // pathNames returns the names in the braces of a path.
@@ -165,7 +166,7 @@ func pathNames(path string) (names []string) {
 	return names
 }
 
-// operationID names a route, such as getOutboxIdHtml.
+// operationID returns the name of a route, such as getOutboxIdHtml.
 func operationID(method, path string) string {
 	var name strings.Builder
 	name.WriteString(strings.ToLower(method))

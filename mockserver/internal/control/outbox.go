@@ -9,28 +9,28 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// messageRoutes are about the messages that were sent.
+// messageRoutes return and delete sent messages.
 func (c *Control) messageRoutes() section {
 	return section{
 		title: "Messages",
-		intro: "Routes that simulate an action of the recipient return the message as it is after that.",
+		intro: "Routes that simulate a recipient action return the message after the action.",
 		routes: slices.Concat([]route{
 			handle("GET outbox", noInput(c.outbox),
-				"The messages that were sent. Rejected submissions are not among them.").
+				"Sent messages, without rejected submissions.").
 				filters(
 					ofAccount("the account that sent them"),
-					text("to", "the recipient's whole address, without case"),
+					text("to", "the recipient's whole address; case is ignored"),
 					choice("status", "their status", "delivered", "bounced"),
-					choice("sent_by", "what sent them", named(sendingTypes())...),
+					choice("sent_by", "their sending type", named(sendingTypes())...),
 					idOf("campaign_id", "the campaign that sent them"),
 					idOf("workflow_id", "the workflow that sent them"),
 				).
 				try(example{query: "to=ada@example.org"}),
 			handle("GET outbox/{id}", byID(c.message),
-				"A message with text, HTML, headers, links and the events about it. It can be a rejected one."),
+				"A message with its text, HTML, headers, links and events. Rejected messages are included."),
 			handle("DELETE outbox/{id}", byID(c.deleteMessage),
-				"Removes a message from the outbox: its id gets 404 from then on. The API still knows the email, and its events "+
-					"and deliveries stay."),
+				"Removes a message from the outbox. Its id then returns 404 here, but the API still returns the "+
+					"email, and its events and deliveries stay."),
 		}, c.mailRoutes(), c.recipientRoutes()),
 	}
 }
@@ -39,18 +39,18 @@ func (c *Control) messageRoutes() section {
 func (c *Control) recipientRoutes() []route {
 	return []route{
 		handle("POST outbox/{id}/bounce", recipientAction(c, c.bounce),
-			"The message bounces: hard, unless the body has another category.").
+			"Simulates a bounce of the message, by default a hard bounce.").
 			try(example{body: `{"category":"bounce_fm","diagnostic":"452 the mailbox is full"}`}),
 		handle("POST outbox/{id}/complain", recipientAction(c, c.complain),
-			"The recipient reports the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
-		c.recipientRoute("open", "The recipient opens the message.", c.Platform.Open),
+			"Simulates that the recipient reports the message as spam.").try(example{body: `{"provider":"Example Mail"}`}),
+		c.recipientRoute("open", "Simulates that the recipient opens the message.", c.Platform.Open),
 		handle("POST outbox/{id}/click", recipientAction(c, c.click),
-			"The recipient follows a link of the message: the first one, unless the body has another.").
+			"Simulates a click on a link in the message, by default the first link.").
 			try(example{body: `{"url":"https://shop.example/"}`}),
-		c.recipientRoute("unsubscribe", "The recipient unsubscribes from the list.", c.Platform.Unsubscribe),
-		c.recipientRoute("global-unsubscribe", "The recipient unsubscribes from all email.", c.Platform.GlobalUnsubscribe),
+		c.recipientRoute("unsubscribe", "Simulates that the recipient unsubscribes from the list.", c.Platform.Unsubscribe),
+		c.recipientRoute("global-unsubscribe", "Simulates that the recipient unsubscribes from all email.", c.Platform.GlobalUnsubscribe),
 		handle("POST outbox/{id}/confirm", recipientAction(c, withoutBody(c.Platform.Confirm)),
-			"The recipient follows the link of a confirmation email; 409 for any other message.").
+			"Simulates a click on the link of a confirmation email. Returns 409 for any other message.").
 			try(example{path: "outbox/{confirmation}/confirm"}),
 	}
 }
@@ -103,7 +103,7 @@ func (c *Control) deleteMessage(id string) (nothing, error) {
 }
 
 type bounceBody struct {
-	Category   events.BounceCategory `json:"category,omitzero" doc:"how it bounces; the default is hard"`
+	Category   events.BounceCategory `json:"category,omitzero" doc:"the category of the bounce; the default is a hard bounce"`
 	Diagnostic string                `json:"diagnostic,omitzero" doc:"the response of the receiving server; the default depends on the category"`
 }
 

@@ -13,33 +13,33 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// maxWaiting is the length of the list of what waits.
+// maxWaiting is the maximum length of the list of pending work.
 const maxWaiting = 100
 
-// overviewRoutes are about all that there is.
+// overviewRoutes return counts of all records, and pending work.
 func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
 		routes: []route{handle("GET overview", noInput(c.overview),
-			"Counts of all records, what happened in each of the last minutes by the clock of the platform, and what waits "+
-				"and why. A million messages do not make it slower.").
+			"Counts of all records, activity in each of the last minutes of the virtual clock, and pending work with "+
+				"its reasons. The duration does not depend on the number of messages.").
 			params(ofAccount("the account; all by default"),
-				number("minutes", "how many minutes back, including this one", 1, delivery.KeptMinutes, 60)).
+				number("minutes", "the number of minutes, including the current one", 1, delivery.KeptMinutes, 60)).
 			try(example{query: "account_id=1"})},
 	}
 }
 
 type overview struct {
-	Now        time.Time          `json:"now" doc:"the time of the platform"`
+	Now        time.Time          `json:"now" doc:"the time of the virtual clock"`
 	Messages   platform.Outcome   `json:"messages" doc:"the messages that were sent, and their results"`
 	Contacts   platform.Contacts  `json:"contacts" doc:"the contacts of all lists, by status"`
 	Deliveries deliveryCounts     `json:"deliveries" doc:"the deliveries, by state"`
 	Resources  platform.Resources `json:"resources" doc:"the number of resources"`
-	Events     int64              `json:"events" doc:"how many events fired; after a restore, those that were kept"`
-	Attempts   int64              `json:"attempts" doc:"how many attempts were made to deliver"`
-	Failed     int64              `json:"failed" doc:"how many attempts failed"`
+	Events     int64              `json:"events" doc:"the number of events; after a restore, only the events of the snapshot"`
+	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
+	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
 	Minutes    []minuteCounts     `json:"minutes" doc:"minutes with activity, the oldest first"`
-	Waiting    []waiting          `json:"waiting" doc:"what waits, the soonest first, and last what waits for no time; at most 100"`
+	Waiting    []waiting          `json:"waiting" doc:"pending work, the earliest first, then work without a time; at most 100"`
 	Next       *clock.Due         `json:"next" doc:"the next scheduled work"`
 }
 
@@ -49,22 +49,22 @@ type deliveryCounts struct {
 	Retrying   int `json:"retrying" doc:"failed, and will be retried"`
 	Delivered  int `json:"delivered" doc:"the receiver responded with 2xx"`
 	Failed     int `json:"failed" doc:"failed, and will not be retried"`
-	Dropped    int `json:"dropped" doc:"lost by a fault"`
+	Dropped    int `json:"dropped" doc:"dropped by a fault rule"`
 }
 
 type minuteCounts struct {
-	Minute   time.Time `json:"minute" doc:"when it begins"`
-	Messages int64     `json:"messages" doc:"how many messages were sent"`
-	Events   int64     `json:"events" doc:"how many events fired"`
-	Attempts int64     `json:"attempts" doc:"how many attempts were made"`
-	Failed   int64     `json:"failed" doc:"how many attempts failed"`
+	Minute   time.Time `json:"minute" doc:"the start of the minute"`
+	Messages int64     `json:"messages" doc:"the number of sent messages"`
+	Events   int64     `json:"events" doc:"the number of events"`
+	Attempts int64     `json:"attempts" doc:"the number of attempts"`
+	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
 }
 
 type waiting struct {
 	Why        string    `json:"why" doc:"of deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); or campaign (scheduled), or confirmation (by a contact)"`
-	N          int       `json:"n" doc:"how many wait"`
-	Until      time.Time `json:"until,omitzero" doc:"when the first of them ends, if that is known"`
-	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook, of deliveries to one"`
+	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
+	Until      time.Time `json:"until,omitzero" doc:"the earliest end of waiting, if known"`
+	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook of the deliveries, if any"`
 	URL        string    `json:"url,omitzero" doc:"the target of deliveries"`
 	CampaignID int64     `json:"campaign_id,omitzero" doc:"the campaign"`
 	ListID     int64     `json:"list_id,omitzero" doc:"the list of the contacts"`

@@ -26,10 +26,10 @@ type param struct {
 	preset    string // the default, if any
 }
 
-// text is a parameter of any value except the empty one.
+// text is a parameter that accepts any value except "".
 func text(name, doc string) param { return param{name: name, doc: doc} }
 
-// choice is one of some values.
+// choice is a parameter that accepts one of some values.
 func choice(name, doc string, values ...string) param {
 	return param{name: name, doc: doc, values: values}
 }
@@ -44,25 +44,25 @@ func idOf(name, doc string) param {
 	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
 }
 
-// ofAccount is the parameter of what belongs to an account.
+// ofAccount is the parameter of routes for records of an account.
 func ofAccount(doc string) param { return idOf("account_id", doc) }
 
-// eventName is the name of an event of the API.
+// eventName is a parameter with the name of an event of the API.
 func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
 
-// parse returns a value as the handlers use it, or what is wrong with it.
+// parse returns the value for the handlers, or a message for an invalid value.
 func (p param) parse(given string) (value, wrong string) {
 	switch {
 	case given == "":
-		return "", "want a value: leave the parameter out for any"
+		return "", "must not be empty: omit the parameter to match any value"
 	case p.integer:
 		n, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || n < p.min || n > p.max {
-			return "", "want " + p.wanted()
+			return "", "must be " + p.wanted()
 		}
 		return strconv.FormatInt(n, 10), ""
 	case p.pattern != nil && !p.pattern.MatchString(given):
-		return "", "want " + p.wanted()
+		return "", "must be " + p.wanted()
 	case p.values != nil:
 		i := slices.IndexFunc(p.values, func(v string) bool { return strings.EqualFold(v, given) })
 		if i < 0 {
@@ -73,7 +73,7 @@ func (p param) parse(given string) (value, wrong string) {
 	return given, ""
 }
 
-// wanted describes the values of an integer or a pattern.
+// wanted describes the valid values of an integer or a pattern.
 func (p param) wanted() string {
 	switch {
 	case p.integer && p.max == math.MaxInt64:
@@ -84,7 +84,7 @@ func (p param) wanted() string {
 	return p.shape
 }
 
-// query holds the parameters that were given, and the defaults of others.
+// query contains the parameters of a request, and the defaults of omitted ones.
 type query map[string]string
 
 // number returns the value of an integer with a default.

@@ -10,11 +10,11 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// requestRoutes are about the requests to the API.
+// requestRoutes return and delete the request log.
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",
-		intro: "The latest 10,000 requests to the API, at most 32 MiB of them.",
+		intro: "The log keeps the latest 10,000 requests to the API, up to 32 MiB.",
 		routes: []route{
 			handle("GET requests", noInput(c.requests),
 				"Requests to the API, with the status of their responses.").
@@ -23,7 +23,8 @@ func (c *Control) requestRoutes() section {
 					choice("operation", "an `operationId` of the API", contract.IDs()...),
 					choice("method", "the method", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
 					param{
-						name: "status", doc: "the status of the response, such as 404 or 4xx; 0 is a lost connection",
+						name: "status", doc: "the status of the response, such as 404 or 4xx; 0 means a lost " +
+							"connection",
 						pattern: regexp.MustCompile(`^([1-5]([0-9]{2}|[xX]{2})|0)$`), shape: "a status such as 404, a class such as 4xx, or 0",
 					},
 				).

@@ -10,12 +10,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contactRoutes search the contacts of a list.
+// contactRoutes return the contacts of a list, with a search.
 func (c *Control) contactRoutes() section {
 	return section{
 		title: "Contacts",
-		intro: "The API finds a contact by its whole address. Everything else about lists and contacts is the API's, at " +
-			"`/_mock/accounts/{account_id}/api`.",
+		intro: "This route finds contacts by parts of their addresses. For other operations on lists and contacts, " +
+			"use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{handle("GET lists/{id}/contacts", noInput(c.contacts),
 			"The contacts of a list. The search matches parts of their addresses.").
 			filters(choice("status", "their status",
@@ -41,8 +41,8 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 	})), nil
 }
 
-// resourceRoutes show what the API does not return: statistics of lists and campaigns,
-// and templates that are filled in.
+// resourceRoutes return data that the API does not return: statistics of lists and
+// campaigns, and rendered templates.
 func (c *Control) resourceRoutes() section {
 	attributes := []param{text("attributes", "a JSON object of strings, the values of the merge tags; by default they are empty")}
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
@@ -50,7 +50,7 @@ func (c *Control) resourceRoutes() section {
 	ada := example{query: "attributes=%7B%22name%22:%22Ada%22%7D"}
 	return section{
 		title: "Lists, campaigns and templates",
-		intro: "Everything else about them is the API's, at `/_mock/accounts/{account_id}/api`.",
+		intro: "For other operations, use the API at `/_mock/accounts/{account_id}/api`.",
 		routes: []route{
 			handle("GET lists", noInput(c.lists),
 				"Lists, with the number of their contacts by status.").
@@ -65,10 +65,10 @@ func (c *Control) resourceRoutes() section {
 				filters(ofAccount("the account of the workflow"),
 					choice("status", "its status", "active", "inactive")),
 			handle("GET templates/{id}/html", c.templateResponse("text/html", html),
-				"The HTML of a template as a recipient with these attributes receives it, under a policy that runs and loads "+
-					"nothing.").params(attributes...).try(ada),
+				"The HTML of a template, rendered for a recipient with these attributes, with a content security "+
+					"policy that allows no scripts and loads nothing.").params(attributes...).try(ada),
 			handle("GET templates/{id}/text", c.templateResponse("text/plain", plain),
-				"The text part of a template, in the same way.").params(attributes...).try(ada),
+				"The text part of a template, rendered for a recipient with these attributes.").params(attributes...).try(ada),
 		},
 	}
 }
@@ -102,13 +102,13 @@ func sendings(get func() []platform.Sending) func(*request) (recordList[platform
 	}
 }
 
-// templateResponse is a response with a part of a template, filled in.
+// templateResponse is a response with a rendered part of a template.
 func (c *Control) templateResponse(media string, write func(w http.ResponseWriter, html, text string)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		attributes := map[string]string{}
 		if given := r.query["attributes"]; given != "" {
 			if err := json.Unmarshal([]byte(given), &attributes); err != nil {
-				return problem.Invalid("want a JSON object of texts", "query", "attributes")
+				return problem.Invalid("must be a JSON object of strings", "query", "attributes")
 			}
 		}
 		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no template is 0

@@ -49,7 +49,7 @@ func (rt route) try(e example) route {
 	return rt
 }
 
-// example is a request that works: the manual shows it, and a test sends it.
+// example is a valid request for the manual, which a test sends.
 type example struct {
 	path  string // instead of the path of the route
 	query string
@@ -104,7 +104,7 @@ func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	}
 }
 
-// optional is a route that responds with 204 if there is nothing to return.
+// optional is a route that responds with 204 if it has no result.
 func optional(h handler) handler {
 	h.optional = true
 	return h
@@ -129,7 +129,7 @@ func rawResponse(media string, serve func(http.ResponseWriter, *request) error) 
 	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
 }
 
-// ServeHTTP serves requests that the declaration allows.
+// ServeHTTP handles requests that the declaration allows.
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := rt.queryOf(r)
 	if err == nil {

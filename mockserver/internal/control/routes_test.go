@@ -68,7 +68,7 @@ func (p param) wrong() (value string, said []string) {
 	case p.integer, p.pattern != nil:
 		return "many", []string{p.wanted()}
 	}
-	return "", []string{"want a value"}
+	return "", []string{"must not be empty"}
 }
 
 // good is a value that the parameter can have.
@@ -102,7 +102,7 @@ func TestParameters(t *testing.T) {
 					value, said := p.wrong()
 					rt.refuses(t, url.Values{p.name: {value}}, p.name, said...)
 					rt.refuses(t, url.Values{p.name: {p.good(), p.good()}}, p.name, "more than once")
-					rt.refuses(t, url.Values{p.name: {""}}, p.name, "want a")
+					rt.refuses(t, url.Values{p.name: {""}}, p.name, "must not be empty")
 					if value, mistake := p.parse(p.good()); value != p.good() || mistake != "" {
 						t.Errorf("%q is read as %q, %q", p.good(), value, mistake)
 					}

@@ -88,7 +88,7 @@ func lookupLimits() []string {
 	return []string{platform.LookupMinInterval.String(), platform.LookupTokenBucket.String(), platform.LookupFixedWindow.String()}
 }
 
-// named returns values as strings.
+// named converts values to strings.
 func named[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, value := range values {

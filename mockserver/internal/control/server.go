@@ -16,22 +16,23 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// serverRoutes are about the server and its users.
+// serverRoutes return information about the server and its users.
 func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
 		routes: []route{
 			handle("GET health", noInput(health), "Whether the server responds. It requires no token."),
-			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the names that it uses."),
+			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the valid names "+
+				"of events and categories."),
 			c.waitRoute(),
 			handle("POST tokens/revoke", jsonBody(c.revokeToken),
-				"Revokes an access token: requests with it get 401. A reset restores the tokens of the configuration and the "+
-					"baseline. Seeds add tokens.").try(example{body: `{"token":"dev-token"}`}),
+				"Revokes an access token. Requests with it get 401. A reset restores the tokens of the configuration "+
+					"and the baseline. Seeds can add tokens.").try(example{body: `{"token":"dev-token"}`}),
 			handle("* accounts/{account_id}/api/{path...}", handler{proxy: true, media: "application/json", serve: c.serveAsAccount},
-				"The API as a user of the account, without a token, faults, the limit of lookups and the log of requests: lists, "+
-					"contacts, suppressed addresses, webhooks, templates … Requests and responses match the same path of the "+
-					"API, after `/api`. To call it with a generated client, use `/_mock/platform.yaml` and its second server.").
-				params(idOf("user_id", "the user; by default the first one that may write")).try(example{path: "accounts/1/api/lists"}),
+				"Calls the API as a user of the account, without a token. Faults, the lookup rate limit and the "+
+					"request log do not apply. Requests and responses are the same as at the path after `/api` of "+
+					"the API. To call it with a generated client, use `/_mock/platform.yaml` and its second server.").
+				params(idOf("user_id", "the user; by default the first user with write access")).try(example{path: "accounts/1/api/lists"}),
 		},
 	}
 }
@@ -45,14 +46,14 @@ func health(*request) (healthStatus, error) { return healthStatus{"ok"}, nil }
 type serverInfo struct {
 	Accounts         []account            `json:"accounts" doc:"the accounts that have access tokens"`
 	TokenRequired    bool                 `json:"token_required" doc:"whether the control routes require a token"`
-	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token, to try the API; omitted if it is not valid here, or if the control routes require a token. No other token is ever shown"`
+	DefaultToken     string               `json:"default_token,omitzero" doc:"the default access token; omitted if it is not valid, or if the control routes require a token. Other tokens are never returned"`
 	FaultSeed        uint64               `json:"fault_seed" doc:"the seed of the probabilities of faults"`
-	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"how lookups are counted"`
+	LookupLimit      platform.LookupLimit `json:"lookup_limit" doc:"the algorithm of the lookup rate limit"`
 	RetryScheduleMS  []int64              `json:"retry_schedule_ms" doc:"the delays before the retries of a delivery"`
 	Events           []api.EventName      `json:"events" doc:"the names of all events"`
-	EventsKept       int                  `json:"events_kept" doc:"how many events are kept: the latest"`
+	EventsKept       int                  `json:"events_kept" doc:"the maximum number of events in the log, which keeps the latest"`
 	BounceCategories []category           `json:"bounce_categories" doc:"the categories of bounces"`
-	MagicDomain      string               `json:"magic_domain" doc:"the domain of recipients that act automatically"`
+	MagicDomain      string               `json:"magic_domain" doc:"the domain of recipients that react automatically"`
 }
 
 type account struct {
@@ -63,7 +64,7 @@ type account struct {
 type user struct {
 	UserID   int64  `json:"user_id" doc:"the user"`
 	Email    string `json:"email" doc:"the user's address"`
-	ReadOnly bool   `json:"read_only" doc:"whether the token may only read"`
+	ReadOnly bool   `json:"read_only" doc:"whether the token is read-only"`
 }
 
 type category struct {
@@ -120,8 +121,8 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 	return nothing{}, nil
 }
 
-// serveAsAccount responds as the API does to a user of the account. A template is
-// rendered as HTML, which is not trusted.
+// serveAsAccount responds as the API does to a user of the account. The HTML of
+// a rendered template is not trusted.
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
 	number, _ := strconv.ParseInt(id, 10, 64) // no account is 0

@@ -16,19 +16,20 @@ import (
 // maxState is the size limit of a snapshot or a seed, in bytes.
 const maxState = 1 << 30
 
-// stateRoutes are about everything at once.
+// stateRoutes read and replace the whole state.
 func (c *Control) stateRoutes() section {
 	snapshot := handler{request: reflect.TypeFor[nothing](), response: platform.StateType(), serve: c.serveState}
 	return section{
 		title: "The whole state",
 		routes: []route{
 			handle("GET state", snapshot,
-				"A snapshot: every record, the messages and the logs, with the secrets of webhooks, and the clock. It does not "+
-					"contain fault rules and the log of requests. It is the state at one moment, and blocks nothing while it is sent."),
+				"A snapshot: all records, messages and logs, the secrets of webhooks, and the clock. It does not "+
+					"contain fault rules and the request log. The snapshot is consistent, and other requests do not "+
+					"wait for it."),
 			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
-				"Restores a snapshot of version 4, or the file of `-state`, with the changes that follow its first object. "+
-					"An invalid one, such as one with an unknown field or a wrong checksum, changes nothing; one larger than 1 GiB gets 413 before it is read. Fault rules, tokens and the "+
-					"log of requests stay.").try(example{body: "@snapshot.json"}),
+				"Restores a snapshot of version 4 or a file of `-state`, which is a snapshot with changes. An "+
+					"invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A "+
+					"snapshot above 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay.").try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
 				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
 					"`account_id`, it clears one account only, with its fault rules, and what all accounts share stays: other fault rules, the clock, and the "+
@@ -42,8 +43,9 @@ func (c *Control) stateRoutes() section {
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),
-				"Adds what one or more objects describe: see the [documentation of `Server.Seed`](../mockserver/state.go). It "+
-					"stops at the first error; what was added before that stays.").
+				"Adds the records of one or more objects: see the [documentation of "+
+					"`Server.Seed`](../mockserver/state.go). It stops at the first error and keeps the records that "+
+					"it has added.").
 				try(example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`}),
 		},
 	}
@@ -81,7 +83,7 @@ func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	}
 }
 
-// oneOrAll does something to the account that a request names, or to all.
+// oneOrAll calls one for the account in the request, or all if there is none.
 func oneOrAll(one func(account int64) error, all func()) func(*request) (nothing, error) {
 	return func(r *request) (nothing, error) {
 		account := r.query.id("account_id")

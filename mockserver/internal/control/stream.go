@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// streamRoutes notify of changes.
+// streamRoutes send a stream of changes.
 func (c *Control) streamRoutes() section {
 	return section{
 		title:  "The stream",
 		routes: []route{handle("GET stream", rawResponse("text/event-stream", c.serveStream), "Changes as server-sent events.")},
 		notes: "It begins with `event: hello` and then sends `event: change` with " +
-			"`{\"seq\":n,\"kind\":k,\"record\":…}`. Kind `message`, `delivery`, `event`, `request` or `fault` has the " +
-			"summary that the list shows, and `clock` has the clock after it was set, stopped or advanced. Without a " +
-			"record, `fault` means that rules were added, removed or restarted, `records` that lists, contacts, webhooks or " +
-			"the like may have changed, and `state` that everything may have changed. A reader that is too slow is " +
-			"disconnected and should reload.",
+			"`{\"seq\":n,\"kind\":k,\"record\":…}`. For the kinds `message`, `delivery`, `event`, `request` and " +
+			"`fault`, the record is the summary of the list. For `clock` it is the clock after it was set, frozen or " +
+			"advanced. Without a record, `fault` means that rules were added, removed or reset, `records` that " +
+			"resources may have changed, and `state` that everything may have changed. A slow reader is disconnected " +
+			"and must reload the state.",
 	}
 }
 

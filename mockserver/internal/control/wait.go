@@ -34,20 +34,21 @@ func (c *Control) waitRoute() route {
 }
 
 type waitBody struct {
-	For       *waitKind `json:"for,omitzero" doc:"what to wait for; every queue if omitted"`
+	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for all queues"`
 	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"how many; the default is 1"`
 	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
-	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; without for"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only without for"`
 	waitFilters
 }
 
-// waitFilters are the filters of all lists. Each must be one of the list that For names.
+// waitFilters contains the filters of all lists. Only the filters of the list
+// in For are valid.
 type waitFilters struct {
 	AccountID *int64 `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *word  `json:"search,omitzero" doc:"words that the record must contain"`
 	To        *word  `json:"to,omitzero" doc:"the recipient, of messages"`
 	Status    *word  `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
-	SentBy    *word  `json:"sent_by,omitzero" doc:"what sent them, of messages"`
+	SentBy    *word  `json:"sent_by,omitzero" doc:"the sending type, of messages"`
 	State     *word  `json:"state,omitzero" doc:"the state of deliveries"`
 	Event     *word  `json:"event,omitzero" doc:"the name, of events and deliveries"`
 	WebhookID *word  `json:"webhook_id,omitzero" doc:"the webhook, of deliveries"`
@@ -56,7 +57,7 @@ type waitFilters struct {
 	Method    *word  `json:"method,omitzero" doc:"the method, of requests"`
 }
 
-// word is a string. A number is accepted too: the status 404.
+// word is a string that accepts a JSON number too, such as the status 404.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -79,10 +80,10 @@ func (f waitFilters) values() url.Values {
 	return out
 }
 
-// waited is what was waited for.
+// waited contains the matching records.
 type waited struct {
-	Data  []any `json:"data" doc:"the records, the latest first: as many as were waited for"`
-	Total int   `json:"total" doc:"how many records match"`
+	Data  []any `json:"data" doc:"the newest count records, the newest first"`
+	Total int   `json:"total" doc:"the number of matching records"`
 }
 
 func (c *Control) wait(r *request, in waitBody) (*waited, error) {
@@ -150,7 +151,7 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 	return out, nil
 }
 
-// listRequest returns the request to a list that finds what is waited for.
+// listRequest returns the list request that finds the matching records.
 func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request, error) {
 	count := int64(1)
 	if in.Count != nil {
@@ -175,10 +176,10 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 	return &request{r.Request, q}, nil
 }
 
-// waitKind names a kind of records.
+// waitKind is the name of a kind of records.
 type waitKind string
 
-// waitable is a kind of records that can be waited for.
+// waitable is a kind of records that the route can wait for.
 type waitable struct {
 	pattern string // of the route that lists them
 	list    func(*request) (ids []string, total int)

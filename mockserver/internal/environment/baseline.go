@@ -46,7 +46,7 @@ func (w *Environment) Reset() {
 	}
 	w.leaveTest()
 	if state, err := w.baseline.read(); err == nil {
-		// It was restorable when it was kept; a closed server has none to lose.
+		// SetBaseline has checked the state, so only a closed server causes an error.
 		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
 	w.Access.Reset(w.baseline.tokens...) // by the clock of the baseline
@@ -54,8 +54,9 @@ func (w *Environment) Reset() {
 
 func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
-// clock is what takes the place of the snapshot's clock, which would be as far
-// ahead of package time as it was, and so later with each reset; nil if nothing does.
+// clock returns the state of the clock after a reset, or nil for the clock of
+// the snapshot. That clock has a fixed offset from package time, so its time
+// would be later with each reset.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
@@ -87,8 +88,7 @@ func (w *Environment) ResetAccount(account int64) error {
 	return nil
 }
 
-// ClearAccount forgets everything of one account but its tokens of the
-// configuration.
+// ClearAccount deletes everything of one account except its configured tokens.
 func (w *Environment) ClearAccount(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +124,7 @@ func (w *Environment) known(account int64) error {
 	return nil
 }
 
-// hasAccount reports whether there is an account, or was one in the baseline.
+// hasAccount reports whether an account exists or is in the baseline.
 func (w *Environment) hasAccount(account int64) bool {
 	if w.Access.HasAccount(account) || w.Platform.HasAccount(account) {
 		return true
@@ -145,8 +145,7 @@ func (w *Environment) clear() {
 	w.Access.Reset() // by the clock as it is now
 }
 
-// leaveTest resets everything that a test has set or recorded, except the
-// state.
+// leaveTest resets all settings and logs of a test, except the state.
 func (w *Environment) leaveTest() {
 	w.Faults.Remove("")
 	w.Platform.SetLookups(w.Lookups)

@@ -23,8 +23,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Environment is a platform with all that belongs to it, from the ground up. Its
-// exported fields do not change.
+// Environment contains the parts of the mock server, from the lowest layer up.
+// Its exported fields do not change.
 type Environment struct {
 	Account int64                // whose a seed is that does not say
 	Lookups platform.LookupLimit // as configured
@@ -42,7 +42,7 @@ type Environment struct {
 	baseline *baseline // nil: nothing
 }
 
-// Inject adds faults to the plan, if the contract knows what they are about.
+// Inject adds fault rules, if the contract has their operations and methods.
 func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs fault.FieldErrors
 	for _, f := range faults {
@@ -88,7 +88,7 @@ func (w *Environment) Restore(r io.Reader) error {
 // SendEventTo delivers any body to a URL, signed with the secret.
 func (w *Environment) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	if !platform.IsWebURL(to) {
-		return "", errors.New("mockserver: url: want an absolute http or https URL")
+		return "", errors.New("mockserver: url: must be an absolute http or https URL")
 	}
 	if _, err := webhook.NewVerifier(secret); err != nil {
 		return "", fmt.Errorf("mockserver: secret: %w", errors.Unwrap(err))

@@ -42,9 +42,9 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 func follows(id, before int64) error {
 	switch {
 	case (id == 0) != (before == 0):
-		return errors.New("id: want one for every contact of the list, or for none")
+		return errors.New("id: must be set for all contacts of the list or for none")
 	case id != 0 && id <= before:
-		return fmt.Errorf("id: want more than %d, which the contact before it has", before)
+		return fmt.Errorf("id: must be greater than %d, the id of the previous contact", before)
 	}
 	return nil
 }

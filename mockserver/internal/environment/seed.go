@@ -20,8 +20,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Seed adds what a text describes, as the method of the same name of the mock's
-// Server says.
+// Seed adds the records of a seed; see Server.Seed in package mockserver.
 func (w *Environment) Seed(r io.Reader) error {
 	decoder := json.NewDecoder(r)
 	for {
@@ -39,7 +38,7 @@ func (w *Environment) Seed(r io.Reader) error {
 	}
 }
 
-// sower adds a seed as a user of the account would.
+// sower adds the records of a seed as a user of the account.
 type sower struct {
 	*Environment
 	caller    record.Token
@@ -80,7 +79,8 @@ func (w *Environment) sow(raw []byte) error {
 	return nil
 }
 
-// sowTokens comes first: an account that a seed makes is filled by its own users.
+// sowTokens adds the tokens first, because the other records need a user of the
+// account.
 func (w *Environment) sowTokens(in seed) error {
 	for i, t := range in.Tokens {
 		err := w.Access.Add(auth.Complete([]record.Token{{
@@ -227,7 +227,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	found := ids[**name]
 	switch {
 	case *id != 0:
-		return fmt.Errorf(".%s: want the name or the id, not both", what)
+		return fmt.Errorf(".%s: must contain either the name or the id", what)
 	case found == 0:
 		return fmt.Errorf(".%s: the object has none named %q", what, **name)
 	}

@@ -38,7 +38,8 @@ func (w *Environment) quiet(ctx context.Context, account int64) error {
 	}
 }
 
-// ErrFrozen is why nothing more is going to happen.
+// ErrFrozen is the error of Drain if the clock is frozen, so no further work
+// becomes due.
 var ErrFrozen = errors.New("the clock is frozen")
 
 // Drain returns when every delivery of an account has been delivered or given up.
@@ -62,7 +63,7 @@ func (w *Environment) Drain(ctx context.Context, account int64) error {
 	}
 }
 
-// pass returns when some time has passed, or the clock has moved.
+// pass returns when the time has passed or the clock was set.
 func (w *Environment) pass(ctx context.Context, wait time.Duration, moved <-chan struct{}) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -94,7 +95,7 @@ func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// ErrPast is what is wrong with a time that is over.
+// ErrPast is the error of a time in the past.
 var ErrPast = errors.New("time does not go back")
 
 // Advance advances the clock by a duration.
@@ -146,8 +147,8 @@ func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (e
 	return nil
 }
 
-// SetNow sets the clock. Back, it takes rate limits along: they count no attempt
-// that is still to come.
+// SetNow sets the clock. If it is set back, rate limits ignore attempts after
+// the new time.
 func (w *Environment) SetNow(to time.Time) error {
 	if err := w.Clock.Set(to); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (w *Environment) SetNow(to time.Time) error {
 	return nil
 }
 
-// step goes from alarm to alarm.
+// step advances the clock from alarm to alarm.
 func (w *Environment) step(ctx context.Context, hold *clock.Hold, end time.Time) error {
 	for {
 		at, ok := w.Clock.Next()

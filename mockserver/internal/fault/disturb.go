@@ -16,11 +16,12 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Disturb applies a rule to a request. act processes the request and responds to the
-// writer that it is given. A lost connection is a panic with [http.ErrAbortHandler],
-// as net/http expects. Closing the plan ends every delay.
+// Disturb applies a rule to a request. act processes the request and writes the
+// response to its argument. A lost connection is a panic with
+// [http.ErrAbortHandler], as net/http expects. Closing the plan ends every delay.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
-	// Only with the body read does net/http notice that the client has gone.
+	// net/http detects that the client has closed the connection only after the
+	// body was read.
 	sent, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), r.Body))
 	gone, cancel := context.WithCancel(r.Context())
@@ -59,7 +60,7 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 // maxBody is larger than the limit of the API, which must still detect it.
 const maxBody = 10<<20 + 1
 
-// errorPage is what proxies say.
+// errorPage is the HTML page that proxies send.
 const errorPage = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n" +
 	"<body><h1>502 Bad Gateway</h1><hr><p>gateway</p></body></html>\n"
 
@@ -117,7 +118,7 @@ func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	_, _ = w.Write(a.Body.Bytes()[:a.Body.Len()/2])
 }
 
-// abort loses the connection, as a reset if there is one.
+// abort closes the connection, with a TCP reset if possible.
 func abort(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {
@@ -128,7 +129,7 @@ func abort(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause waits, and reports whether the client is still there.
+// pause waits, and reports whether the client is still connected.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

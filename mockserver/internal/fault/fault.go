@@ -1,4 +1,4 @@
-// Package fault has the rules for fault injection.
+// Package fault implements the rules for fault injection.
 //
 // The gateway calls [Plan.Request] for the rule that matches, and [Plan.Disturb] to
 // apply it. The platform and the deliveries call [Plan.Message] and [Plan.Delivery], and
@@ -24,13 +24,13 @@ const (
 	MaxDelay    = 24 * time.Hour // of any fault
 )
 
-// Wire is a fault as JSON has it: its delay in milliseconds.
+// Wire is a fault in JSON, with its delay in milliseconds.
 type Wire struct {
 	record.Fault
-	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a wait before anything else, up to 24 hours"`
+	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
 }
 
-// aim is what a rule applies to.
+// aim is a kind of targets of a rule.
 type aim int
 
 const (
@@ -39,7 +39,7 @@ const (
 	deliveries
 )
 
-// actions lists every action and what it happens to.
+// actions contains every action with its targets.
 func actions() map[record.FaultAction]aim {
 	return map[record.FaultAction]aim{
 		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
@@ -85,19 +85,19 @@ func check(f record.Fault) (errs FieldErrors) {
 	_, known := actions()[f.Action]
 	to := aimOf(f)
 	exclusive := slices.DeleteFunc([]bool{f.Nth != 0, f.Every != 0, f.Probability != 0}, func(given bool) bool { return !given })
-	reject(f.AccountID < 0, "account_id", "want 1 or more")
+	reject(f.AccountID < 0, "account_id", "must be 1 or more")
 	reject(!known, "action", fmt.Sprintf("%q is unknown", f.Action))
-	reject(len(exclusive) > 1, "probability", "want one of nth, every and probability at most")
-	reject(f.Nth < 0, "nth", "want 1 or more")
-	reject(f.Every < 0, "every", "want 1 or more")
-	reject(f.Times < 0, "times", "want 0 or more")
-	reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "want 0 to 1")
-	reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "want 0 to 24 h")
-	reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "want 200 to 599")
-	reject(f.Size < 0 || f.Size > maxOversize, "size", "want 0 to 1 GiB")
-	reject(f.Path != "" && f.Path[0] != '/', "path", "want a slash first")
-	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "want one line")
-	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "want one line")
+	reject(len(exclusive) > 1, "probability", "must be the only one of nth, every and probability")
+	reject(f.Nth < 0, "nth", "must be 1 or more")
+	reject(f.Every < 0, "every", "must be 1 or more")
+	reject(f.Times < 0, "times", "must be 0 or more")
+	reject(!(f.Probability >= 0 && f.Probability <= 1), "probability", "must be from 0 to 1")
+	reject(f.Delay < 0 || f.Delay > MaxDelay, "delay", "must be from 0 to 24 h")
+	reject(f.Status != 0 && (f.Status < 200 || f.Status > 599), "status", "must be from 200 to 599")
+	reject(f.Size < 0 || f.Size > maxOversize, "size", "must be from 0 to 1 GiB")
+	reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
+	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
+	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
 	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries
 	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" is not about requests")
 	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" is not about requests")

@@ -23,7 +23,7 @@ type rule struct {
 	random *rand.Rand // a separate stream, because rules must not affect each other
 }
 
-// hit counts one more of what the rule is about and says whether it is hit.
+// hit counts a match of the rule, and reports whether the rule selects it.
 func (r *rule) hit() bool {
 	r.Calls++
 	chosen := true
@@ -38,17 +38,17 @@ func (r *rule) hit() bool {
 	return chosen && (r.Times == 0 || r.Hits < r.Times)
 }
 
-// RuleWire is a rule as JSON has it: its delay in milliseconds.
+// RuleWire is a rule in JSON, with its delay in milliseconds.
 type RuleWire struct {
 	record.FaultRule
-	DelayMS int64 `json:"delay_ms,omitzero" doc:"a wait before anything else"`
+	DelayMS int64 `json:"delay_ms,omitzero" doc:"a delay before the action"`
 }
 
-// WireOf returns a rule as JSON has it.
+// WireOf converts a rule for JSON.
 func WireOf(r record.FaultRule) RuleWire { return RuleWire{r, r.Delay.Milliseconds()} }
 
-// Plan holds the rules. Every rule counts everything that it applies to; of
-// those that match, the first one acts.
+// Plan contains the rules. Each rule counts everything that it applies to. If
+// several select the same target, the first one applies.
 type Plan struct {
 	log     *slog.Logger
 	changes *activity.Feed
@@ -70,10 +70,10 @@ func New(seed uint64, log *slog.Logger, changes *activity.Feed) *Plan {
 	return p
 }
 
-// Close ends what is being delayed or held, for good.
+// Close permanently ends all delays and hanging requests.
 func (p *Plan) Close() { p.cancel() }
 
-// chooseSeed keeps to what a number in JavaScript can hold exactly.
+// chooseSeed returns a random seed that a JavaScript number represents exactly.
 func chooseSeed(seed uint64) uint64 {
 	if seed == 0 {
 		return rand.Uint64N(1<<53-1) + 1 //nolint:gosec // chance, not a secret

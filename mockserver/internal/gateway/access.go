@@ -24,12 +24,12 @@ func Unauthorized(err error) *problem.Error {
 	return problem.New(http.StatusUnauthorized, "unauthorized", err.Error(), "header", "authorization")
 }
 
-// CheckHost rejects a request to a loopback address whose Host is another name. A
-// page in a browser can make its own name lead here, and its scripts could then
-// read the response.
+// CheckHost rejects a request to a loopback address whose Host is not a
+// loopback name. A web page can make its own name resolve to this address, and
+// its scripts could then read the response.
 func CheckHost(r *http.Request) *problem.Error {
 	if OverNetwork(r) && !loopbackName(r.Host) {
-		return problem.New(http.StatusForbidden, "forbidden", "want a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
+		return problem.New(http.StatusForbidden, "forbidden", "must be a loopback name: localhost, 127.0.0.1 or [::1]", "header", "host")
 	}
 	return nil
 }
@@ -44,8 +44,7 @@ func LoopbackAddr(addr net.Addr) bool {
 	return err == nil && to.Addr().Unmap().IsLoopback()
 }
 
-// loopbackName reports whether a Host means this machine, whatever a name server
-// says.
+// loopbackName reports whether a Host means this machine without a DNS lookup.
 func loopbackName(host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	addr, err := netip.ParseAddr(name)

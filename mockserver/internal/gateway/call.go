@@ -42,7 +42,7 @@ func (c *call) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// maxErrorBody is how many bytes of the body of an error the log holds.
+// maxErrorBody is the number of bytes of an error's body that the log keeps.
 const maxErrorBody = 4 << 10
 
 // Unwrap is for [http.ResponseController].

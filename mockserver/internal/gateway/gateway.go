@@ -67,8 +67,8 @@ func New(p *platform.Platform, o Options) *Gateway {
 	return &Gateway{options: o, handlers: found}
 }
 
-// handlers are the generated handlers, by their patterns. The generated code takes
-// them for a router.
+// handlers contains the generated handlers by their patterns. It implements the
+// router interface of the generated code.
 type handlers map[string]http.HandlerFunc
 
 // HandleFunc adds a handler.
@@ -105,7 +105,7 @@ func operationOf(r *http.Request) string {
 	return ""
 }
 
-// fallback is the pattern of requests that no operation has.
+// fallback is the pattern of requests that match no operation.
 const fallback = "/"
 
 // ServeHTTP implements [http.Handler].
@@ -137,8 +137,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.serve(c, r)
 }
 
-// ServeAs responds as the API does to the owner of a token, without faults and log.
-// Unknown fields are rejected, because no log would note them.
+// ServeAs responds as the API does to the owner of a token, without faults and
+// log. Unknown fields are rejected, because these requests are not in the log.
 func (g *Gateway) ServeAs(w http.ResponseWriter, r *http.Request, token record.Token) {
 	g.serve(&call{ResponseWriter: w, gateway: g, token: token, byControl: true}, r)
 }

@@ -11,14 +11,14 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// What the log of requests holds: the latest ones.
+// The limits of the request log, which keeps the latest requests.
 const (
 	maxRequests    = 10_000
 	maxRequestBody = 64 << 10
 	maxRequestLog  = 32 << 20 // bytes of requests and responses
 )
 
-// Log holds the latest requests. The zero value is empty.
+// Log contains the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
 	all   []*record.Request // the oldest first; none is changed any more
@@ -42,7 +42,7 @@ func (l *Log) add(r record.Request) {
 	}
 }
 
-// sizeOf is how many bytes of a request the client decides.
+// sizeOf returns the number of bytes of a request that the client determines.
 func sizeOf(r *record.Request) int {
 	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Response)
 	for _, name := range slices.Concat(r.UnknownFields, r.UnknownParameters) {
@@ -51,7 +51,7 @@ func sizeOf(r *record.Request) int {
 	return size
 }
 
-// Clear forgets them.
+// Clear removes all requests.
 func (l *Log) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Log) All() []record.Request {
 	return out
 }
 
-// now returns the requests as they are now.
+// now returns the current requests.
 func (l *Log) now() []*record.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,12 +98,12 @@ func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
 	return len(all), slices.Backward(all)
 }
 
-// Summary is a request without its body and response, as JSON has it.
+// Summary is a request in JSON without its body and response.
 type Summary struct {
 	record.Request
 	Body       *struct{}          `json:"body,omitempty"`     // hides the request's
 	Response   *struct{}          `json:"response,omitempty"` // hides the request's
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
 }
 
 // SummaryOf returns the summary of a request.
@@ -111,14 +111,15 @@ func SummaryOf(r record.Request) Summary {
 	return Summary{Request: r, DurationMS: clock.Milliseconds(r.Duration)}
 }
 
-// Record is everything about a request, as JSON has it.
+// Record is a request in JSON with all details.
 type Record struct {
 	record.Request
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
-	Closest    *contract.Known    `json:"closest,omitzero" doc:"the operation that was probably meant, if none matches"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
+	Closest    *contract.Known    `json:"closest,omitzero" doc:"the most similar operation, if none matches"`
 }
 
-// Record returns everything about a request, or nil if there is none with the id.
+// Record returns a request with all details, or nil if there is none with the
+// id.
 func (l *Log) Record(id string) *Record {
 	_, newest := l.Newest()
 	for _, r := range newest {

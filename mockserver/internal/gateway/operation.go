@@ -38,7 +38,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 	})
 }
 
-// process rejects an invalid request, and leads a valid one to its handler.
+// process rejects an invalid request, and passes a valid one to its handler.
 func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc, r *http.Request) {
 	g.respond(c, o, r, func() {
 		if err := g.validate(c, o, r); err != nil {
@@ -108,7 +108,7 @@ func readBody(r *http.Request, o *contract.Operation) ([]byte, error) {
 	case len(body) == 0 && !o.BodyRequired:
 		return nil, nil
 	case !strings.EqualFold(strings.TrimSpace(media), "application/json"):
-		return nil, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "want application/json", "header", "content-type")
+		return nil, problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "must be application/json", "header", "content-type")
 	case !json.Valid(body):
 		var value any
 		return nil, problem.New(http.StatusBadRequest, "json_invalid", fmt.Sprint(json.Unmarshal(body, &value)), "body")

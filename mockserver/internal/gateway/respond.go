@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// WriteProblem is the one place where an error becomes a response.
+// WriteProblem writes an error as a response. All errors are written here.
 func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
 	if err != nil { // a loc holds only strings and integers
@@ -41,8 +41,8 @@ func WriteError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, p)
 }
 
-// writeDecodeError writes the error of a body that cannot be decoded. Validation,
-// unless it is off, found it before.
+// writeDecodeError writes the error of a body that cannot be decoded. It occurs
+// only if validation is off.
 func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
@@ -61,8 +61,8 @@ func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	WriteProblem(w, problem.Invalid("malformed value", in, wrong.ParamName))
 }
 
-// writeUnrouted responds to a request that no operation has: 405 if its path has
-// other methods, or 404.
+// writeUnrouted responds to a request that matches no operation: with 405 if
+// its path has other methods, or else with 404.
 func writeUnrouted(routes *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	if methods := Allowed(routes, fallback, r); len(methods) > 0 {
 		WriteNotAllowed(methods, w, r)

@@ -17,15 +17,15 @@ import (
 // truncate a message and show a link to the rest.
 const clipped = 102_000
 
-// Finding is what is probably wrong with a message.
+// Finding is a probable problem of a message.
 type Finding struct {
-	Check string `json:"check" doc:"which one: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
-	Text  string `json:"text" doc:"what it found, in a sentence"`
+	Check string `json:"check" doc:"the name: dead_link, no_text, no_unsubscribe, clipped or no_alt"`
+	Text  string `json:"text" doc:"a description of the problem"`
 }
 
-// Check returns what is probably wrong with a message: links that lead nowhere, no
-// text part, marketing that cannot be unsubscribed from by a header, HTML that will
-// be cut off, pictures without a text.
+// Check returns probable problems of a message: links without a valid target,
+// no text part, marketing without List-Unsubscribe, HTML that will be
+// truncated, and images without alternative text.
 func Check(m record.Message) []Finding {
 	found := append([]Finding{}, deadLinks(m)...)
 	found = append(found, noText(m)...)
@@ -46,8 +46,8 @@ func deadLinks(m record.Message) (found []Finding) {
 	return found
 }
 
-// leadsNowhere says why a mail program cannot follow a link, if it cannot. places are
-// those in the message that it could name.
+// leadsNowhere returns the reason why a mail program cannot follow a link, or "".
+// places contains the anchors in the message.
 func leadsNowhere(target string, places func() map[string]bool) string {
 	to, err := url.Parse(strings.TrimSpace(target))
 	switch {
@@ -71,7 +71,7 @@ func leadsNowhere(target string, places func() map[string]bool) string {
 	return ""
 }
 
-// plain is a part of a URL without its escapes.
+// plain returns a part of a URL without escapes.
 func plain(part string) string {
 	out, err := url.PathUnescape(part)
 	if err != nil {
@@ -80,7 +80,7 @@ func plain(part string) string {
 	return out
 }
 
-// place is an attribute that names a place which a link can lead to.
+// place matches an attribute that defines an anchor.
 var place = regexp.MustCompile(`(?i)\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 
 func placesIn(markup string) map[string]bool {
@@ -98,13 +98,14 @@ func noText(m record.Message) []Finding {
 	return []Finding{{"no_text", "There is no text part: it is for those who read mail as text, and spam filters expect it."}}
 }
 
-// noUnsubscribe holds marketing to RFC 8058, as large mailbox providers do.
+// noUnsubscribe checks marketing against RFC 8058, which large mailbox
+// providers require.
 func noUnsubscribe(m record.Message) []Finding {
 	marketing := m.Type == "marketing" || m.SentBy == "campaign" || m.SentBy == "workflow" && !m.Confirmation
 	if !marketing || hasHeader(m, "List-Unsubscribe") {
 		return nil
 	}
-	return []Finding{{"no_unsubscribe", "It has no List-Unsubscribe header, which mailbox providers want of marketing."}}
+	return []Finding{{"no_unsubscribe", "It has no List-Unsubscribe header, which mailbox providers require for marketing."}}
 }
 
 func hasHeader(m record.Message, name string) bool {

@@ -18,14 +18,16 @@ import (
 )
 
 const (
-	// boundary stands between the parts: quoted-printable has no such line.
+	// boundary separates the parts. Quoted-printable text cannot contain this
+	// line.
 	boundary   = "=_between-the-parts"
 	lineLength = 76  // of header fields, where there is a space to fold at
 	wordLength = 900 // more letters without a space would not fit into a line
 	nameLength = 76  // of a header field
 )
 
-// once reports whether a message has a header field once at the most (RFC 5322, 3.6).
+// once reports whether a message can contain a header field only once (RFC
+// 5322, 3.6).
 func once(name string) bool {
 	switch name {
 	case "Date", "Message-Id", "In-Reply-To", "References", "Subject":
@@ -89,15 +91,15 @@ func partHeader(kind string) textproto.MIMEHeader {
 	}
 }
 
-// quote writes text as quoted-printable, whatever its lines end in.
+// quote writes text as quoted-printable, with CRLF line ends.
 func quote(w io.Writer, text string) {
 	out := quotedprintable.NewWriter(w)
 	_, _ = io.WriteString(out, strings.NewReplacer("\r\n", "\r\n", "\r", "\r\n", "\n", "\r\n").Replace(text))
 	_ = out.Close()
 }
 
-// fieldName reports whether a header field may have this name, and is not one that
-// says how the message is laid out.
+// fieldName reports whether a header field can have this name. It excludes
+// fields of MIME, which EML sets itself.
 func fieldName(name string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == ':' {
@@ -107,7 +109,8 @@ func fieldName(name string) bool {
 	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
 }
 
-// foldable is a value in words that fit into lines. Addresses and URLs stay whole.
+// foldable returns a value as words that fit into lines. Addresses and URLs
+// stay whole.
 func foldable(h record.Header) string {
 	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
 	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // for an encoded word
@@ -126,7 +129,7 @@ func foldable(h record.Header) string {
 // long reports whether a word does not fit into a line.
 func long(word string) bool { return len(word) > wordLength }
 
-// namesInWords is a list of addresses, each name in encoded words.
+// namesInWords returns a list of addresses with each name in encoded words.
 func namesInWords(value string) string {
 	addresses, err := mail.ParseAddressList(value)
 	if err != nil {
@@ -139,7 +142,7 @@ func namesInWords(value string) string {
 	return strings.Join(parts, ", ")
 }
 
-// inWords is a text in encoded words (RFC 2047).
+// inWords returns a text as encoded words (RFC 2047).
 func inWords(text string) string {
 	const most = 42 // bytes; an encoded word has at most 75 letters
 	var words []string

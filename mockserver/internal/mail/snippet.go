@@ -10,9 +10,9 @@ const (
 	snippetSource = 1000 // bytes of text that are looked at
 )
 
-// Snippet is how a message begins, as lists of mail programs show it: on one line, up
-// to 140 characters of its text, or else of what its HTML shows, with merge tags
-// filled.
+// Snippet returns the beginning of a message for lists: one line of up to 140
+// characters of its text, or else of the visible text of its HTML, with merge tags
+// replaced.
 func Snippet(text, markup string, value func(name string) string) string {
 	source := text
 	if strings.TrimSpace(source) == "" {
@@ -33,7 +33,7 @@ func Snippet(text, markup string, value func(name string) string) string {
 	return line
 }
 
-// shown is the beginning of the text of HTML, its entities as they are.
+// shown returns the beginning of the visible text of HTML. It keeps entities.
 func shown(markup string) string {
 	var out strings.Builder
 	for out.Len() < snippetSource {
@@ -57,8 +57,8 @@ func shown(markup string) string {
 	return out.String()
 }
 
-// passOver returns what follows a comment, or an element that is not text. One that
-// does not end is as long as the HTML.
+// passOver returns the HTML after a comment or an element without visible text.
+// If that does not end, it returns "".
 func passOver(tag string) (after string, found bool) {
 	if comment, found := strings.CutPrefix(tag, "!--"); found {
 		_, after, _ = strings.Cut(comment, "-->")

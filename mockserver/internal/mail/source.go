@@ -1,5 +1,5 @@
-// Package mail writes messages: it fills merge tags, lays a message out as it
-// travels and as a file, and says how it begins and what is wrong with it.
+// Package mail renders messages: it replaces merge tags, writes source text and
+// files, and returns snippets and probable problems.
 package mail
 
 import (
@@ -13,7 +13,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Source is the message as RFC 5322 and MIME have it, its text in UTF-8.
+// Source returns the message in the format of RFC 5322 and MIME, with its text
+// in UTF-8.
 func Source(m record.Message) string {
 	var b strings.Builder
 	for _, h := range m.Headers {
@@ -48,8 +49,8 @@ func addressed(name string) bool {
 	return false
 }
 
-// encoded is the value in ASCII. Of an address it encodes the name alone: within
-// an encoded word it would be no address any more (RFC 2047, section 5).
+// encoded returns the value in ASCII. It encodes only the name of an address,
+// because an encoded word cannot contain an address (RFC 2047, section 5).
 func encoded(h record.Header) string {
 	value := oneLine(h.Value)
 	encoded := mime.QEncoding.Encode("utf-8", value)
@@ -67,7 +68,7 @@ func encoded(h record.Header) string {
 	return encoded
 }
 
-// oneLine keeps a value from becoming a header field of its own.
+// oneLine removes line breaks, so a value cannot add a header field.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// records are all that the platform knows.
+// records contains all data of the platform.
 type records struct {
 	lastID   int64 // one sequence for all resources, so each id belongs to one resource
 	accounts map[int64]*account
@@ -28,7 +28,7 @@ func (r *records) addMessage(m *message) {
 	r.messages.Add(m)
 }
 
-// message returns a message, which must not be changed, or nil.
+// message returns a message, or nil. The caller must not change it.
 func (r *records) message(id string) *message {
 	if i, ok := r.places[id]; ok {
 		return r.messages.At(i)
@@ -44,7 +44,7 @@ func (r *records) webhooks() (all []delivery.Webhook) {
 	return all
 }
 
-// stopCampaigns stops what would start later.
+// stopCampaigns stops the alarms of scheduled campaigns.
 func (r *records) stopCampaigns() {
 	for _, a := range r.accounts {
 		a.stopCampaigns()
@@ -57,7 +57,7 @@ func (a *account) stopCampaigns() {
 	}
 }
 
-// accountsLocked iterates over an account, or over all if it is 0, by their ids.
+// accountsLocked yields an account by its id, or all accounts if the id is 0.
 func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	return func(yield func(*account) bool) {
 		for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
@@ -68,7 +68,7 @@ func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 	}
 }
 
-// account is what the tokens of one account see.
+// account contains the records that the tokens of an account can access.
 type account struct {
 	ID          int64
 	Templates   templates
@@ -96,7 +96,8 @@ func newAccount(id int64) *account {
 	}
 }
 
-// greet makes an active workflow greet the contacts of its list, and no other.
+// greet adds an active workflow to the index by list, and removes any other
+// workflow.
 func (a *account) greet(w *api.Workflow) {
 	all, active := a.greetings[w.ListID], w.Status == statusActive
 	byID := func(w *api.Workflow, id int64) int { return cmp.Compare(w.WorkflowID, id) }

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// isEmail reports whether s is an email address that can be sent to.
+// isEmail reports whether s is a valid email address.
 func isEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	return ok && len(s) <= 254 && validLocal(local) && validDomain(domain)
@@ -24,8 +24,7 @@ func isPattern(s string) bool {
 	return isEmail(s)
 }
 
-// IsWebURL reports whether s is an absolute http or https URL, which deliveries can
-// go to.
+// IsWebURL reports whether s is an absolute http or https URL.
 func IsWebURL(s string) bool {
 	to, err := url.Parse(s)
 	return err == nil && (to.Scheme == "http" || to.Scheme == "https") && to.Hostname() != ""
@@ -38,8 +37,8 @@ func validLocal(s string) bool {
 	})
 }
 
-// validDomain reports whether s has two labels or more of letters, digits and
-// hyphens.
+// validDomain reports whether s consists of at least two labels of letters,
+// digits and hyphens.
 func validDomain(s string) bool {
 	labels := 0
 	for label := range strings.SplitSeq(s, ".") {

@@ -2,8 +2,8 @@ package platform
 
 import "strings"
 
-// addressees contains the contacts that are selected by an address without a
-// list. Keys are lower-case addresses. If several lists contain an address, the
+// addressees maps each address to the contact that an email without a list goes
+// to. Keys are lower-case addresses. If several lists contain an address, the
 // last added contact counts. Contacts never leave this map: a contact keeps its
 // list, and the sequence number of additions only grows, so a new contact
 // replaces the previous one.

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/clock"
 )
 
-// arm makes a scheduled campaign start when its time comes, unless the platform
-// was closed.
+// arm sets the alarm that starts a scheduled campaign, unless the platform is
+// closed.
 func (t *tx) arm(c *campaign) {
 	if t.p.closed {
 		return
@@ -34,13 +34,14 @@ func (t *tx) arm(c *campaign) {
 	})
 }
 
-// dueCampaign says what happens when a campaign's alarm rings.
+// dueCampaign describes the work of a campaign's alarm.
 type dueCampaign int64
 
 func (id dueCampaign) String() string { return fmt.Sprintf("campaign %d", int64(id)) }
 
 const (
-	// campaignBatch is how many contacts a campaign is sent to at a time.
+	// campaignBatch is the number of contacts that get a campaign in one
+	// transaction.
 	campaignBatch = 1000
 	// campaignPause is the real-time pause before each batch. It allows other
 	// requests to run, and tests to observe the status delivering.
@@ -75,8 +76,8 @@ func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	}
 }
 
-// sendBatch sends a campaign to contacts from a slot on and returns the slot to
-// go on with, or -1 at the end.
+// sendBatch sends a campaign to contacts, starting at a slot. It returns the
+// next slot, or -1 at the end.
 func (t *tx) sendBatch(c *campaign, parts api.MessageContent, from int) int {
 	l := t.account.Lists.get(c.ListID)
 	n := l.contacts.all.Len()
@@ -102,7 +103,7 @@ func (t *tx) sendBatch(c *campaign, parts api.MessageContent, from int) int {
 	return -1
 }
 
-// resume starts the campaigns of an account that are scheduled, or were being sent.
+// resume continues the scheduled and delivering campaigns of an account.
 func (t *tx) resume(a *account) {
 	t.account = a
 	for c := range a.Campaigns.all() {

@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// maxUnix is the last second of the year 9999, after which ISO 8601 has no
-// words for the events.
+// maxUnix is the last second of the year 9999, the last year that ISO 8601 can
+// represent in events.
 const maxUnix = 253402300799
 
 func (t *tx) campaign(id int64) (*campaign, error) {
@@ -155,7 +155,8 @@ func (p *Platform) ScheduleCampaign(
 	})
 }
 
-// complete returns the list that a campaign goes to, or what the campaign lacks.
+// complete returns the list of a campaign, or an error for the first missing
+// field.
 func (t *tx) complete(c *campaign) (*list, error) {
 	l := t.account.Lists.get(c.ListID)
 	switch {

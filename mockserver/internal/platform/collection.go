@@ -17,8 +17,8 @@ type collection[K comparable, T any] struct {
 	places  int64 // how many were ever given to an item
 }
 
-// item is a resource with its place in the order: its id may be fixed, and need not
-// grow.
+// item is a resource with its position, because fixed ids are not in the order
+// of creation.
 type item[T any] struct {
 	resource *T
 	place    int64
@@ -70,8 +70,8 @@ func (c *collection[K, T]) from(rank int) iter.Seq[*T] {
 	}
 }
 
-// copies returns copies of the resources, the oldest first. None are not nil, which a
-// snapshot takes for unchanged.
+// copies returns copies of the resources, the oldest first. The result is not nil,
+// because a snapshot treats nil as unchanged.
 func (c *collection[K, T]) copies() []T {
 	out := make([]T, 0, c.len())
 	for x := range c.all() {
@@ -88,7 +88,8 @@ type templates struct {
 	users map[int64]map[*api.MessageContent]bool
 }
 
-// use notes which template a content names now, after it named another or none.
+// use records the change of the template of a content from one to another; 0
+// means none.
 func (t *templates) use(user *api.MessageContent, before int64) {
 	if before == user.TemplateID {
 		return
@@ -105,13 +106,13 @@ func (t *templates) use(user *api.MessageContent, before int64) {
 	t.users[user.TemplateID][user] = true
 }
 
-// suppressionList holds addresses and patterns (*@domain, local@*) that are not sent
-// to, by their lower case.
+// suppressionList contains suppressed addresses and patterns (*@domain, local@*) by
+// their lower-case form.
 type suppressionList struct {
 	collection[string, api.SuppressedEmail]
 }
 
-// suppress adds an entry, unless its address is there.
+// suppress adds an entry, unless the list contains its address.
 func (s *suppressionList) suppress(e api.SuppressedEmail) bool {
 	if s.entry(e.Email) != nil {
 		return false

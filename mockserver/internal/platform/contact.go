@@ -17,7 +17,7 @@ const (
 	statusBounced      = "bounced"
 )
 
-// contact is a member of a list. Its slices are never changed in place, so copies may
+// contact is a member of a list. Its slices are never changed in place, so copies can
 // share them.
 type contact struct {
 	api.Contact        // without "none" and empty lists
@@ -35,7 +35,8 @@ func (c *contact) wire() api.Contact {
 	return out
 }
 
-// effectiveStatus is the status that counts when the contact is added again.
+// effectiveStatus returns the status that applies when the contact is added
+// again.
 func (c *contact) effectiveStatus() string {
 	if c.Status == statusDeleted {
 		return c.Before
@@ -52,7 +53,7 @@ func orEmpty[T any](s []T) []T {
 	return s
 }
 
-// setAttribute returns attributes with one of them set, in a slice of its own.
+// setAttribute returns a copy of attributes with one attribute set.
 func setAttribute(attributes []api.CustomAttribute, name, value string) []api.CustomAttribute {
 	attributes = slices.Clone(attributes)
 	i := slices.IndexFunc(attributes, func(a api.CustomAttribute) bool { return a.Name == name })

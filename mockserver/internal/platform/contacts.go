@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contact returns the contact that a path names.
+// contact returns the contact in a path.
 func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	l, err := t.list(listID)
 	if err != nil {
@@ -22,8 +22,8 @@ func (t *tx) contact(listID, id int64) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// member returns the contact that a path names, to be changed. A deleted one can be
-// read, but not changed.
+// member returns the contact in a path for changes. A deleted contact can be
+// read but not changed.
 func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	l, c, err := t.contact(listID, id)
 	if err == nil && c.Status == statusDeleted {
@@ -88,14 +88,14 @@ func contactQuery(sort, filter string) (query, error) {
 	if sort != "" {
 		field, direction, _ := strings.Cut(sort, ":")
 		if !slices.Contains([]string{"id", "email", "status", "subscribed_on"}, field) || direction != "asc" && direction != "desc" {
-			return q, problem.Invalid("want id, email, status or subscribed_on, then :asc or :desc", "query", "sort")
+			return q, problem.Invalid("must be id, email, status or subscribed_on, followed by :asc or :desc", "query", "sort")
 		}
 		q.sort, q.descending = field, direction == "desc"
 	}
 	if filter != "" {
 		field, value, ok := strings.Cut(filter, ":")
 		if !ok || !slices.Contains([]string{"status", "email", "tag", "interest"}, field) {
-			return q, problem.Invalid("want status, email, tag or interest, then a colon and the value", "query", "filter")
+			return q, problem.Invalid("must be status, email, tag or interest, followed by a colon and the value", "query", "filter")
 		}
 		q.field, q.value = field, value
 	}

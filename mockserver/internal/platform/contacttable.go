@@ -11,11 +11,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/table"
 )
 
-// contactTable holds the contacts of a list so that any page of a million, filtered
-// or sorted, is found in some microseconds; one that is sorted and filtered by a
-// tag or an interest may take a few milliseconds. A contact's slot is its place in
-// all; the indexes hold slots. Only what edit returns may be changed, and what is
-// indexed of it only by the methods of the table.
+// contactTable contains the contacts of a list. It finds a page of a million
+// contacts, filtered or sorted, in microseconds; a page that is sorted and
+// filtered by a tag or an interest can take milliseconds. The slot of a contact
+// is its position in all, and the indexes contain slots. Only a contact
+// returned by edit can be changed. Only the methods of the table can change
+// indexed fields.
 type contactTable struct {
 	all       table.Table[contact] // by id, which only ever grows
 	byAddress map[string]uint32
@@ -25,7 +26,7 @@ type contactTable struct {
 	interests map[string][]uint32
 }
 
-// orders contains some slots in the possible sort orders.
+// orders contains slots in each sort order.
 type orders struct {
 	byEmail order[uint32] // by address
 	byDate  order[uint32] // by subscribed_on
@@ -41,7 +42,7 @@ func (o *orders) remove(slot uint32) {
 	o.byDate.Remove(slot)
 }
 
-// standing are the slots of the contacts that have one status.
+// standing contains the slots of the contacts with one status.
 type standing struct {
 	orders
 
@@ -69,7 +70,7 @@ func (t *contactTable) newOrders() (o orders) {
 	return o
 }
 
-// add takes a contact whose id is greater than all before.
+// add adds a contact whose id must be greater than all others.
 func (t *contactTable) add(c *contact) {
 	slot := uint32(t.all.Len())
 	c.slot = slot
@@ -107,10 +108,10 @@ func (t *contactTable) find(id int64) *contact {
 
 func (t *contactTable) slot(n uint32) *contact { return t.all.At(int(n)) }
 
-// edit returns a contact to be changed in this transaction.
+// edit returns a contact for changes in this transaction.
 func (t *contactTable) edit(c *contact) *contact { return t.all.Edit(int(c.slot)) }
 
-// at returns the contact with the address, compared without case, or nil.
+// at returns the contact with the address, or nil. Letter case is ignored.
 func (t *contactTable) at(address string) *contact {
 	slot, ok := t.byAddress[strings.ToLower(address)]
 	if !ok {
@@ -119,7 +120,7 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt returns it to be changed.
+// editAt returns the same contact for changes.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
 		return t.edit(c)
@@ -151,8 +152,8 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	among.Insert(c.slot)
 }
 
-// tag gives the contact the tags that it does not have yet. The slices of a
-// contact are never changed in place: copies of it share them.
+// tag adds the tags that the contact does not have. It replaces the slices of a
+// contact instead of changing them, because copies share them.
 func (t *contactTable) tag(c *contact, tags []string) {
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
@@ -178,7 +179,8 @@ type query struct {
 	descending   bool
 }
 
-// page returns the contacts of one page and how many there are on all.
+// page returns the contacts of one page and the number of contacts on all
+// pages.
 func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	found := t.matching(q.field, q.value)
 	from, to := p.bounds(found.n)
@@ -200,7 +202,8 @@ func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	return out, found.n
 }
 
-// match is what passes a filter: everything, a set of slots, or a sorted slice.
+// match is the result of a filter: all slots, a set of slots, or a sorted
+// slice.
 type match struct {
 	n      int
 	all    bool
@@ -238,7 +241,7 @@ func (m match) asSet() slotSet {
 	return slotSetOf(m.sorted)
 }
 
-// from iterates over the slots from a rank on.
+// from yields the slots from a rank on.
 func (m match) from(rank int) iter.Seq[uint32] {
 	if m.set != nil {
 		return m.set.From(rank, nil)
@@ -256,8 +259,7 @@ func (m match) from(rank int) iter.Seq[uint32] {
 	}
 }
 
-// sorted iterates over the slots that were found, in the order of a field, from a
-// rank on.
+// sorted yields the found slots in the order of a field, from a rank on.
 func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint32] {
 	among := found.orders
 	if among == nil {
@@ -274,8 +276,9 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 	return found.from(rank)
 }
 
-// inOrder iterates over the slots that were found as they stand in an order, from a
-// rank on. If the order has others too, few are sorted, and many picked out of it.
+// inOrder yields the found slots in an order, from a rank on. If the order
+// contains other slots too, it sorts a small number of found slots, and
+// searches the order for a large number.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:
@@ -287,7 +290,8 @@ func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter
 	return found.asSet().Ordered(order, rank)
 }
 
-// byStatus iterates over the slots of a set, nil for all, in the order of statuses.
+// byStatus yields the slots of a set in the order of statuses; nil means all
+// slots.
 func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {

@@ -5,7 +5,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// checkSender wants the address of a sender, which a campaign may lack for now.
+// checkSender requires the address of a sender. In a campaign it can be omitted
+// until the campaign is scheduled.
 func checkSender(in api.Sender, required bool) error {
 	if !isEmail(in.Email) && (required || in != api.Sender{}) {
 		return problem.Invalid("not an email address", "body", "sender", "email")
@@ -13,14 +14,14 @@ func checkSender(in api.Sender, required bool) error {
 	return nil
 }
 
-// template returns the template that a content names.
+// template returns the template of a content.
 func (t *tx) templateNamed(id int64) error {
 	_, err := t.account.Templates.find(id, "template", "body", "content", "template_id")
 	return err
 }
 
-// checkContent wants a template that exists or inline parts, which a campaign may lack
-// for now.
+// checkContent requires an existing template or inline parts. In a campaign they can
+// be omitted until the campaign is scheduled.
 func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	switch {
 	case c.TemplateID != 0 && hasParts(c):
@@ -28,7 +29,7 @@ func (t *tx) checkContent(c api.MessageContent, required bool) error {
 	case c.TemplateID != 0:
 		return t.templateNamed(c.TemplateID)
 	case required && !hasParts(c):
-		return problem.Invalid("want template_id, html or text", "body", "content")
+		return problem.Invalid("must contain template_id, html or text", "body", "content")
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (t *tx) changeContent(c *api.MessageContent, in api.MessageContentUpdate) e
 	return nil
 }
 
-// set sets what an update names.
+// set sets the fields that an update contains.
 func set[T any](to, value *T) {
 	if value != nil {
 		*to = *value

@@ -15,15 +15,15 @@ import (
 )
 
 // decode reads one JSON object into s. It decodes record by record, so an error
-// names the record. An unknown field is an error: to ignore it could lose data.
-// It returns io.EOF if there is no further object.
+// names the record. An unknown field is an error, because ignoring it could
+// lose data. It returns io.EOF if there is no further object.
 func (s *state) decode(d *json.Decoder) error {
 	start, err := d.Token()
 	if err != nil {
 		return err
 	}
 	if start != json.Delim('{') {
-		return errors.New("want an object, not " + describe(start))
+		return errors.New("must be an object, got " + describe(start))
 	}
 	fields := fieldsByName(reflect.ValueOf(s).Elem())
 	for d.More() {
@@ -67,7 +67,7 @@ func decodeField(d *json.Decoder, field reflect.Value) error {
 	case start == nil: // null
 		return nil
 	case start != json.Delim('['):
-		return errors.New(": want an array, not " + describe(start))
+		return errors.New(": must be an array, got " + describe(start))
 	}
 	field.SetZero()
 	for d.More() {
@@ -85,7 +85,8 @@ func decodeInto(d *json.Decoder, into reflect.Value) error {
 	return problem.Plainly(problem.Unknown(unexpected(d.Decode(into.Interface())), into.Elem().Interface()))
 }
 
-// describe returns what JSON calls the value that a token begins.
+// describe returns the name of the JSON type of the value that begins with a
+// token.
 func describe(start json.Token) string {
 	switch start.(type) {
 	case json.Delim:

@@ -43,7 +43,7 @@ func answerStatus(m *message) string {
 	return messageQueued
 }
 
-// submission makes a message of a request to the Email API.
+// submission returns the message for a request to the Email API.
 func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 	parts := api.MessageContent{
 		Subject:    in.Content.Subject,
@@ -66,8 +66,8 @@ func (t *tx) submission(in api.EmailSubmission) (*message, error) {
 	}, nil
 }
 
-// addressee finds the list contact that an address means: the one on the given
-// list, or else the one in the account that was added last.
+// addressee returns the contact with an address: on the list if there is one,
+// or else the contact of the account that was added last.
 func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	if listID != 0 {
 		l, err := t.listNamed(listID)
@@ -83,8 +83,8 @@ func (t *tx) addressee(listID int64, address string) (*list, *contact, error) {
 	return l, c, nil
 }
 
-// queue sends a submitted message, unless it is refused or fails (specification,
-// "Email.Rejected", "Email.Error").
+// queue sends a submitted message, unless it is rejected or fails
+// (specification, "Email.Rejected", "Email.Error").
 func (t *tx) queue(m *message, l *list, c *contact) {
 	t.messageID = m.ID
 	if text := t.internalError(m); text != "" {
@@ -102,7 +102,8 @@ func (t *tx) queue(m *message, l *list, c *contact) {
 	t.send(m)
 }
 
-// internalError returns what fails before a message is queued, or "".
+// internalError returns the error that a magic address or a fault rule causes
+// before the message is queued, or "".
 func (t *tx) internalError(m *message) string {
 	if words := magic(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
@@ -113,8 +114,8 @@ func (t *tx) internalError(m *message) string {
 	return ""
 }
 
-// refusal says why a message may not be sent: by the contact's status first,
-// then by the suppression list.
+// refusal returns the reason why a message must not be sent, or "". The
+// contact's status precedes the suppression list.
 func (t *tx) refusal(m *message, c *contact) string {
 	if c != nil {
 		switch c.Status {
@@ -132,7 +133,7 @@ func (t *tx) refusal(m *message, c *contact) string {
 	return ""
 }
 
-// lookupState returns what the user's next lookup is held against.
+// lookupState returns the state of the rate limit for the user's lookups.
 func (t *tx) lookupState() *lookupState {
 	state := t.account.lookups[t.user.UserID]
 	if state == nil {
@@ -158,8 +159,8 @@ func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (a
 	})
 }
 
-// SendTransactionalEmail implements the deprecated POST /emails. It rejects no
-// recipient.
+// SendTransactionalEmail implements the deprecated POST /emails. It does not
+// check the recipient's status or the suppression list.
 func (p *Platform) SendTransactionalEmail(
 	ctx context.Context, r api.SendTransactionalEmailRequestObject,
 ) (api.SendTransactionalEmailResponseObject, error) {

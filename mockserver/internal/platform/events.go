@@ -10,13 +10,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/delivery"
 )
 
-// Addresses of the platform as events show them.
+// Addresses of the platform in events.
 const (
 	platformIP = "203.0.113.10"
 	sourceIP   = "203.0.113.25" // of the machine that sends mail
 )
 
-// Where recipients act from.
+// Details of the devices of recipients in events.
 const (
 	recipientIP    = "198.51.100.23"
 	recipientAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -44,7 +44,7 @@ func (t *tx) fire(name events.Name, user events.User, data events.Data) {
 // unknownUser is the user of events without a known user.
 func unknownUser() events.User { return events.User{} }
 
-// acting is the user who asked for this, if it was one.
+// acting returns the user who sent the request, if any.
 func (t *tx) acting() events.User {
 	if t.user == nil {
 		return events.User{}
@@ -75,7 +75,7 @@ func attributesOf(in []api.CustomAttribute) []events.CustomAttribute {
 	return out
 }
 
-// eventContact is a contact as events of the Email API show it.
+// eventContact returns a contact for events of the Email API.
 func eventContact(c *contact) events.Contact {
 	return events.Contact{
 		ID:               events.IntID(c.ID),
@@ -88,7 +88,8 @@ func eventContact(c *contact) events.Contact {
 	}
 }
 
-// listContact is the contact and list of a message, absent if it went to none.
+// listContact returns the contact and the list of a message, or nil if it has
+// none.
 func listContact(l *list, c *contact) (*events.Contact, *events.ListRef) {
 	if c == nil {
 		return nil, nil
@@ -115,8 +116,8 @@ func (t *tx) contactUnsubscribed(l *list, c *contact) {
 	})
 }
 
-// contactRemoved fires the event that a contact left its list: by a request of
-// the user, or by a link that the contact followed.
+// contactRemoved fires Contact.Removed, after a request of the user or after
+// the contact followed a link.
 func (t *tx) contactRemoved(l *list, c *contact) {
 	context := events.ActionContext{Timestamp: t.second()}
 	if t.user == nil {
@@ -219,7 +220,8 @@ func (m *message) shownList() events.ID {
 	return stringID(m.ListID)
 }
 
-// automation is what sent a workflow email: a workflow, or the list itself.
+// automation returns the sender of a workflow email: a workflow, or the list
+// itself.
 func (t *tx) automation(m *message) events.Automation {
 	if w := t.account.Workflows.get(m.WorkflowID); w != nil {
 		return events.Automation{Trigger: &events.AutomationRef{ID: events.IntID(w.WorkflowID), Name: events.Value(w.Name)}}
@@ -252,7 +254,7 @@ func (m *message) transactional() events.TransactionalEmail {
 	return out
 }
 
-// emailBounced fires in the shape of the sending type.
+// emailBounced fires Email.Bounced with the payload of the sending type.
 func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	detail := events.BounceDetail{DSNMessage: m.Bounce.Diagnostic, SourceIP: sourceIP, Category: m.Bounce.Category}
 	var data events.Data
@@ -280,7 +282,7 @@ func (t *tx) emailBounced(m *message, l *list, c *contact) {
 	t.fire(events.NameEmailBounced, unknownUser(), data)
 }
 
-// transactionalBounce carries the older flat copy of its values too.
+// transactionalBounce also contains the older flat copy of its values.
 func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events.TransactionalBounce {
 	id, email := t.nextID(), m.transactional()
 	detail.ID = events.Value(id)
@@ -300,7 +302,8 @@ func (t *tx) transactionalBounce(m *message, detail events.BounceDetail) *events
 	}
 }
 
-// emailReported fires in the shape of the sending type.
+// emailReported fires Email.ReportedAsSpam with the payload of the sending
+// type.
 func (t *tx) emailReported(m *message, l *list, c *contact, provider string) {
 	loop := events.FeedbackLoop{Provider: provider, SourceIP: sourceIP}
 	var who events.ComplainingContact

@@ -28,12 +28,13 @@ const maxFixedID int64 = 1e15
 
 type fixedKey struct{}
 
-// WithFixed returns a context for an operation whose records are fixed.
+// WithFixed returns a context for an operation that creates a record with fixed
+// values.
 func WithFixed(ctx context.Context, f Fixed) context.Context {
 	return context.WithValue(ctx, fixedKey{}, f)
 }
 
-// fix takes what is fixed, if it can be.
+// fix checks the fixed values and stores them in the transaction.
 func (t *tx) fix(ctx context.Context) error {
 	f, ok := ctx.Value(fixedKey{}).(Fixed)
 	if !ok {
@@ -46,7 +47,7 @@ func (t *tx) fix(ctx context.Context) error {
 	for _, id := range ids {
 		switch {
 		case id < 1 || id > maxFixedID:
-			return problem.Invalid(fmt.Sprintf("want an id of 1 to %d, not %d", maxFixedID, id), "body")
+			return problem.Invalid(fmt.Sprintf("must be an id from 1 to %d, got %d", maxFixedID, id), "body")
 		case t.p.taken(id):
 			return problem.Invalid(fmt.Sprintf("the id %d is taken", id), "body")
 		}
@@ -63,7 +64,7 @@ func (t *tx) fix(ctx context.Context) error {
 	return nil
 }
 
-// newID returns the id of the record that an operation makes.
+// newID returns the id of the record that an operation creates.
 func (t *tx) newID() int64 {
 	if t.fixed.ID != 0 {
 		return t.fixed.ID
@@ -79,7 +80,7 @@ func (t *tx) newContactID(address string) int64 {
 	return t.nextID()
 }
 
-// taken reports whether a record of any account has an id.
+// taken reports whether any account has a record with an id.
 func (r *records) taken(id int64) bool {
 	if id > r.lastID {
 		return false

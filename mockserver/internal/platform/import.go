@@ -23,7 +23,7 @@ func (p *Platform) ImportContacts(
 		status = statusActive
 	}
 	if !api.ImportTo(status).Valid() {
-		return nil, problem.Invalid("want active, unsubscribed or deleted", "body", "import_to")
+		return nil, problem.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
 	}
 	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
 	entries := readEntries(r.Body.Contacts, callerOf(ctx).BadEntries, &out)
@@ -43,8 +43,8 @@ func (p *Platform) ImportContacts(
 	})
 }
 
-// readEntries decodes the entries and reports the bad ones; of some the
-// contract knows already.
+// readEntries decodes the entries and reports invalid ones. The contract has
+// reported some of them before.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {

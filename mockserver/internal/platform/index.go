@@ -1,7 +1,7 @@
 package platform
 
-// Sets and orders of slots, the places of records in a slice that only grows. They
-// find any page of a million records in some microseconds.
+// Sets and orders of slots, which are positions of records in a slice that only
+// grows. They find any page of a million records in microseconds.
 
 import (
 	"iter"
@@ -10,7 +10,7 @@ import (
 	"sort"
 )
 
-// insertSlot puts a slot into its place among sorted ones, unless it is there.
+// insertSlot inserts a slot into a sorted slice, unless the slice contains it.
 func insertSlot(sorted []uint32, slot uint32) []uint32 {
 	if n := len(sorted); n == 0 || sorted[n-1] < slot {
 		return append(sorted, slot)
@@ -22,10 +22,10 @@ func insertSlot(sorted []uint32, slot uint32) []uint32 {
 	return slices.Insert(sorted, i, slot)
 }
 
-// slotSet is a set of slots, a bit for each.
+// slotSet is a set of slots with one bit for each.
 type slotSet []uint64
 
-// slotSetOf returns the set of sorted slots.
+// slotSetOf returns the set of the slots, which must be sorted.
 func slotSetOf(sorted []uint32) slotSet {
 	if len(sorted) == 0 {
 		return slotSet{}
@@ -37,7 +37,7 @@ func slotSetOf(sorted []uint32) slotSet {
 	return s
 }
 
-// Add puts a slot into the set.
+// Add adds a slot to the set.
 func (s *slotSet) Add(slot uint32) {
 	if word := int(slot / 64); word >= len(*s) {
 		*s = append(*s, make([]uint64, word+1-len(*s))...)
@@ -45,7 +45,7 @@ func (s *slotSet) Add(slot uint32) {
 	(*s)[slot/64] |= 1 << (slot % 64)
 }
 
-// Remove takes a slot out that is in.
+// Remove removes a slot, which must be in the set.
 func (s slotSet) Remove(slot uint32) { s[slot/64] &^= 1 << (slot % 64) }
 
 // Has reports whether a slot is in the set.
@@ -53,8 +53,8 @@ func (s slotSet) Has(slot uint32) bool {
 	return int(slot/64) < len(s) && s[slot/64]&(1<<(slot%64)) != 0
 }
 
-// Count returns how many slots are in the set, and in the other one unless that is
-// nil.
+// Count returns the number of slots in the set, and also in within unless that
+// is nil.
 func (s slotSet) Count(within slotSet) int {
 	n := 0
 	for i := range s {
@@ -63,7 +63,7 @@ func (s slotSet) Count(within slotSet) int {
 	return n
 }
 
-// among returns how many of some slots are in the set.
+// among returns the number of the given slots that are in the set.
 func (s slotSet) among(slots []uint32) (n int) {
 	for _, slot := range slots {
 		if word := int(slot / 64); word < len(s) {
@@ -73,7 +73,8 @@ func (s slotSet) among(slots []uint32) (n int) {
 	return n
 }
 
-// word returns 64 slots of those that are in both sets; a nil set holds all.
+// word returns 64 bits of the intersection of both sets; a nil set contains all
+// slots.
 func (s slotSet) word(i int, within slotSet) uint64 {
 	switch {
 	case within == nil:
@@ -84,12 +85,12 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 	return 0
 }
 
-// All iterates over the set, from the least slot on.
+// All yields the slots in ascending order.
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
-// From iterates over the set from a rank on, which is 0 for the least slot. If
-// within is not nil, only what is in both sets counts. What comes before is passed
-// over 64 slots at a time.
+// From yields the slots in ascending order from a rank on, counted from 0. If
+// within is not nil, it yields the intersection. It skips earlier slots 64 at a
+// time.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -108,8 +109,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	}
 }
 
-// Ordered iterates over the set as an order has its slots, from a rank on. What comes
-// before is only counted, but it is looked at: half a million take a millisecond.
+// Ordered yields the slots of the set in the given order, from a rank on. It must
+// read all earlier slots; half a million take a millisecond.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -130,10 +131,10 @@ func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	}
 }
 
-// order keeps items sorted in blocks: an insertion or a removal moves half a block
-// at most, and what is far from the start is found by passing over whole blocks.
+// order contains sorted items in blocks. An insertion or a removal moves at
+// most half a block, and a search for a rank skips whole blocks.
 type order[T any] struct {
-	// Compare says which of two items comes first. No two may be equal.
+	// Compare compares two items, which are never equal.
 	Compare func(a, b T) int
 
 	blocks [][]T // none is empty, nor has blockSize items
@@ -142,10 +143,10 @@ type order[T any] struct {
 
 const blockSize = 1024
 
-// Len returns how many items there are.
+// Len returns the number of items.
 func (o *order[T]) Len() int { return o.n }
 
-// Insert puts an item into its place.
+// Insert inserts an item.
 func (o *order[T]) Insert(item T) {
 	o.n++
 	if len(o.blocks) == 0 {
@@ -165,8 +166,7 @@ func (o *order[T]) Insert(item T) {
 	}
 }
 
-// Remove takes an item out that is in; what it is sorted by must not have changed
-// yet.
+// Remove removes an item. Its sort key must not have changed yet.
 func (o *order[T]) Remove(item T) {
 	o.n--
 	b := o.block(item)
@@ -177,17 +177,17 @@ func (o *order[T]) Remove(item T) {
 	}
 }
 
-// block returns the block that an item belongs into: the last one that does not
-// begin after it, or the first.
+// block returns the index of the block for an item: the last block that does
+// not begin after it, or the first.
 func (o *order[T]) block(item T) int {
 	b := sort.Search(len(o.blocks), func(i int) bool { return o.Compare(o.blocks[i][0], item) > 0 })
 	return max(0, b-1)
 }
 
-// All iterates over the items in their order.
+// All yields the items in their order.
 func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 
-// From iterates over the items from a rank on, which is 0 for the first.
+// From yields the items from a rank on, counted from 0.
 func (o *order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {

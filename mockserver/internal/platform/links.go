@@ -5,7 +5,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// The links of a message are its id below a prefix, and what following them does.
+// The prefixes of links in messages. A link is a prefix and the id of the
+// message.
 const (
 	LinkPrefix            = "/_mail/"
 	LinkConfirm           = "confirm"
@@ -14,13 +15,13 @@ const (
 	LinkHeader            = "list-unsubscribe" // of the header field of that name
 )
 
-// link returns one of the links of a message, on a platform at a base URL.
+// link returns a link of a message on the platform with a base URL.
 func (m *message) link(base, does string) string { return base + LinkPrefix + m.ID + "/" + does }
 
 // confirms reports whether this is the confirmation email of a double opt-in.
 func (m *message) confirms() bool { return m.SentBy == events.SendingTypeWorkflow && m.WorkflowID == 0 }
 
-// leavesList reports whether one can unsubscribe from a list by the message.
+// leavesList reports whether the message has a list to unsubscribe from.
 func (m *message) leavesList() bool {
 	return m.ContactID != 0 && m.SentBy != events.SendingTypeTransactional && !m.confirms()
 }
@@ -32,8 +33,8 @@ const (
 	tagGlobalUnsubscribe = "global_unsubscribe_url"
 )
 
-// merged returns what the merge tags in the parts of the message stand for: its
-// values, and links to a platform at a base URL where it has no such value.
+// merged returns the values of merge tags in the message. A tag of a link that
+// is not an attribute becomes a link to the platform with a base URL.
 func (m *message) merged(base string) func(name string) string {
 	return func(name string) string {
 		if v, ok := m.attribute(name); ok {

@@ -6,12 +6,12 @@ import (
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
-// list returns the list that a path names.
+// list returns the list in a path.
 func (t *tx) list(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "path", "list_id")
 }
 
-// listNamed returns the list that a body names.
+// listNamed returns the list in a body.
 func (t *tx) listNamed(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "body", "list_id")
 }

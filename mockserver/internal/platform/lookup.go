@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// LookupLimit is the way of counting the limit of one lookup per second, user and
-// account. Rejected lookups do not count.
+// LookupLimit is the algorithm of the rate limit of one lookup per second for
+// each user and account. Rejected lookups do not count.
 type LookupLimit int
 
-// The ways of counting.
+// The algorithms of the lookup rate limit.
 const (
 	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
 	LookupMinInterval LookupLimit = iota

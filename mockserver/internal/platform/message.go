@@ -18,9 +18,9 @@ const (
 	messageError     = "error"
 )
 
-// shown returns a content as the API shows it: a template, or inline parts. A
-// content with a template also stores the parts at the time when the template
-// was deleted or a message was created.
+// shown returns the content for responses of the API: a template, or inline
+// parts. A content with a template also stores the parts at the time when the
+// template was deleted or a message was created.
 func shown(c api.MessageContent) api.MessageContent {
 	if c.TemplateID != 0 {
 		c.HTML, c.Text = "", ""
@@ -70,7 +70,7 @@ type bounce struct {
 	OccurredOn int64                 `json:"occurred_on"`
 }
 
-// bounceType is hard or soft, as lookups and contacts tell it.
+// bounceType returns hard or soft, as in lookups and contacts.
 func bounceType(c events.BounceCategory) string {
 	if c.Hard() {
 		return "hard"
@@ -78,7 +78,8 @@ func bounceType(c events.BounceCategory) string {
 	return "soft"
 }
 
-// address addresses the message to a contact of a list, whose address is written so.
+// address sets the recipient of the message: a contact of a list, and the
+// address as it was written.
 func (m *message) address(to string, l *list, c *contact) {
 	m.To, m.ListID, m.ContactID, m.Attributes = to, l.ListID, c.ID, c.CustomAttributes
 }
@@ -88,8 +89,8 @@ func (m *message) sent() bool {
 	return m.Status != messageRejected && m.Status != messageError && !m.Deleted
 }
 
-// value is what a merge tag of the message stands for: the request's values
-// win over the contact's.
+// value returns the value of a merge tag. Values of the request take precedence
+// over values of the contact.
 func (m *message) value(name string) string {
 	v, _ := m.attribute(name)
 	return v

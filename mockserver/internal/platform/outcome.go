@@ -7,16 +7,16 @@ import (
 
 // Outcome counts messages and their results.
 type Outcome struct {
-	Sent               int64 `json:"sent" doc:"how many were sent"`
-	Bounced            int64 `json:"bounced" doc:"how many bounced"`
-	Opened             int64 `json:"opened" doc:"how many were opened, once or more"`
-	Clicked            int64 `json:"clicked" doc:"in how many a link was followed, once or more"`
-	Unsubscribed       int64 `json:"unsubscribed" doc:"how many made the recipient unsubscribe from the list"`
-	GlobalUnsubscribed int64 `json:"global_unsubscribed" doc:"how many made the recipient unsubscribe from all email"`
-	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"how many were reported as spam"`
+	Sent               int64 `json:"sent" doc:"sent messages"`
+	Bounced            int64 `json:"bounced" doc:"bounced messages"`
+	Opened             int64 `json:"opened" doc:"messages that were opened at least once"`
+	Clicked            int64 `json:"clicked" doc:"messages with at least one click on a link"`
+	Unsubscribed       int64 `json:"unsubscribed" doc:"messages whose recipients unsubscribed from the list"`
+	GlobalUnsubscribed int64 `json:"global_unsubscribed" doc:"messages whose recipients unsubscribed from all email"`
+	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
 }
 
-// count counts a message, by 1, or takes it out, by -1.
+// count adds a message if by is 1, or removes it if by is -1.
 func (o *Outcome) count(m *message, by int64) {
 	o.Sent += by
 	for _, c := range []struct {
@@ -52,8 +52,8 @@ func (o *outcomes) sent(m *message) {
 	o.minutes.Add(clock.Unix(m.SubmittedOn))
 }
 
-// count counts a message, by 1, or takes it out before it changes, by -1. Only what
-// is in the outbox counts.
+// count adds a message if by is 1, or removes it before a change if by is -1.
+// Only messages in the outbox count.
 func (o *outcomes) count(m *message, by int64) {
 	if !m.sent() {
 		return

@@ -13,12 +13,12 @@ import (
 
 // Contacts counts the contacts of lists by their status.
 type Contacts struct {
-	Active       int `json:"active" doc:"who receive messages"`
-	Pending      int `json:"pending" doc:"who have not confirmed yet"`
-	Unsubscribed int `json:"unsubscribed" doc:"who unsubscribed"`
-	Deleted      int `json:"deleted" doc:"who were deleted"`
-	Spam         int `json:"spam" doc:"who reported a message as spam"`
-	Bounced      int `json:"bounced" doc:"who bounced hard"`
+	Active       int `json:"active" doc:"contacts that receive messages"`
+	Pending      int `json:"pending" doc:"contacts that have not confirmed yet"`
+	Unsubscribed int `json:"unsubscribed" doc:"contacts that unsubscribed"`
+	Deleted      int `json:"deleted" doc:"deleted contacts"`
+	Spam         int `json:"spam" doc:"contacts that reported a message as spam"`
+	Bounced      int `json:"bounced" doc:"contacts with a hard bounce"`
 }
 
 func (c *Contacts) add(t *contactTable) {
@@ -30,7 +30,7 @@ func (c *Contacts) add(t *contactTable) {
 	c.Bounced += t.standingAs(statusBounced)
 }
 
-// standingAs is how many contacts have a status.
+// standingAs returns the count for a status.
 func (t *contactTable) standingAs(status string) int {
 	if s := t.statuses[status]; s != nil {
 		return s.byEmail.Len()
@@ -38,7 +38,7 @@ func (t *contactTable) standingAs(status string) int {
 	return 0
 }
 
-// Overview is what there is in an account.
+// Overview contains counts of the records in an account.
 type Overview struct {
 	Messages  Outcome
 	Contacts  Contacts
@@ -58,23 +58,24 @@ type Resources struct {
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
 }
 
-// Due is a campaign that waits for its time.
+// Due is a campaign that is scheduled for later.
 type Due struct {
 	CampaignID int64
 	Name       string
 	At         time.Time
 }
 
-// Pending are the contacts of a list that have not confirmed yet.
+// Pending is the number of contacts of a list that have not confirmed yet.
 type Pending struct {
 	ListID int64
 	Name   string
 	N      int
 }
 
-// Overview returns what there is in an account, in all of them if it is 0, and when
-// messages were sent from one minute until another, both included. It takes as long
-// as there are lists and campaigns, not messages or contacts.
+// Overview returns the counts of an account, or of all if it is 0. Messages are
+// also counted by minute, from the first to the last minute, inclusive. The
+// duration depends on the number of lists and campaigns, not of messages or
+// contacts.
 func (p *Platform) Overview(only, from, until int64) Overview {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,13 +119,13 @@ func (o *Outcome) add(other Outcome) {
 	o.ReportedAsSpam += other.ReportedAsSpam
 }
 
-// ListStanding is a list, and how its contacts stand.
+// ListStanding is a list with counts of its contacts.
 type ListStanding struct {
 	ID             int64     `json:"id,string" doc:"the id of the list"`
 	AccountID      int64     `json:"account_id" doc:"its account"`
 	Name           string    `json:"name" doc:"its name"`
-	PolicyAccepted bool      `json:"policy_accepted" doc:"whether it can receive messages"`
-	CreatedOn      time.Time `json:"created_on" doc:"when it was created"`
+	PolicyAccepted bool      `json:"policy_accepted" doc:"whether the anti-spam policy is accepted"`
+	CreatedOn      time.Time `json:"created_on" doc:"the time of the creation"`
 	Contacts       Contacts  `json:"contacts" doc:"the number of its contacts by status"`
 }
 
@@ -142,14 +143,14 @@ type Sending struct {
 	ID           int64     `json:"id,string" doc:"the id of the campaign or workflow"`
 	AccountID    int64     `json:"account_id" doc:"its account"`
 	Name         string    `json:"name" doc:"its name"`
-	ListID       int64     `json:"list_id,omitzero" doc:"the list that it is sent to"`
+	ListID       int64     `json:"list_id,omitzero" doc:"the list of the recipients"`
 	ListName     string    `json:"list_name,omitzero" doc:"the name of the list"`
 	FromEmail    string    `json:"from_email,omitzero" doc:"the sender's address"`
 	Subject      string    `json:"subject,omitzero" doc:"the subject, with its merge tags"`
-	TemplateID   int64     `json:"template_id,omitzero" doc:"the template that it uses"`
+	TemplateID   int64     `json:"template_id,omitzero" doc:"its template"`
 	Status       string    `json:"status" doc:"its status"`
-	CreatedOn    time.Time `json:"created_on" doc:"when it was created"`
-	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"when a campaign is sent, or was"`
+	CreatedOn    time.Time `json:"created_on" doc:"the time of the creation"`
+	ScheduledFor time.Time `json:"scheduled_for,omitzero" doc:"the time when a campaign is sent"`
 	Outcome      Outcome   `json:"outcome" doc:"the results of its messages"`
 }
 
@@ -191,15 +192,15 @@ func (a *account) sending(id int64, name string, listID int64, from api.Sender, 
 	return out
 }
 
-// FilledTemplate returns the parts of a template of any account as a recipient with
-// some attributes would get them; not ok means that there is no such template.
+// FilledTemplate returns the parts of a template of any account, rendered for a
+// recipient with some attributes. If ok is false, the template does not exist.
 func (p *Platform) FilledTemplate(id int64, attributes map[string]string) (html, text string, ok bool) {
 	tpl, ok := p.templateNow(id)
 	value := func(name string) string { return attributes[name] }
 	return mail.MergeHTML(tpl.Content.HTML, value), mail.MergeText(tpl.Content.Text, value), ok
 }
 
-// templateNow returns a template of any account as it is now.
+// templateNow returns the current version of a template of any account.
 func (p *Platform) templateNow(id int64) (tpl api.Template, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

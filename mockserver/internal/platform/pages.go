@@ -16,26 +16,26 @@ const (
 	maxPerPage     = 100
 )
 
-// pageRequest is the page that a request names.
+// pageRequest contains the parameters of a paged request.
 type pageRequest struct {
 	page, perPage int64
 	withCount     bool
 }
 
-// paging reads the parameters of a paged endpoint; zero is omitted.
+// paging checks the parameters of a paged request; 0 means omitted.
 func paging(page, perPage int64, withCount bool) (pageRequest, error) {
 	p := pageRequest{cmp.Or(page, 1), cmp.Or(perPage, defaultPerPage), withCount}
 	if p.page < 1 {
 		return pageRequest{}, problem.Invalid("pages are numbered from 1", "query", "page")
 	}
 	if p.perPage < 1 || p.perPage > maxPerPage {
-		return pageRequest{}, problem.Invalid("want 1 to "+strconv.Itoa(maxPerPage), "query", "per_page")
+		return pageRequest{}, problem.Invalid("must be from 1 to "+strconv.Itoa(maxPerPage), "query", "per_page")
 	}
 	return p, nil
 }
 
-// bounds returns which of n items the page holds, as a slice expression takes
-// them. A page past the end is empty.
+// bounds returns the range of the page in n items, for a slice expression. A
+// page past the end is empty.
 func (p pageRequest) bounds(n int) (from, to int) {
 	if p.page-1 > int64(n)/p.perPage {
 		return n, n
@@ -52,7 +52,7 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items as the API shows them; from iterates over the
+// pageOf returns one page of n items for a response of the API; from yields the
 // items from a rank on.
 func pageOf[T, W any](p pageRequest, n int, from func(rank int) iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
 	first, end := p.bounds(n)

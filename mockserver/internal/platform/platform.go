@@ -30,7 +30,7 @@ import (
 )
 
 // Platform implements the operations of the API. One mutex guards all records
-// and is held during a *tx. All methods are safe for concurrent use.
+// and is held during a tx. All methods are safe for concurrent use.
 type Platform struct {
 	options    Options
 	deliveries *delivery.Engine
@@ -77,7 +77,7 @@ func New(o Options) *Platform {
 	}
 }
 
-// Close stops what would happen later and waits for what happens now.
+// Close stops all scheduled work and waits for the work in progress.
 func (p *Platform) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -87,21 +87,21 @@ func (p *Platform) Close() {
 	p.work.Finish()
 }
 
-// Lookups says how lookups are counted.
+// Lookups returns the algorithm of the lookup rate limit.
 func (p *Platform) Lookups() LookupLimit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.options.Lookups
 }
 
-// SetLookups says how lookups are counted from now on.
+// SetLookups sets the algorithm of the lookup rate limit.
 func (p *Platform) SetLookups(limit LookupLimit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.options.Lookups = limit
 }
 
-// Hash is the function that signs deliveries.
+// Hash returns the hash function of signatures.
 func (p *Platform) Hash() webhook.HashFunction { return p.options.Hash }
 
 func (p *Platform) accountLocked(id int64) *account {

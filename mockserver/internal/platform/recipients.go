@@ -21,7 +21,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// withMessage runs act with a message, which it may change.
+// withMessage runs act with a message that act can change.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	p.mu.Lock()
 	m := p.message(id)
@@ -43,7 +43,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 
 func noEmail(id string) error { return fmt.Errorf("mockserver: no email %q", id) }
 
-// contactOf returns the list contact that a message went to, to be changed, or nil.
+// contactOf returns the contact of a message for changes, or nil.
 func (t *tx) contactOf(m *message) (*list, *contact) {
 	l := t.account.Lists.get(m.ListID)
 	if l == nil {
@@ -68,7 +68,7 @@ func (p *Platform) Bounce(emailID string, category events.BounceCategory, diagno
 	})
 }
 
-// diagnostic is what a receiving server typically says.
+// diagnostic returns a typical response of a receiving server.
 func diagnostic(category events.BounceCategory) string {
 	switch category {
 	case events.BounceCategoryHard:

@@ -10,10 +10,10 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// rendered is the message as its recipient gets it.
+// rendered returns the message as its recipient gets it.
 func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.options.BaseURL()) }
 
-// rendered is the message with links to a platform at a base URL.
+// rendered returns the message with links to the platform with a base URL.
 func (m *message) rendered(base string) record.Message {
 	out, value := m.outline(), m.merged(base)
 	out.HTML, out.Text = mail.MergeHTML(m.Content.HTML, value), mail.MergeText(m.Content.Text, value)
@@ -21,7 +21,7 @@ func (m *message) rendered(base string) record.Message {
 	return out
 }
 
-// outline is the message without its parts and headers.
+// outline returns the message without its parts and headers.
 func (m *message) outline() record.Message {
 	out := record.Message{
 		ID:                 m.ID,
@@ -74,10 +74,10 @@ func (m *message) headers(out record.Message, base string) []record.Header {
 	return headers
 }
 
-// Summary is a message without its parts, and how it begins.
+// Summary is a message without its parts, with a snippet.
 type Summary struct {
 	record.Message
-	Snippet string    `json:"snippet,omitzero" doc:"how its text begins, or what its HTML shows: one line, up to 140 characters"`
+	Snippet string    `json:"snippet,omitzero" doc:"the beginning of the text or of the visible HTML: one line, up to 140 characters"`
 	HTML    *struct{} `json:"html,omitempty"`    // hides the message's
 	Text    *struct{} `json:"text,omitempty"`    // hides the message's
 	Headers *struct{} `json:"headers,omitempty"` // hides the message's

@@ -9,8 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// Templates, workflows and suppressed addresses are kept as the API shows them. The
-// other resources have more to them.
+// Templates, workflows and suppressed addresses are stored in the generated
+// types of the API. The other resources have additional fields.
 
 type list struct {
 	api.List
@@ -20,8 +20,8 @@ type list struct {
 
 func (l *list) wire() api.List { return l.List }
 
-// mayBeSentTo refuses to send to a list whose anti-spam policy is not accepted
-// (specification, "States and transitions", "Errors").
+// mayBeSentTo returns an error for a list whose anti-spam policy is not
+// accepted (specification, "States and transitions", "Errors").
 func (l *list) mayBeSentTo(loc ...any) error {
 	if l.PolicyAccepted {
 		return nil
@@ -67,7 +67,7 @@ func templateWire(t *api.Template) api.Template { return *t }
 
 func suppressedWire(s *api.SuppressedEmail) api.SuppressedEmail { return *s }
 
-// hookArchived is the status of a webhook that receives nothing.
+// hookArchived is the status of a webhook that gets no deliveries.
 const hookArchived = "archived"
 
 func hookSummary(h *delivery.Webhook) api.WebhookSummary {
@@ -85,8 +85,8 @@ func hookSummary(h *delivery.Webhook) api.WebhookSummary {
 	}
 }
 
-// hookWire shows a webhook with its secret, but not its hash function, which is shown
-// on retrieval only.
+// hookWire returns a webhook with its secret, but without its hash function, which
+// only a retrieval returns.
 func hookWire(h *delivery.Webhook) api.Webhook {
 	s := hookSummary(h)
 	return api.Webhook{

@@ -23,7 +23,8 @@ var ErrClosed = errors.New("the server is closed")
 // Restore replaces the whole state with the state of a snapshot.
 func (p *Platform) Restore(r io.Reader) error { return p.RestoreAt(nil, r) }
 
-// RestoreAt does so, except for the clock if at is not nil: it continues as at says.
+// RestoreAt does the same, except that at, if not nil, replaces the state of
+// the clock.
 func (p *Platform) RestoreAt(at *clock.State, r io.Reader) error {
 	in, restored, err := read(r)
 	if err != nil {
@@ -54,7 +55,7 @@ func (p *Platform) replace(with records, from *state) error {
 	})
 }
 
-// change runs act, which replaces records, while nothing else happens.
+// change runs act, which replaces records, while all other operations wait.
 func (p *Platform) change(act func(t *tx) error) error {
 	t := &tx{p: p, now: p.clock.Now()}
 	err := func() error {
@@ -85,8 +86,8 @@ func read(r io.Reader) (*state, records, error) {
 	return in, restored, err
 }
 
-// readState reads a whole state and the changes that follow it. A whole state that
-// follows replaces all before.
+// readState reads a whole state and the changes that follow it. A later whole
+// state replaces everything before it.
 func readState(r io.Reader) (*state, error) {
 	decoder := json.NewDecoder(checksum.NewReader(r))
 	decoder.DisallowUnknownFields()
@@ -177,7 +178,7 @@ func put[K comparable, T any](all []T, places map[K]int, id K, x T) []T {
 // maxLastID is the last id that every JSON parser reads exactly.
 const maxLastID int64 = 1<<53 - 1
 
-// restoring is the records that are made of a state.
+// restoring builds records from a state.
 type restoring struct {
 	records
 
@@ -185,7 +186,7 @@ type restoring struct {
 	ids   map[int64]bool
 }
 
-// records makes and checks the records of a state.
+// records builds and checks the records of a state.
 func (s *state) records() (records, error) {
 	if s.LastID < 0 || s.LastID > maxLastID {
 		return records{}, fmt.Errorf("last_id must be 0 to %d, got %d", maxLastID, s.LastID)
@@ -213,7 +214,7 @@ func (s *state) records() (records, error) {
 	return r.records, nil
 }
 
-// each restores records of a kind, and says where the first error is.
+// each restores records of a kind, and adds the position to the first error.
 func each[T any](kind string, all []T, restore func(*T) error) error {
 	for i := range all {
 		if err := restore(&all[i]); err != nil {
@@ -223,7 +224,7 @@ func each[T any](kind string, all []T, restore func(*T) error) error {
 	return nil
 }
 
-// id takes the id of a record, which no other one has.
+// id reserves the id of a record. It returns an error for a duplicate id.
 func (r *restoring) id(id int64) error {
 	if id <= 0 || id > r.lastID || r.ids[id] {
 		return fmt.Errorf("id %d must be unique, and at most last_id", id)
@@ -306,8 +307,8 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID)
 }
 
-// index notes what the records of an account say of one another, now that its contacts
-// are there.
+// index builds the indexes of an account and checks its campaigns, after its
+// contacts are restored.
 func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
 	for w := range a.Workflows.all() {
@@ -357,7 +358,7 @@ func (r *restoring) message(in *messageState, contents []api.MessageContent) err
 	return nil
 }
 
-// checkOrigin wants what a message refers to.
+// checkOrigin checks that the campaign and the contact of a message exist.
 func (a *account) checkOrigin(m *message) error {
 	listed := m.ListID != 0
 	switch m.SentBy {

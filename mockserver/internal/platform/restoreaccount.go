@@ -10,11 +10,11 @@ import (
 )
 
 // ResetAccount deletes everything of an account: its resources, messages, events and
-// deliveries. The other accounts stay as they are, and ids go on.
+// deliveries. Other accounts do not change, and new ids continue the sequence.
 func (p *Platform) ResetAccount(id int64) error { return p.replaceAccount(newAccount(id), 0) }
 
-// RestoreAccount does so too, and gives the account the resources that it has in a
-// snapshot. It changes nothing if another account has one of their ids.
+// RestoreAccount does the same, and then adds the resources of the account in a
+// snapshot. If another account has one of their ids, it changes nothing.
 func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	_, restored, err := read(r)
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *Platform) RestoreAccount(id int64, r io.Reader) error {
 	return p.replaceAccount(account, restored.lastID)
 }
 
-// HasAccount reports whether there is anything of an account.
+// HasAccount reports whether the account exists.
 func (p *Platform) HasAccount(id int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *records) deleteMessages(account int64) {
 	}
 }
 
-// ids iterates over the ids of all resources of an account.
+// ids yields the ids of all resources of an account.
 func (a *account) ids() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, keys := range []iter.Seq[int64]{

@@ -6,7 +6,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// send puts a message on its way; here it arrives at once.
+// send sends a message, which arrives immediately.
 func (t *tx) send(m *message) {
 	m.Status, m.DeliveredOn = messageDelivered, t.unix()
 	t.keep(m)
@@ -14,7 +14,7 @@ func (t *tx) send(m *message) {
 	t.account.outcomes.sent(m)
 }
 
-// keep keeps a message so that it can be looked up.
+// keep stores a message, so it can be looked up.
 func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
 	t.p.addMessage(m)

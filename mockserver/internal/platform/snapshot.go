@@ -16,9 +16,10 @@ import (
 // snapshotVersion changes with the format of snapshots.
 const snapshotVersion = 4
 
-// state is the whole state as JSON or, without a version, what has changed: a record
-// replaces the one with its id, and a collection of an account that whole collection.
-// Messages share their contents, because a campaign has many messages with one.
+// state is the whole state in JSON or, without a version, its changes. A
+// changed record replaces the record with its id, and a changed collection of
+// an account replaces the whole collection. Messages share their contents,
+// because all messages of a campaign have the same content.
 type state struct {
 	Version int `json:"version,omitzero"`
 	Change  int `json:"change,omitzero"` // the number of changes since the whole state, from 1
@@ -33,7 +34,7 @@ type state struct {
 // StateType is the type of snapshots.
 func StateType() reflect.Type { return reflect.TypeFor[state]() }
 
-// head is what a state has besides records.
+// head contains the fields of a state besides records.
 type head struct {
 	Clock  *clock.State `json:"clock,omitzero"` // as configured if there is none
 	LastID int64        `json:"last_id"`
@@ -101,7 +102,7 @@ func (p *Platform) headLocked() head { return head{Clock: new(p.clock.State()), 
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
-// isNow reports whether nothing has changed since.
+// isNow reports whether the snapshot is equal to the current state.
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +141,7 @@ func (s *Snapshot) writeWhole(w io.Writer, separator string) error {
 	return out.close()
 }
 
-// writeSince writes what has changed since an earlier snapshot.
+// writeSince writes the changes since an earlier snapshot.
 func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
 	out.member("clock", s.Clock)
 	out.member("last_id", s.LastID)
@@ -182,7 +183,7 @@ func (s *Snapshot) accountsSince(since *Snapshot) iter.Seq[accountState] {
 	}
 }
 
-// since leaves the collections of an account that are not as they were.
+// since returns the collections of an account that have changed.
 func (a accountState) since(was accountState) (left accountState, changed bool) {
 	now, before := reflect.ValueOf(&a).Elem(), reflect.ValueOf(was)
 	for i := 1; i < now.NumField(); i++ { // after the id
@@ -211,20 +212,21 @@ func (s *Snapshot) contactsSince(since *Snapshot) iter.Seq[*contactState] {
 	}
 }
 
-// Follower writes the state, and then what changes. It is not safe for concurrent use.
+// Follower writes the state and then its changes. It is not safe for concurrent
+// use.
 type Follower struct {
 	platform *Platform
 	last     *Snapshot
 	n        int // changes since the whole state
 }
 
-// Follow returns a follower that has written nothing yet.
+// Follow returns a new follower.
 func (p *Platform) Follow() *Follower { return &Follower{platform: p} }
 
-// Write writes the whole state at first, and then, as a JSON object in one line, what
-// has changed since the last time; nothing if nothing has. When other records have
-// replaced all, it writes the whole state again. After an error, what should have been
-// written is not written again.
+// Write writes the whole state at the first call. Later calls write the changes since
+// the previous call as a JSON object in one line, or nothing if there are none. After
+// a restore or a reset it writes the whole state again. After an error, the failed
+// output is not written again.
 func (f *Follower) Write(w io.Writer) error {
 	if f.last != nil && f.last.isNow(f.platform) {
 		return nil
@@ -248,5 +250,5 @@ func (f *Follower) Write(w io.Writer) error {
 	return out.close()
 }
 
-// Close forgets what was written last.
+// Close releases the last written state.
 func (f *Follower) Close() { f.last = nil }

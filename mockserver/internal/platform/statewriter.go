@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// stateWriter writes one JSON object, member by member and record by record, so
-// that no more than a record is in memory.
+// stateWriter writes one JSON object record by record, so at most one encoded
+// record is in memory.
 type stateWriter struct {
 	out     *bufio.Writer
 	record  bytes.Buffer
@@ -54,7 +54,7 @@ func (s *stateWriter) member(name string, v any) {
 	s.value(v)
 }
 
-// failed reports whether going on is in vain.
+// failed reports whether an earlier write failed.
 func (s *stateWriter) failed() bool {
 	_, err := s.out.Write(nil)
 	return s.err != nil || err != nil

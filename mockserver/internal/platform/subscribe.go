@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// addContact adds an address to a list, or adds it again; one that had
-// unsubscribed only if resubscribe is set.
+// addContact adds an address to a list, possibly again. An unsubscribed contact
+// requires resubscribe.
 func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe bool) (*contact, error) {
 	if doubleOptIn {
 		if err := l.mayBeSentTo("path", "list_id"); err != nil {
@@ -49,7 +49,7 @@ func (t *tx) newContact(l *list, email, status string) *contact {
 	return c
 }
 
-// addAgain records that a contact joins its list again.
+// addAgain adds a contact to its list again.
 func (t *tx) addAgain(l *list, c *contact) {
 	c.Added = t.nextID()
 	t.account.addressees.added(l, c)
@@ -67,8 +67,8 @@ func (t *tx) describe(l *list, c *contact, attributes []api.CustomAttribute, tag
 	}
 }
 
-// activate makes a contact active: it joins the list now, and the workflows of
-// the list greet it.
+// activate sets the status of a contact to active, and runs the active
+// workflows of the list.
 func (t *tx) activate(l *list, c *contact) {
 	l.contacts.setStatus(c, statusActive)
 	if c.SubscribedOn != t.unix() {

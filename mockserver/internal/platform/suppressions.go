@@ -9,7 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// suppress puts an address on the list and reports whether it is new there.
+// suppress adds an address to the suppression list and reports whether it is
+// new.
 func (t *tx) suppress(email string) bool {
 	return t.account.Suppression.suppress(api.SuppressedEmail{Email: email, CreatedOn: t.unix()})
 }
@@ -20,7 +21,7 @@ func (p *Platform) AddSuppressedEmail(
 ) (api.AddSuppressedEmailResponseObject, error) {
 	email := r.Body.Email
 	if !isPattern(email) {
-		return nil, problem.Invalid("want an address, *@domain or local@*", "body", "email")
+		return nil, problem.Invalid("must be an address, *@domain or local@*", "body", "email")
 	}
 	return do(ctx, p, func(t *tx) (api.AddSuppressedEmailResponseObject, error) {
 		if t.suppress(email) {
@@ -40,7 +41,7 @@ func (p *Platform) ListSuppressedEmails(
 	}
 	field, email, ok := strings.Cut(r.Params.Filter, ":")
 	if r.Params.Filter != "" && (!ok || field != "email") {
-		return nil, problem.Invalid("want email, then a colon and the value", "query", "filter")
+		return nil, problem.Invalid("must be email, followed by a colon and the value", "query", "filter")
 	}
 	return do(ctx, p, func(t *tx) (api.ListSuppressedEmailsResponseObject, error) {
 		s := &t.account.Suppression

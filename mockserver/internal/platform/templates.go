@@ -79,8 +79,8 @@ func (p *Platform) UpdateTemplate(
 	})
 }
 
-// DeleteTemplate implements DELETE /templates/{template_id}. What was made from
-// the template, and campaigns and workflows that name it, keep its content.
+// DeleteTemplate implements DELETE /templates/{template_id}. Messages,
+// campaigns and workflows that use the template keep its content.
 func (p *Platform) DeleteTemplate(
 	ctx context.Context, r api.DeleteTemplateRequestObject,
 ) (api.DeleteTemplateResponseObject, error) {
@@ -98,8 +98,8 @@ func (p *Platform) DeleteTemplate(
 	})
 }
 
-// RenderTemplate implements GET /templates/{template_id}/render: the HTML part
-// with its merge tags filled with nothing.
+// RenderTemplate implements GET /templates/{template_id}/render. It returns the
+// HTML part without its merge tags.
 func (p *Platform) RenderTemplate(
 	ctx context.Context, r api.RenderTemplateRequestObject,
 ) (api.RenderTemplateResponseObject, error) {

@@ -24,8 +24,9 @@ type tx struct {
 	after     []func()         // called after that
 }
 
-// do runs an operation of the API: it locks, calls act, which changes records
-// and copies the result, unlocks, and then publishes the events.
+// do runs an operation of the API. It acquires the lock, calls act, which
+// changes records and copies the result, releases the lock, and then publishes
+// the events.
 func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (out T, err error) {
 	caller := callerOf(ctx)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {

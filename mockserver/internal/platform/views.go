@@ -10,16 +10,17 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Record is everything about a message.
+// Record is a message with all details.
 type Record struct {
 	record.Message
-	Reason string              `json:"reason,omitzero" doc:"why it was rejected"`
-	Error  string              `json:"error,omitzero" doc:"why it failed"`
+	Reason string              `json:"reason,omitzero" doc:"the reason for the rejection"`
+	Error  string              `json:"error,omitzero" doc:"the error"`
 	Links  []string            `json:"links" doc:"the targets of the links in its HTML"`
-	Events []record.FiredEvent `json:"events" doc:"the events about it, the oldest first"`
+	Events []record.FiredEvent `json:"events" doc:"the events of the message, the oldest first"`
 }
 
-// Message returns everything about a message, or nil if there is none with the id.
+// Message returns a message with all details, or nil if there is none with the
+// id.
 func (p *Platform) Message(id string) *Record {
 	m := p.messageNow(id)
 	if m == nil {
@@ -31,8 +32,8 @@ func (p *Platform) Message(id string) *Record {
 	return out
 }
 
-// messageNow returns a message as it is now, or nil. What a copy shares with the
-// message is never changed.
+// messageNow returns a copy of a message, or nil. Shared parts of the copy are
+// never changed.
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,8 +43,8 @@ func (p *Platform) messageNow(id string) *message {
 	return nil
 }
 
-// DeleteMessage takes a message out of what is seen of it here: the outbox and its
-// record. The API knows its email, and its events and deliveries stay.
+// DeleteMessage removes a message from the outbox. The API still returns its
+// email, and its events and deliveries stay.
 func (p *Platform) DeleteMessage(id string) error {
 	err := p.withMessage(id, func(_ *tx, m *message) error {
 		if m.Deleted {
@@ -56,7 +57,7 @@ func (p *Platform) DeleteMessage(id string) error {
 	return err
 }
 
-// sent returns all messages, and how many of them are in the outbox.
+// sent returns all messages, and the number of those in the outbox.
 func (p *Platform) sent() (messages table.Copy[message], n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,16 +92,15 @@ func (p *Platform) outbox(wanted func(*message) bool) []record.Message {
 // Sent is a message of the outbox that has not been rendered.
 type Sent struct{ *message }
 
-// Words are what a search looks through.
+// Words returns the searchable texts.
 func (s Sent) Words() []string {
 	return []string{s.ID, s.To, s.subject(), s.From.Name, s.From.Email, s.Status}
 }
 
-// Summary is the message without its parts.
+// Summary returns the message without its parts.
 func (s Sent) Summary() Summary { return s.summary() }
 
-// NewestSent returns how many messages were sent, and iterates over them, the latest
-// first.
+// NewestSent returns the number of sent messages, and yields them, the latest first.
 func (p *Platform) NewestSent() (int, iter.Seq[Sent]) {
 	messages, n := p.sent()
 	return n, func(yield func(Sent) bool) {
@@ -117,12 +117,12 @@ type Member struct {
 	ID           int64     `json:"id,string" doc:"the id of the contact"`
 	Email        string    `json:"email" doc:"its address"`
 	Status       string    `json:"status" doc:"its status"`
-	SubscribedOn time.Time `json:"subscribed_on" doc:"when it was added to the list"`
+	SubscribedOn time.Time `json:"subscribed_on" doc:"the time when the list got the contact"`
 	Tags         []string  `json:"tags" doc:"its tags"`
 }
 
-// NewestMembers returns how many contacts a list of any account has, and iterates
-// over them, the latest first. Not ok means that there is no such list.
+// NewestMembers returns the number of contacts of a list of any account, and
+// yields them, the latest first. If ok is false, the list does not exist.
 func (p *Platform) NewestMembers(listID int64) (n int, members iter.Seq[Member], ok bool) {
 	all, ok := p.contactsOf(listID)
 	return all.Len(), func(yield func(Member) bool) {

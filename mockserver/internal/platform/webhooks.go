@@ -38,7 +38,7 @@ func (p *Platform) CreateWebhook(
 
 func (p *Platform) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	if !IsWebURL(in.URL) {
-		return nil, problem.Invalid("want an absolute http or https URL", "body", "url")
+		return nil, problem.Invalid("must be an absolute http or https URL", "body", "url")
 	}
 	h := &delivery.Webhook{
 		URL: in.URL, RateLimit: in.RateLimit, Period: string(in.RateLimitPeriod), Secret: newSecret(), Hash: p.options.Hash,

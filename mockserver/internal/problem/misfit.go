@@ -17,7 +17,7 @@ func OfJSON(body []byte, err error) *Error {
 		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Invalid("no such member", "body", strings.Trim(name, `"`))
+		return Invalid("no such field", "body", strings.Trim(name, `"`))
 	}
 	return New(http.StatusBadRequest, "json_invalid", err.Error(), "body")
 }
@@ -34,18 +34,18 @@ func Plainly(err error) error {
 	return fmt.Errorf("%s: %s", wrong.Field, misfit(wrong))
 }
 
-// misfit says what a value must be and what it is, in terms of JSON: its sender
-// does not know the Go types.
+// misfit returns a message with the required and the actual type in terms of
+// JSON, because the sender does not know Go types.
 func misfit(err *json.UnmarshalTypeError) string {
-	return "want " + kindOf(err.Type) + ", not " + kindNamed(err.Value)
+	return "must be " + kindOf(err.Type) + ", got " + kindNamed(err.Value)
 }
 
 // Misfit says what a value must be and what it is, by the names of JSON's types.
 func Misfit(want, got string) string {
-	return "want " + kindNamed(want) + ", not " + kindNamed(got)
+	return "must be " + kindNamed(want) + ", got " + kindNamed(got)
 }
 
-// kindOf returns the JSON that a type is decoded from.
+// kindOf returns the name of the JSON type for a Go type.
 func kindOf(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return kindNamed("string")
@@ -67,7 +67,7 @@ func kindOf(t reflect.Type) string {
 	return kindNamed("integer")
 }
 
-// kindNamed returns what encoding/json calls a value, with its article.
+// kindNamed returns encoding/json's name of a value with its article.
 func kindNamed(name string) string {
 	switch name {
 	case "bool", "boolean":

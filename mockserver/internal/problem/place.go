@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// placeAt returns the place of the value that body[:offset] ends with, or begins
-// with if it is an object or an array; body is valid. The path that encoding/json
-// reports differs between releases of Go, the offset does not.
+// placeAt returns the location of the value that ends at offset, or of the
+// object or array that begins there; body must be valid. The path that
+// encoding/json reports differs between releases of Go, but the offset does
+// not.
 func placeAt(body []byte, offset int64) []any {
 	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
 	slices.Reverse(path)
 	return path
 }
 
-// find reads a value, and returns the steps to the one that ends at the offset, the
-// last one first, if that is in the value. Only its path is built: many values may be
+// find reads a value. If it contains the value that ends at the offset, find returns
+// the path of that value, in reverse. It builds no other paths, because values can be
 // nested deeply.
 func find(dec *json.Decoder, offset int64) (path []any, found bool) {
 	opening, err := dec.Token()

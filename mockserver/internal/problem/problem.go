@@ -1,5 +1,5 @@
-// Package problem is the error format of the API: what is wrong, where, and by
-// which rule. It also translates errors of encoding/json into it.
+// Package problem implements the error format of the API: location, message and
+// rule. It also translates errors of encoding/json into it.
 package problem
 
 import (
@@ -53,7 +53,7 @@ func Path(loc []any) string {
 	return out.String()
 }
 
-// At returns a detail: where the error is, what is wrong, and which rule it breaks.
+// At returns a detail with the location, the message and the broken rule.
 func At(kind, msg string, loc ...any) api.ProblemDetail {
 	return api.ProblemDetail{Loc: loc, Msg: msg, Type: kind}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Unknown returns err with the valid field names if encoding/json found an
-// unknown field. encoding/json does not report the location, so objects that
-// have a field of that name are excluded.
+// unknown field. encoding/json does not report the location, so the names
+// exclude objects that have a field of that name.
 func Unknown(err error, into any) error {
 	if err == nil {
 		return nil
@@ -28,7 +28,7 @@ func Unknown(err error, into any) error {
 		}
 	}
 	slices.Sort(known)
-	return fmt.Errorf("%s: %s", name, suggest.Unknown("member", name, slices.Compact(known)))
+	return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Compact(known)))
 }
 
 // objectsOf returns the names of the fields of a struct, and of each struct in it.

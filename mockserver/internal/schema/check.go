@@ -69,7 +69,7 @@ func (c *checker) object(s *Schema, value map[string]any, loc []any) {
 		case f != nil:
 			c.value(f.Schema, value[name], append(loc, name))
 		default:
-			c.fail("value_error", suggest.Unknown("member", name, s.FieldNames()), append(loc, name))
+			c.fail("value_error", suggest.Unknown("field", name, s.FieldNames()), append(loc, name))
 		}
 	}
 	for _, f := range s.Fields {
@@ -121,23 +121,23 @@ func kindOf(value any) string {
 // broken returns the rule that a value breaks, or "".
 func (r Rules) broken(value any) string {
 	var n float64
-	what := "%s"
+	text := "must be %s"
 	switch value := value.(type) {
 	case json.Number:
 		n, _ = value.Float64()
 	case string:
-		n, what = float64(utf8.RuneCountInString(value)), "a length of %s"
+		n, text = float64(utf8.RuneCountInString(value)), "must have a length of %s"
 		if p := patterns()[r.Pattern]; p.match != nil && !p.match.MatchString(value) {
-			return "want " + p.wanted
+			return "must be " + p.wanted
 		}
 	case []any:
-		n, what = float64(len(value)), "a length of %s"
+		n, text = float64(len(value)), "must have a length of %s"
 	default:
 		return ""
 	}
 	number := func(text json.Number) float64 { n, _ := text.Float64(); return n }
 	if r.Min != "" && n < number(r.Min) || r.Max != "" && n > number(r.Max) || r.Above != "" && n <= number(r.Above) {
-		return "want " + fmt.Sprintf(what, r.String())
+		return fmt.Sprintf(text, r.String())
 	}
 	return ""
 }

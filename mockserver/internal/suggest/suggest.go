@@ -9,8 +9,8 @@ import (
 // maxLength is the length of the longest name that is compared, in bytes.
 const maxLength = 100
 
-// Closest returns the known name that is most like another one, without case,
-// or "" if none has half of it in common.
+// Closest returns the known name that is most similar to name, ignoring case,
+// or "" if no known name has half of it in common.
 func Closest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
@@ -25,8 +25,8 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error text for an unknown name of some kind, with the one that
-// was probably meant and all that exist.
+// Unknown returns an error text for an unknown name of a kind, with the most
+// similar name and all valid names.
 func Unknown(what, name string, known []string) string {
 	if len(known) == 0 {
 		return "no such " + what + ": there is none here"
@@ -38,8 +38,8 @@ func Unknown(what, name string, known []string) string {
 	return "no such " + what + ": there are " + list
 }
 
-// distance counts the bytes to insert, remove, replace, or swap with the next one
-// in a to have b.
+// distance returns the number of bytes to insert, remove, replace, or swap with
+// the next one to change a to b.
 func distance(a, b string) int {
 	var before []int // the row before the previous one
 	previous := make([]int, len(b)+1)
@@ -64,7 +64,7 @@ func distance(a, b string) int {
 	return previous[len(b)]
 }
 
-// Fill replaces the names in braces of a pattern by what a path has there.
+// Fill replaces the names in braces of a pattern with the segments of a path.
 func Fill(pattern, path string) string {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	for i := range want {
