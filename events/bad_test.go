@@ -30,12 +30,12 @@ func TestParseErrors(t *testing.T) {
 		{
 			name: "too deep",
 			body: `{"event":"x","data":` + deep, path: "data" + strings.Repeat("[0]", 66) + "…",
-			want: "no deeper nesting", offset: 10019,
+			want: "less nesting", offset: 10019,
 		},
 		{
 			name: "too deep in unknown members",
 			body: `{"event":"x","more":` + deep, path: "more" + strings.Repeat("[0]", 66) + "…",
-			want: "no deeper nesting", offset: 10019,
+			want: "less nesting", offset: 10019,
 		},
 		{
 			name: "a control character",
@@ -66,7 +66,7 @@ func TestParseErrors(t *testing.T) {
 			if pe.Path != row.path || pe.Want != row.want || pe.Offset != row.offset {
 				t.Errorf("got %q, %q, %d; want %q, %q, %d", pe.Path, pe.Want, pe.Offset, row.path, row.want, row.offset)
 			}
-			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "want "+row.want) ||
+			if text := err.Error(); !strings.HasPrefix(text, "events: ") || !strings.Contains(text, "expected "+row.want) ||
 				!strings.Contains(text, row.path) {
 				t.Error(text)
 			}
@@ -190,7 +190,7 @@ func TestIdsOfBothKinds(t *testing.T) {
 	}
 }
 
-const shape = "an object with one of the members campaign, automation, transactional_email and email"
+const shape = "an object with one of the fields campaign, automation, transactional_email and email"
 
 var misfits = []struct {
 	name, event, data string
@@ -287,7 +287,7 @@ func TestDataThatDoesNotFit(t *testing.T) {
 func TestMissingData(t *testing.T) {
 	ev := mustParse(t, []byte(`{"event":"Email.Error"}`))
 	d, ok := ev.Data.(*events.Unknown)
-	if !ok || d.Raw != nil || d.Err == nil || d.Err.Error() != "events: data: want an object at offset 0" {
+	if !ok || d.Raw != nil || d.Err == nil || d.Err.Error() != "events: data: expected an object at offset 0" {
 		t.Errorf("%+v, want Unknown with an error", ev.Data)
 	}
 	ev = mustParse(t, []byte(`{"event":"New.Event"}`))

@@ -10,8 +10,9 @@ const (
 	BounceTypeSoft BounceType = "soft" // temporary
 )
 
-// Hard reports whether the address does not exist, or never takes mail: sending
-// to it again will fail and harms the sender. That is [BounceCategoryHard] alone.
+// Hard reports whether the address does not exist or never accepts email, so
+// further emails would fail and harm the sender's reputation. This applies only
+// to [BounceCategoryHard].
 func (c BounceCategory) Hard() bool { return c == BounceCategoryHard }
 
 // Soft reports whether the message was not delivered for a temporary reason.
@@ -28,8 +29,8 @@ func (c BounceCategory) Soft() bool {
 	return false
 }
 
-// Description returns what the specification calls the category, such as "mailbox
-// full", or the category itself if it is not known.
+// Description returns the specification's name of the category, such as
+// "mailbox full". It returns an unknown category unchanged.
 func (c BounceCategory) Description() string {
 	switch c {
 	case BounceCategoryHard:

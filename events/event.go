@@ -8,33 +8,34 @@ import (
 // Name is the name of an event, such as [NameEmailBounced]. The set is open.
 type Name string
 
-// Event is one event, as it is delivered to a webhook. It comes from [Parse], or
-// is filled in to build a delivery: see "Building events" in the documentation of
-// the package. Reading an Event from several goroutines is safe.
+// Event is an event that is delivered to a webhook. [Parse] returns one, and
+// tests of receivers can build one: see "Building events" in the package
+// documentation. Concurrent reads of an Event are safe.
 type Event struct {
-	// ID is unique to the event, and the same in every attempt to deliver it. If
-	// the platform writes it as a number, ID is the number's digits.
-	// It is empty in the general envelope, which has none.
+	// ID identifies the event in every attempt to deliver it. If the platform
+	// writes a number, ID contains its digits. The general envelope has no id; ID
+	// is then empty.
 	ID string
 
-	// Name says what happened, such as [NameEmailBounced].
+	// Name is the name of the event, such as [NameEmailBounced].
 	Name Name
 
-	// Time is when it happened: created_on, to the second, or the timestamp of
-	// the general envelope.
+	// Time is the time of the event: the field created_on, in seconds, or the
+	// field timestamp of the general envelope.
 	Time time.Time
 
-	// AccountID is the owning account; 0 in the general envelope.
+	// AccountID is the account that owns the event, or 0 in the general envelope.
 	AccountID int64
 
-	// User is who acted. All is null unless the specification says of the event
-	// that a user is set: Email.Rejected, Email.Error, Contact.Removed.
+	// User is the user who caused the event. The specification sets its fields
+	// only for Email.Rejected, Email.Error and Contact.Removed; otherwise they are
+	// null.
 	User User
 
-	// IP is an address of the platform; empty in the general envelope.
+	// IP is an address of the platform, or empty in the general envelope.
 	IP string
 
-	// Data is what the specification says of this event, in the type of its shape.
+	// Data contains the data of the event. Its type is the payload type.
 	Data Data
 
 	raw     string // what the event was parsed from, or ""
@@ -42,8 +43,8 @@ type Event struct {
 	general bool   // parsed from the general envelope
 }
 
-// Raw returns the body that e was parsed from, as it came, or nil if it was
-// built. Members that this package does not know are there.
+// Raw returns the unchanged body that e was parsed from, including unknown
+// fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
 // RawData returns the data member of the body that e was parsed from, as it
@@ -73,20 +74,19 @@ func rawMessage(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Unknown is the data of an event that this package does not know, or data that
-// has none of the shapes of its event.
+// Unknown is the data of an event with an unknown name, or data that matches no
+// payload type of its event.
 type Unknown struct {
-	// Raw is the data as it came: any JSON value, or nil if there was none.
+	// Raw is the unchanged data: any JSON value, or nil if there was none.
 	Raw json.RawMessage
 
-	// Err is nil if the name of the event is not known. Otherwise it is a
-	// [*ParseError] that says what does not fit.
+	// Err is nil if the name of the event is unknown. Otherwise it is a
+	// [*ParseError] for the first part that does not match.
 	Err error
 
 	// Partial contains the valid fields of data that does not match its payload
-	// type, or nil if the type is unknown. The fields that Err is about are
-	// zero in it. Methods such as [Event.Recipient] use it. It is for reading:
-	// MarshalJSON writes Raw.
+	// type, or nil if the type is unknown. Its invalid fields are zero. Methods
+	// such as [Event.Recipient] use it. MarshalJSON ignores it and writes Raw.
 	Partial Data
 }
 

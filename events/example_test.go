@@ -157,7 +157,7 @@ func ExampleUnknown() {
 	}
 	fmt.Println(ev.Recipient())
 	// Output:
-	// events: data.event_time: want a number at offset 51
+	// events: data.event_time: expected a number at offset 51
 	// ada@example.org
 }
 
@@ -168,7 +168,7 @@ func ExampleParseError() {
 		fmt.Println("the rest was read:", pe.Event.ID)
 	}
 	// Output:
-	// events: event: want the name of an event at offset 0
+	// events: event: expected the name of an event at offset 0
 	// the rest was read: 01JD
 }
 
@@ -185,7 +185,7 @@ func ExampleEvent_Mismatch() {
 	fmt.Println(ev.Mismatch())
 	// Output:
 	// internal error; no route
-	// events: ip: want a string at offset 28
+	// events: ip: expected a string at offset 28
 }
 
 func ExampleEvent_Bounce() {

@@ -40,7 +40,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// encode writes what the fields of e hold.
+// encode encodes the fields of e.
 func (e *Event) encode() (json.RawMessage, error) {
 	if e.general || e.raw == "" && generalName(e.Name) {
 		return json.Marshal(generalEnvelope{e.Name, e.Time, e.Data, e.ID, e.AccountID, e.User, e.IP})
@@ -72,8 +72,8 @@ type generalEnvelope struct {
 	IP        string    `json:"ip,omitzero"`
 }
 
-// merge returns raw with the changes that lead from was to now, which hold what
-// this package knows of raw.
+// merge applies the changes from was to now to raw. Both contain the known
+// fields of raw.
 func merge(raw, was, now json.RawMessage) (json.RawMessage, error) {
 	if bytes.Equal(was, now) {
 		return raw, nil

@@ -10,27 +10,27 @@ import (
 // ParseError describes an invalid part of a delivery. It contains names of
 // fields but no values, so it can be logged.
 type ParseError struct {
-	// Offset is the place in the body, in bytes from its start.
+	// Offset is the position in the body, in bytes from its start.
 	Offset int64
 
-	// Path is the place as names of members, such as data.contact.id or
-	// data.tags[2]; empty for the whole body.
+	// Path is the position as field names, such as data.contact.id or
+	// data.tags[2]. It is empty for the whole body.
 	Path string
 
-	// Want is what should be there, such as "a string".
+	// Want describes the expected value, such as "a string".
 	Want string
 
-	// Event is what could be read, if the body is JSON but does not name an
-	// event. Otherwise it is nil.
+	// Event contains the valid fields if the body is JSON without an event name.
+	// Otherwise it is nil.
 	Event *Event
 }
 
 // Error implements error.
 func (e *ParseError) Error() string {
 	if e.Path == "" {
-		return fmt.Sprintf("events: want %s at offset %d", e.Want, e.Offset)
+		return fmt.Sprintf("events: expected %s at offset %d", e.Want, e.Offset)
 	}
-	return fmt.Sprintf("events: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
+	return fmt.Sprintf("events: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
 // Parse decodes the body of a delivery. It recognizes both envelopes by their
@@ -73,7 +73,7 @@ func newParseError(err *jsonscan.Error, e *Event) *ParseError {
 	return &ParseError{Offset: int64(err.Offset), Path: err.Path, Want: err.Want, Event: e}
 }
 
-// envelope is an event whose members are being read. They come in any order.
+// envelope is an event while its fields are read, in any order.
 type envelope struct {
 	Event
 	createdOn, timestamp time.Time       // zero if absent
@@ -113,7 +113,7 @@ func (env *envelope) readMember(c *jsonscan.Cursor, name string) {
 	}
 }
 
-// readActor reads a user; a member that does not fit is null.
+// readActor reads a user. An invalid field is null.
 func readActor(c *jsonscan.Cursor) (v User) {
 	for name, more := c.First(); more; name, more = c.Next() {
 		switch name {
@@ -131,7 +131,7 @@ func readActor(c *jsonscan.Cursor) (v User) {
 	return v
 }
 
-// finish sets what depends on several members, and returns the event.
+// finish sets the fields that depend on several others, and returns the event.
 func (env *envelope) finish() *Event {
 	switch {
 	case !env.createdOn.IsZero():
@@ -172,7 +172,7 @@ func (env *envelope) readData(c *jsonscan.Cursor) {
 	}
 }
 
-// noData returns the data of an event that came without.
+// noData returns the data of an event without the field data.
 func noData(event Name) *Unknown {
 	if _, room := readShape(jsonscan.New("null"), event); room != nil {
 		return &Unknown{Err: &ParseError{Path: "data", Want: "an object"}}

@@ -1,24 +1,26 @@
 package events
 
-// SendingType is how an email was sent. The shape of a bounce and of a spam
-// complaint depends on it: see "Shape of data by sending type" in the specification.
+// SendingType is the kind of sender of an email. It determines the payload type
+// of bounces and spam complaints (specification, "Shape of data by sending
+// type").
 type SendingType string
 
-// The ways to send an email.
+// The known values of [SendingType].
 const (
-	// SendingTypeCampaign is by a campaign.
+	// SendingTypeCampaign means that a campaign sent the email.
 	SendingTypeCampaign SendingType = "campaign"
-	// SendingTypeWorkflow is by a workflow, or by an event of a list such as the
-	// double opt-in confirmation.
+	// SendingTypeWorkflow means that a workflow or the list itself sent the email;
+	// lists send double opt-in confirmations.
 	SendingTypeWorkflow SendingType = "workflow"
-	// SendingTypeTransactional is with the deprecated POST /emails.
+	// SendingTypeTransactional means the deprecated endpoint POST /emails.
 	SendingTypeTransactional SendingType = "transactional"
-	// SendingTypeEmailAPI is with POST /v2/emails, also by automations.
+	// SendingTypeEmailAPI means the endpoint POST /v2/emails, including its use by
+	// automations.
 	SendingTypeEmailAPI SendingType = "email_api"
 )
 
-// SendingType returns how the email of the event was sent, or "" if the event
-// does not tell or is about no email.
+// SendingType returns the sending type of the email, or "" if the event does
+// not contain it or has no email.
 func (e *Event) SendingType() SendingType {
 	switch d := known(e.Data).(type) {
 	case *CampaignBounce, *CampaignComplaint:
@@ -38,7 +40,8 @@ func (e *Event) SendingType() SendingType {
 	return ""
 }
 
-// ofCampaign returns what is known of an email from the id of its campaign.
+// ofCampaign returns the sending type of an email with the campaign's id, which
+// may be null.
 func ofCampaign(id ID) SendingType {
 	if id.IsZero() {
 		return ""
@@ -46,10 +49,10 @@ func ofCampaign(id ID) SendingType {
 	return SendingTypeCampaign
 }
 
-// Recipient returns the address of the contact that the event is about, or ""
-// if the event does not contain it; then look up the email with
-// [Event.EmailID]. For SuppressedEmail.Added it is the added entry of the
-// suppression list, which can match many addresses, for example *@example.com.
+// Recipient returns the address of the contact, or "" if the event does not
+// contain it; then look up the email with [Event.EmailID]. For
+// SuppressedEmail.Added it is the added entry of the suppression list, which
+// can match many addresses, for example *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -59,13 +62,12 @@ func addressOf(c *Contact) string {
 	return c.Email
 }
 
-// EmailID returns the id of the email that the event is about, or "" if it
-// carries none, as the events of campaigns and workflows. For the Email API it
-// is the id that POST /v2/emails returned and GET /v2/emails/{email_id} takes.
+// EmailID returns the id of the email, or "" if the event contains none, as in
+// events of campaigns and workflows. For the Email API, POST /v2/emails
+// returned this id and GET /v2/emails/{email_id} accepts it.
 func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 
-// ListID returns the id of the list that the event is about, or the zero ID if
-// it carries none.
+// ListID returns the id of the list, or the zero ID if the event contains none.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
 // CampaignID returns the id of the campaign that the event is about, or that sent
@@ -87,7 +89,8 @@ func idOf(l *ListRef) ID {
 	return l.ID
 }
 
-// known returns d, or what could be read of data that does not fit its shape.
+// known returns d, or the valid part of data that does not match its payload
+// type.
 func known(d Data) Data {
 	if u, _ := d.(*Unknown); u != nil {
 		return u.Partial

@@ -2,9 +2,9 @@ package events
 
 import "example.com/emailplatform/internal/json/jsonscan"
 
-// object reads an object by read, and returns with it room for the event that it
-// is the data of: both live together, and are one allocation. Anything else, null
-// too, is a mismatch, and nil data.
+// object reads an object with read, and also returns memory for its event,
+// because one allocation for both is cheaper. Any other value, including null,
+// is a mismatch and yields nil.
 func object[T any, P interface {
 	*T
 	Data
@@ -53,13 +53,13 @@ func readEmailReportedAsSpam(c *jsonscan.Cursor) (Data, *Event) {
 }
 
 func noShape(c *jsonscan.Cursor) (Data, *Event) {
-	c.Mismatch("an object with one of the members campaign, automation, transactional_email and email")
+	c.Mismatch("an object with one of the fields campaign, automation, transactional_email and email")
 	return nil, new(Event)
 }
 
-// sentBy looks ahead to find out how the email of a bounce or complaint was
-// sent. Data without bounce or fbl comes from the Email API. Otherwise the
-// names of the other fields decide. Additional fields do not change the result.
+// sentBy reads ahead to determine the sending type of a bounce or complaint.
+// Data without bounce or fbl comes from the Email API. Otherwise the names of
+// the other fields decide. Additional fields do not change the result.
 func sentBy(c jsonscan.Cursor) (by SendingType) {
 	var detailed, emailAPI bool
 	for name, more := c.First(); more; name, more = c.Next() {

@@ -824,7 +824,7 @@ func TestGeneralEvents(t *testing.T) {
 				t.Errorf("got %+v, want %+v", ev.Data, want)
 			}
 			if ev.ID != "" || ev.AccountID != 0 || ev.IP != "" || ev.User != (events.User{}) {
-				t.Errorf("the general envelope has no such members: %+v", ev)
+				t.Errorf("the general envelope has no such fields: %+v", ev)
 			}
 			if ev.Time.Year() != 2025 || ev.Time.Before(at(15, 30, 0, 0)) {
 				t.Errorf("time is %v, want that of the example", ev.Time)

@@ -34,7 +34,8 @@ func (id ID) Equal(other ID) bool { return id.text == other.text && id.IsZero() 
 // string "42". Null has none.
 func (id ID) String() string { return id.text }
 
-// Int64 returns the id as a number, and whether it is one that fits.
+// Int64 returns the id as a number, and whether it is a number in the range of
+// int64.
 func (id ID) Int64() (int64, bool) {
 	n, err := strconv.ParseInt(id.text, 10, 64)
 	return n, err == nil
@@ -100,7 +101,7 @@ func readID(c *jsonscan.Cursor) ID {
 	return ID{}
 }
 
-// readIntID reads an id that is kept as a number. As of an [ID], the platform may
+// readIntID reads an id that this package stores as a number. The platform may
 // write it as a string.
 func readIntID(c *jsonscan.Cursor) Null[int64] {
 	if c.Peek() != '"' {
@@ -116,7 +117,8 @@ func readIntID(c *jsonscan.Cursor) Null[int64] {
 	return Value(n)
 }
 
-// readInt reads an integer; what is none is a mismatch, and null.
+// readInt reads an integer. Any other value except null is a mismatch and
+// yields null.
 func readInt(c *jsonscan.Cursor) Null[int64] {
 	n, ok := c.NullInt()
 	return Null[int64]{V: n, Valid: ok}

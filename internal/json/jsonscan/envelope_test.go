@@ -93,7 +93,7 @@ func TestMissing(t *testing.T) {
 			c.Missing(start, "a")
 		}
 	}
-	if err := c.End(); err == nil || err.Syntax || err.Error() != `json: [1]: want a member "a" at offset 10` {
+	if err := c.End(); err == nil || err.Syntax || err.Error() != `json: [1]: expected an object with the field "a" at offset 10` {
 		t.Error(err)
 	}
 }

@@ -14,12 +14,12 @@ type Error struct {
 	Syntax bool   // the text is not JSON; else a value is of another kind than wanted
 }
 
-// Error implements error. It holds nothing of the text but names of members.
+// Error implements error. Its text contains field names, but no values.
 func (e *Error) Error() string {
 	if e.Path == "" {
-		return fmt.Sprintf("json: want %s at offset %d", e.Want, e.Offset)
+		return fmt.Sprintf("json: expected %s at offset %d", e.Want, e.Offset)
 	}
-	return fmt.Sprintf("json: %s: want %s at offset %d", e.Path, e.Want, e.Offset)
+	return fmt.Sprintf("json: %s: expected %s at offset %d", e.Path, e.Want, e.Offset)
 }
 
 // Err returns the first error so far, or nil. An error that makes the text
@@ -41,21 +41,21 @@ func (c *Cursor) End() *Error {
 	return c.Err()
 }
 
-// Mismatch notes that something else was wanted here, such as "a string", and
-// skips what is here.
+// Mismatch records that another value was required here, such as "a string",
+// and skips the value.
 func (c *Cursor) Mismatch(want string) {
 	start := c.Offset()
 	c.Skip()
 	c.report(start, want, false)
 }
 
-// Missing notes that the object at offset lacks a member.
+// Missing records that the object at offset lacks a field.
 func (c *Cursor) Missing(offset int, member string) {
-	c.report(offset, "a member "+strconv.Quote(member), false)
+	c.report(offset, "an object with the field "+strconv.Quote(member), false)
 }
 
-// Isolate reads a value by read, and returns its first mismatch, which is then
-// none of the cursor's.
+// Isolate reads a value with read and returns its first mismatch, without
+// recording it in the cursor.
 func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 	before := c.err
 	c.err = nil
@@ -67,7 +67,7 @@ func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 	return mismatch
 }
 
-// fail ends all reading: the text is not JSON.
+// fail records that the text is not JSON, and ends reading.
 //
 //go:noinline
 func (c *Cursor) fail(offset int, want string) {
@@ -75,7 +75,7 @@ func (c *Cursor) fail(offset int, want string) {
 	c.i = len(c.text) // where nothing more is found
 }
 
-// report keeps the first error, or the first that is of syntax.
+// report keeps the first error, except that a syntax error replaces a mismatch.
 func (c *Cursor) report(offset int, want string, syntax bool) {
 	if c.err == nil || syntax && !c.err.Syntax {
 		c.err = &Error{Offset: offset, Want: want, Syntax: syntax}
@@ -94,8 +94,8 @@ func path(text string, offset int) string {
 	return string(way)
 }
 
-// locate reads a value that way leads to. If the offset is in it, or the text
-// ends to be JSON in it, locate returns the way to the innermost such value.
+// locate reads the value at the path way. If the offset or the first syntax
+// error is in the value, locate returns the path of the innermost such value.
 func (c *Cursor) locate(offset int, way []byte) (_ []byte, found bool) {
 	if c.Offset() == offset {
 		return way, true
@@ -146,7 +146,7 @@ func ellipsis(way []byte) []byte {
 	return append(bytes.TrimSuffix(way, []byte(mark)), mark...)
 }
 
-// simple reports whether name can stand in a path as it is.
+// simple reports whether name needs no quotes in a path.
 func simple(name string) bool {
 	if name == "" || len(name) > maxName {
 		return false

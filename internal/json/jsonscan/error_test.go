@@ -183,12 +183,12 @@ func pathOf(err *jsonscan.Error) string {
 func TestErrorText(t *testing.T) {
 	c := jsonscan.New(`{"s":1}`)
 	readAll(c)
-	if got := c.End().Error(); got != "json: s: want a string at offset 5" {
+	if got := c.End().Error(); got != "json: s: expected a string at offset 5" {
 		t.Error(got)
 	}
 	c = jsonscan.New(`x`)
 	readAll(c)
-	if got := c.End().Error(); got != "json: want a value at offset 0" {
+	if got := c.End().Error(); got != "json: expected a value at offset 0" {
 		t.Error(got)
 	}
 }

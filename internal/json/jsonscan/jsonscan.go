@@ -32,12 +32,12 @@ import (
 
 const maxDepth = 10000 // of open arrays and objects, as in encoding/json
 
-// A Cursor is a place in a JSON text. Reading from a copy of it looks ahead.
+// A Cursor is a position in a JSON text. Reading from a copy of it looks ahead.
 type Cursor struct {
 	// Clone makes strings copies of the text instead of parts of it.
 	Clone bool
 
-	// QuotedInts has Int also read a string that holds an integer.
+	// QuotedInts makes Int accept a string that contains an integer.
 	QuotedInts bool
 
 	text  string
@@ -52,7 +52,7 @@ type Cursor struct {
 // New returns a cursor before text.
 func New(text string) *Cursor { return &Cursor{text: text} }
 
-// Peek returns the first byte of what comes next, or 0 at the end.
+// Peek returns the first byte of the next value or separator, or 0 at the end.
 func (c *Cursor) Peek() byte {
 	if c.i < len(c.text) && c.text[c.i] > ' ' {
 		return c.text[c.i]
@@ -71,7 +71,7 @@ func (c *Cursor) space() byte {
 	return 0
 }
 
-// Null reads null if that comes next, and reports whether it did.
+// Null reads null if it is the next value, and reports whether it was.
 func (c *Cursor) Null() bool {
 	switch start := c.i; {
 	case strings.HasPrefix(c.text[start:], "null"):
@@ -79,7 +79,7 @@ func (c *Cursor) Null() bool {
 		return true
 	case c.Peek() != 'n':
 		return false
-	case c.i > start: // behind white space
+	case c.i > start: // after white space
 		return c.Null()
 	}
 	c.fail(c.i, "a value")
@@ -134,8 +134,8 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 	return n, true
 }
 
-// shortInt returns the number that comes next, and its length, if it is a positive
-// integer that fits for certain, as most are. Otherwise the length is 0.
+// shortInt returns the next number and its length if it is a positive integer
+// of few digits, as most are. Otherwise the length is 0.
 func (c *Cursor) shortInt() (n int64, length int) {
 	const most = 18 // digits
 	s := c.text[c.i:]
@@ -154,7 +154,7 @@ func (c *Cursor) shortInt() (n int64, length int) {
 	return n, i
 }
 
-// Number reads a number as it is written; null is "".
+// Number reads a number and returns its text; null is "".
 func (c *Cursor) Number() string {
 	start := c.i
 	if _, n := c.shortInt(); n > 0 {
@@ -167,7 +167,7 @@ func (c *Cursor) Number() string {
 	return c.own(c.number())
 }
 
-// number returns "" if no number comes next.
+// number returns "" if the next value is not a number.
 func (c *Cursor) number() string {
 	if b := c.Peek(); b != '-' && (b < '0' || b > '9') {
 		c.Mismatch("a number")
@@ -213,7 +213,7 @@ func numberLen(s string) int {
 	return n
 }
 
-// digits returns how many digits s begins with.
+// digits returns the number of digits at the beginning of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -231,8 +231,8 @@ func (c *Cursor) Object() iter.Seq[string] {
 	}
 }
 
-// First enters an object, reads the first name in it and reports whether there is
-// one. A loop with First and Next is Object, and faster.
+// First enters an object, reads the first name in it and reports whether there
+// is one. A loop with First and Next does the same as Object, but is faster.
 func (c *Cursor) First() (name string, ok bool) {
 	if s, ok := strings.CutPrefix(c.text[c.i:], `{"`); ok && c.depth < maxDepth { // as most are written
 		if n := plain(s); strings.HasPrefix(s[n:], `":`) {
@@ -265,7 +265,7 @@ func (c *Cursor) Next() (name string, ok bool) {
 	return c.name()
 }
 
-// name reads the name of a member and the colon behind it.
+// name reads the name of a field and the colon after it.
 func (c *Cursor) name() (name string, ok bool) {
 	if c.Peek() != '"' {
 		c.fail(c.i, "a name")
@@ -297,7 +297,7 @@ func (c *Cursor) open(begin, end byte, kind string) bool {
 		c.depth++
 		return c.Peek() != end || c.next(end)
 	case b == begin:
-		c.fail(c.i, "no deeper nesting")
+		c.fail(c.i, "less nesting")
 	case b == 'n':
 		c.Null()
 	default:
@@ -306,7 +306,8 @@ func (c *Cursor) open(begin, end byte, kind string) bool {
 	return false
 }
 
-// next reads what is behind an element and reports whether there are more.
+// next reads the separator after an element and reports whether there are more
+// elements.
 func (c *Cursor) next(end byte) bool {
 	switch c.Peek() {
 	case ',':
@@ -345,11 +346,12 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// Offset returns the place of what comes next, in bytes from the start.
+// Offset returns the position of the next value or separator, in bytes from the
+// start.
 func (c *Cursor) Offset() int {
 	c.Peek()
 	return c.i
 }
 
-// Since returns the text from offset to here.
+// Since returns the text from offset to the current position.
 func (c *Cursor) Since(offset int) string { return c.text[offset:c.i] }

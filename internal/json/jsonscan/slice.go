@@ -2,16 +2,16 @@ package jsonscan
 
 import "unsafe"
 
-// The elements of all slices may take growth times as much memory as the text is
-// long, and so many bytes more.
+// The elements of all slices can take growth times the length of the text plus
+// free bytes of memory.
 const (
 	growth = 8
 	free   = 256 << 10
 )
 
-// Slice reads an array, each element by read; null is nil. It fails when what the
-// cursor has read into slices takes far more memory than the text, as the elements
-// of [{},{},{}] may.
+// Slice reads an array, each element with read; null is nil. It fails if the
+// slices of the cursor take far more memory than the text, as is possible for
+// [{},{},{}].
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil
@@ -45,13 +45,13 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	}
 }
 
-// room returns an empty slice for the n elements of an array that were read, the
-// one behind them, and those that follow, which are counted first: what grows bit
-// by bit takes several times the memory.
+// room returns an empty slice for the n elements that were read, the current
+// one, and the following ones. It counts those first, because a slice that
+// grows takes several times the memory.
 func room[T any](c *Cursor, n int) []T {
 	const large, page = 64, 128
 	if unsafe.Sizeof(*new(T)) >= large && n < page {
-		return elements[T](c, page) // without reading a page of 100 large ones twice
+		return elements[T](c, page) // so a page of 100 large elements is read only once
 	}
 	n++
 	for ahead := *c; ahead.next(']'); n++ {
@@ -60,11 +60,12 @@ func room[T any](c *Cursor, n int) []T {
 	return elements[T](c, n)
 }
 
-// elements returns an empty slice for n elements, or fails if that is too much.
+// elements returns an empty slice for n elements, or fails if that exceeds the
+// limit.
 func elements[T any](c *Cursor, n int) []T {
 	c.taken += n * int(unsafe.Sizeof(*new(T)))
 	if c.taken > free+growth*len(c.text) {
-		c.fail(c.i, "fewer elements, or longer ones")
+		c.fail(c.i, "an array of fewer or longer elements")
 		return nil
 	}
 	return make([]T, 0, n)

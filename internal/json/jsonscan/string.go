@@ -21,7 +21,7 @@ func (c *Cursor) String() string {
 	return c.anyString()
 }
 
-// anyString is String, for whatever comes next.
+// anyString is String without the fast path.
 func (c *Cursor) anyString() string {
 	switch c.Peek() {
 	case '"':
@@ -34,7 +34,7 @@ func (c *Cursor) anyString() string {
 	return ""
 }
 
-// own returns s as the caller may keep it.
+// own returns s, or a copy if the cursor must copy strings.
 func (c *Cursor) own(s string) string {
 	if c.Clone {
 		return c.copied(s)
@@ -42,8 +42,9 @@ func (c *Cursor) own(s string) string {
 	return s
 }
 
-// copied returns a copy of s. Short strings that come again, such as tags, share
-// their memory with the last equal one, if the text is as long as the table of them.
+// copied returns a copy of s. A repeated short string, such as a tag, shares
+// the memory of its last occurrence, if the text is at least as long as the
+// table.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
@@ -64,18 +65,19 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special marks the bytes of w that end a run of a string, a quote, a backslash
-// or a control character, by their top bits: what is less than 0x21 with a bit
-// turned over, so that quotes are, and spaces not. Marks on what is not ASCII mean
-// nothing, and above the lowest right one they may be wrong: a subtraction borrows
-// from there.
+// special sets the top bit of each byte of w that is a quote, a backslash or a
+// control character. It flips a bit and tests for less than 0x21, which
+// includes quotes but not spaces. Bits of non-ASCII bytes are meaningless.
+// Above the lowest correct bit, bits can be wrong, because a subtraction
+// borrows from the next byte.
 func special(w uint64) uint64 {
 	quoteOrControl, backslash := (w^ones*2)-ones*0x21, (w^ones*'\\')-ones
 	return quoteOrControl | backslash
 }
 
-// plain returns how many bytes s begins with that are ASCII and neither quotes nor
-// backslashes nor control characters, or 0 if they reach to its last few bytes.
+// plain returns the number of bytes at the beginning of s that are ASCII, but
+// not quotes, backslashes or control characters. It returns 0 if they extend to
+// the last few bytes.
 func plain(s string) int {
 	for i := 0; i <= len(s)-8; i += 8 {
 		w := word(s, i)
@@ -86,10 +88,10 @@ func plain(s string) int {
 	return 0
 }
 
-// word returns eight bytes of s from i on, the first one lowest.
+// word returns the eight bytes of s that start at i, in little-endian order.
 func word(s string, i int) uint64 { return binary.LittleEndian.Uint64([]byte(s[i : i+8])) }
 
-// quoted reads a string whose opening quote comes next.
+// quoted reads a string at its opening quote.
 func (c *Cursor) quoted() string {
 	s := c.text[c.i+1:]
 	n := plain(s)
@@ -100,8 +102,8 @@ func (c *Cursor) quoted() string {
 	return c.notPlain(c.i + 1 + n)
 }
 
-// notPlain is quoted for a string that is not ASCII without escapes, but plain
-// before i, or that ends with the text.
+// notPlain is quoted for a string that is plain only before i, or that is near
+// the end of the text.
 func (c *Cursor) notPlain(i int) string {
 	s, plain := c.text, true
 	for {
@@ -135,7 +137,8 @@ func (c *Cursor) notPlain(i int) string {
 	}
 }
 
-// unescape returns what s means, which ends before the closing quote.
+// unescape returns the value of the escaped string s, which excludes the
+// quotes.
 func (c *Cursor) unescape(s string) string {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 && utf8.ValidString(s) {
@@ -186,7 +189,8 @@ func valid(s string) string {
 }
 
 // unicodeEscape reads uXXXX, or the surrogate pair uXXXX\uXXXX, from the start
-// of s. Half a pair is U+FFFD. It returns s unchanged if it cannot.
+// of s. Half a pair is U+FFFD. If the escape is invalid, it returns s
+// unchanged.
 func unicodeEscape(s string) (r rune, rest string) {
 	if r = codeUnit(s); r < 0 {
 		return r, s

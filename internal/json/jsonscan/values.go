@@ -57,8 +57,8 @@ func (c *Cursor) Raw() json.RawMessage {
 	return json.RawMessage(c.Since(start))
 }
 
-// Leap is Skip for a cursor that looks ahead of one which reads the same value: of
-// an object it may look for the end alone.
+// Leap is Skip for a cursor that reads ahead. Another cursor must read the same
+// value, because Leap may only search for the end of an object.
 func (c *Cursor) Leap() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
@@ -67,8 +67,8 @@ func (c *Cursor) Leap() {
 	c.Skip()
 }
 
-// flat returns the length of the object that s begins with if there are no others
-// in it and no escapes, or 0.
+// flat returns the length of the object that s begins with, or 0 if it contains
+// other objects or escapes.
 func flat(s string) int {
 	if !strings.HasPrefix(s, "{") {
 		return 0
@@ -83,7 +83,7 @@ func flat(s string) int {
 // Text reads a string of type T, with the rules of [Cursor.String].
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
-// Pointer reads a value by read; null is nil.
+// Pointer reads a value with read; null is nil.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
 		return nil

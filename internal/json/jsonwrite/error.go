@@ -18,7 +18,7 @@ func (w *Writer) Refuse(mistake string) {
 	}
 }
 
-// Err returns an error for the first value that cannot be sent as it is, such as
+// Err returns an error for the first value that cannot be encoded, such as
 // "contacts.3.tags.0: is not UTF-8", or nil.
 func (w *Writer) Err() error {
 	if w.mistake == "" {

@@ -1,8 +1,8 @@
 // Package jsonwrite writes JSON (RFC 8259) without reflection.
 //
-// A [Writer] appends one value after the other. Errors need no checks in
-// between: [Writer.Err] returns the path of the first value that cannot be
-// encoded: a text that is not UTF-8, or a missing list.
+// A [Writer] appends values to a buffer. Errors need no checks in between:
+// [Writer.Err] returns the path of the first value that cannot be encoded: a
+// text that is not UTF-8, or a missing list.
 //
 // # What it writes
 //
@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer appends values to Bytes. The zero Writer is ready to use, and must
-// not be used by several goroutines at once.
+// A Writer appends values to Bytes. The zero Writer is ready to use. A Writer
+// is not safe for concurrent use.
 type Writer struct {
 	Bytes []byte
 
@@ -34,7 +34,7 @@ func (w *Writer) Open(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 // Close ends an object or array.
 func (w *Writer) Close(bracket byte) { w.Bytes = append(w.Bytes, bracket) }
 
-// Name begins a member. The name is as it is written, with its colon: `"id":`.
+// Name begins a field. The name includes its quotes and its colon: `"id":`.
 func (w *Writer) Name(name string) {
 	if w.Bytes[len(w.Bytes)-1] != '{' {
 		w.Bytes = append(w.Bytes, ',')
@@ -57,7 +57,7 @@ func (w *Writer) Missing() {
 	w.Null()
 }
 
-// Slice writes an array, each element by write. Without a slice it is missing.
+// Slice writes an array, each element with write. A nil slice is missing.
 func Slice[T any](w *Writer, elements []T, write func(*T, *Writer)) {
 	if elements == nil {
 		w.Missing()

@@ -27,8 +27,9 @@ func special(b uint64) uint64 {
 	return (b | quote | backslash | control) & tops
 }
 
-// plain reports whether s is ASCII and needs no escapes. It reads eight bytes at a
-// time, the last eight of a long text perhaps in part again.
+// plain reports whether s is ASCII and needs no escapes. It reads eight bytes
+// at a time. For a long text, the last eight bytes may overlap the previous
+// ones.
 func plain(s string) bool {
 	words := len(s) / 8
 	for i := range words {
