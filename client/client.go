@@ -37,13 +37,13 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("client: Token: %w", err)
 		}
 	} else if cfg.Token != "" {
-		return nil, errors.New("client: Token and TokenSource are both given")
+		return nil, errors.New("client: Token and TokenSource must not both be set")
 	}
 	if cfg.MaxResponseBytes < 0 {
-		return nil, errors.New("client: MaxResponseBytes is negative")
+		return nil, errors.New("client: MaxResponseBytes must not be negative")
 	}
 	if strings.ContainsFunc(cfg.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, errors.New("client: UserAgent: want visible ASCII characters and spaces")
+		return nil, errors.New("client: UserAgent must contain only visible ASCII characters and spaces")
 	}
 	cfg = cfg.withDefaults()
 	x := newExchange(cfg, base)

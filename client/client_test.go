@@ -226,8 +226,8 @@ func TestFirstMistakeCounts(t *testing.T) {
 	_, texts := c.Contacts.List(t.Context(), 1, ListContactsParams{Sort: "\xff", Filter: "\xff"})
 	_, both := c.Contacts.List(t.Context(), 0, ListContactsParams{Page: -1, Sort: "\xff"})
 	for want, err := range map[string]error{
-		"list_id: want a positive id, not 0": ids, "page: want a positive number, not -1": numbers, "sort: is not UTF-8": texts,
-		"list_id: want a positive id": both,
+		"list_id: must be a positive id, got 0": ids, "page: must be a positive number, got -1": numbers, "sort: is not UTF-8": texts,
+		"list_id: must be a positive id": both,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -161,12 +161,12 @@ func listed(headers []string) string {
 	return strings.Join(names, ", ")
 }
 
-// wrong returns an error about the current row.
+// wrong returns an error for the current row.
 func (c *csvSource) wrong(column string, err error) *CSVError {
 	return &CSVError{Line: c.rows.line, Column: column, Err: err}
 }
 
-// contact returns the contact of a row, or what is wrong with the row.
+// contact returns the contact of a row, or an error for the row.
 func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	if len(row) != len(c.headers) {
 		return ImportContact{}, c.wrong("", csv.ErrFieldCount)
@@ -195,7 +195,8 @@ func (c *csvSource) contact(row []string) (ImportContact, *CSVError) {
 	return contact, nil
 }
 
-// errLoneCR rejects what may be several rows of a file with other line ends.
+// errLoneCR is the error of a row with a CR without LF, because it may be
+// several rows of a file with other line ends.
 var errLoneCR = errors.New("contains a CR without LF; lines must end in LF or CR LF")
 
 // row returns the fields of the next row that contains any text, io.EOF, or a

@@ -83,11 +83,11 @@
 // require may be zero.
 //
 // An [ErrInvalidResponse] is a response that the client cannot use: a redirect,
-// HTML, a truncated body, a body larger than [Config.MaxResponseBytes], other JSON
-// than expected, or a 2xx response that contains an error or lacks a required field.
-// The error names the field, as in "data[3].list_id". The client returns what it
-// could read together with the error, so that the id of a new resource is not
-// lost:
+// HTML, a truncated body, a body larger than [Config.MaxResponseBytes], other
+// JSON than expected, or a 2xx response that contains an error or lacks a
+// required field. The error names the field, as in "data[3].list_id". The
+// client returns the readable fields together with the error, so the id of a
+// new resource is not lost:
 //
 //	list, err := c.Lists.Create(ctx, client.ListCreate{Name: "News"})
 //	if errors.Is(err, client.ErrInvalidResponse) && list.ID != 0 {
@@ -139,10 +139,10 @@
 // token differs from the old one. This request does not count against
 // MaxAttempts.
 //
-// [RetryConfig.MaxAttempts] is the maximum number of attempts; [WithMaxAttempts]
-// sets it for single calls, and 1 turns retries off. Between attempts the client
-// waits for a random time (exponential backoff with full jitter), plus the time
-// that Retry-After asks for. It does not retry in these cases:
+// [RetryConfig.MaxAttempts] is the maximum number of attempts;
+// [WithMaxAttempts] sets it for single calls, and 1 turns retries off. Between
+// attempts the client waits for a random time (exponential backoff with full
+// jitter), plus the delay in Retry-After. It does not retry in these cases:
 //
 //   - Retry-After is longer than [RetryConfig.MaxRetryAfter]. [Error.RetryAfter]
 //     contains the requested time.
@@ -172,8 +172,8 @@
 //
 // An iteration sends no request before its first step and starts from the
 // beginning each time. It yields an error once, after all items before it, and
-// then ends. It requests 100 items per page, unless PerPage is set, and the number
-// of items. [Prefetch] prefetches pages.
+// then ends. It requests the number of items, and 100 items per page unless
+// PerPage is set. [Prefetch] prefetches pages.
 //
 // The client checks that the list is complete. If responses contain no number of
 // items, the client also requests the page after a

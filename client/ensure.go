@@ -165,7 +165,7 @@ func (s *Webhooks) find(ctx context.Context, want WebhookCreate, after, own stri
 	return id, nil
 }
 
-// isSetUpAs reports whether a webhook is what w would create.
+// matches reports whether a webhook has the settings of w.
 func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 	return w.RateLimit == hook.RateLimit &&
 		(w.RateLimit == 0 || w.RateLimitPeriod == "" || w.RateLimitPeriod == hook.RateLimitPeriod) &&
@@ -175,8 +175,8 @@ func (w WebhookCreate) isSetUpAs(hook WebhookSummary) bool {
 
 func (w WebhookSummary) has(event events.Name) bool { return slices.Contains(w.Events, event) }
 
-// sameURL reports whether two URLs are written differently at most as a platform
-// may write them: the case of the host, and a path of "/" or none.
+// sameURL compares URLs. It ignores the case of the host and the difference
+// between an empty path and "/", because a platform may change them.
 func sameURL(a, b string) bool { return plainURL(a) == plainURL(b) }
 
 func plainURL(s string) string {

@@ -188,7 +188,7 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// later returns e with a text that says how long the platform asked to wait.
+// later returns e with the requested delay in its text.
 func (e *Error) later() *Error {
 	late := *e
 	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")
@@ -209,7 +209,8 @@ func (e *Error) joined(err error) *Error {
 	return &both
 }
 
-// caused has the error of a call that its context ended say why that ended.
+// caused adds the cause of the context to the error of a call that its context
+// ended.
 func caused(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		err := next(ctx, c)
@@ -229,8 +230,8 @@ func (e *lineError) Error() string { return visible(e.err.Error()) }
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// visible returns s in one line, with what shows nothing or turns the direction
-// of text as it is written in a Go string.
+// visible returns s in one line. It escapes invisible characters and characters
+// that change the text direction as in a Go string.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

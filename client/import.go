@@ -251,7 +251,7 @@ func (im *importer) read(ctx context.Context, contacts iter.Seq2[ImportContact, 
 	return failed
 }
 
-// wants reports whether a contact is to be sent.
+// wants reports whether the options select a contact.
 func (im *importer) wants(contact ImportContact) bool {
 	if im.opts.Filter == nil {
 		return true

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Lists hold contacts. (Specification: Lists and contacts.)
+// Lists contain contacts. (Specification: Lists and contacts.)
 type Lists struct{ x exchange }
 
 // Create creates an empty list. Call [Lists.AcceptPolicy] before you send to it.

@@ -204,7 +204,7 @@ func TestWhereItIsMissing(t *testing.T) {
 		return respond(200, `{"data":[{"list_id":1},{"id":2},{"name":"a"}]}`), nil
 	}, withoutRetries)
 	page, err := c.Lists.List(t.Context(), ListListsParams{})
-	if err == nil || !strings.Contains(err.Error(), `json: data[2]: want a member "list_id" at offset `) {
+	if err == nil || !strings.Contains(err.Error(), `json: data[2]: expected an object with the field "list_id" at offset `) {
 		t.Error(err)
 	}
 	if len(page.Data) != 3 || page.Data[1].ID != 2 { // what could be read comes with the error

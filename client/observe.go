@@ -11,8 +11,9 @@ type Call struct {
 	Op string // operation, such as "getEmail"
 }
 
-// Observer receives the events of one call; see [Config.Observe]. Either function
-// may be nil. The call waits for them, so they must not block.
+// Observer receives the events of one call; see [Config.Observe]. Either
+// function can be nil. The call waits for the functions, so they must not
+// block.
 type Observer struct {
 	// Retry is called before the delay of each retry.
 	Retry func(Observation)
@@ -22,8 +23,9 @@ type Observer struct {
 	End func(Observation)
 }
 
-// Observation is the state of a call before a retry or at its end. Only the text of
-// Err can contain the address of a recipient. Nothing in it contains a token.
+// Observation is the state of a call before a retry or at its end. Only the
+// text of Err can contain the address of a recipient. No field contains a
+// token.
 type Observation struct {
 	Op         string        // operation, such as "getEmail"
 	Attempts   int           // number of requests so far

@@ -103,8 +103,8 @@ func (o *once) got1xx(_ int, header textproto.MIMEHeader) error {
 // errNotTwice is the error of an aborted request.
 var errNotTwice = errors.New("the HTTP/2 stream was refused or reset")
 
-// Texts of errors of net/http and x/net/http2 whose types are not exported. If
-// a text changes, a known outcome becomes an unknown outcome.
+// Error texts of net/http and x/net/http2 whose types are not exported. If a
+// text changes, the client reports an unknown outcome instead of a known one.
 var (
 	cannotRetry  = regexp.MustCompile(`^http2: Transport: cannot retry err \[(.*)\] after Request\.Body was written`)
 	notProcessed = regexp.MustCompile(`^(?:` + strings.Join([]string{
@@ -116,7 +116,7 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns err, or its cause.
+// reason returns the reason for aborting the request, or else err.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice

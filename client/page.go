@@ -19,9 +19,9 @@ import (
 type IterOption func(*iteration)
 
 // Prefetch sets the number of pages that an iterator requests in advance. The
-// default is 0. An iteration with n prefetched pages can be n+1 times as fast. It
-// keeps up to n+1 pages in memory, and up to n requests at the end are useless. The
-// first page is requested alone.
+// default is 0. An iteration with n prefetched pages can be n+1 times as fast.
+// It keeps up to n+1 pages in memory, and can send up to n useless requests at
+// the end. The first page is requested alone.
 func Prefetch(n int) IterOption { return func(it *iteration) { it.lookahead = max(n, 0) } }
 
 // iteration configures how an iterator requests pages.
@@ -304,8 +304,8 @@ func (w *walk[T]) atEnd() error {
 	return nil
 }
 
-// before returns the number of items on the skipped pages, with perPage items
-// on each.
+// before returns the number of items on the skipped pages if each has perPage
+// items.
 func (w *walk[T]) before(perPage int64) int64 {
 	if perPage > 0 && w.skipped > math.MaxInt64/2/perPage {
 		return math.MaxInt64 / 2

@@ -11,7 +11,7 @@ func endsWithin(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) <= d
 }
 
-// pause waits for d, or until ctx ends, and returns why it ended.
+// pause waits for d or until ctx ends, and returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -45,19 +45,19 @@ func pathSegment(v any) (string, error) {
 	switch v := v.(type) {
 	case int64:
 		if v < 1 {
-			return "", fmt.Errorf("want a positive id, not %d", v)
+			return "", fmt.Errorf("must be a positive id, got %d", v)
 		}
 		return strconv.FormatInt(v, 10), nil
 	case string:
 		if v == "" || v == "." || v == ".." {
-			return "", fmt.Errorf("want an id, not %q", v)
+			return "", fmt.Errorf("must be an id, got %q", v)
 		}
 		if !utf8.ValidString(v) {
 			return "", errors.New("is not UTF-8")
 		}
 		return url.PathEscape(v), nil
 	}
-	return "", errors.New("want an id")
+	return "", errors.New("must be an id")
 }
 
 // addQueryIfSet adds a parameter unless v is nil or the zero value, which means
@@ -71,7 +71,7 @@ func (r *request) addQueryIfSet(name string, v any) {
 		}
 	case int64:
 		if v < 0 && r.err == nil {
-			r.err = fmt.Errorf("%s: want a positive number, not %d", name, v)
+			r.err = fmt.Errorf("%s: must be a positive number, got %d", name, v)
 		}
 		if v != 0 {
 			s = strconv.FormatInt(v, 10)

@@ -63,12 +63,12 @@ func (s *Secret) UnmarshalText(b []byte) error {
 
 func readSecret(c *jsonscan.Cursor) Secret { return NewSecret(c.String()) }
 
-// redact returns s without token, however a server spells what it echoes: as it
-// is, or escaped as in JSON, in a URL or in HTML.
+// redact replaces token in s. It also finds a token that a server escaped as in
+// JSON, in a URL or in HTML.
 func redact(s, token string) string { return redactFirst(s, token, math.MaxInt) }
 
-// redactFirst is redact for the beginning of s, which becomes n bytes at least if
-// s does.
+// redactFirst is redact for the beginning of s. The result has at least n
+// bytes, unless the redacted s is shorter.
 func redactFirst(s, token string, n int) string {
 	if token == "" {
 		return s
@@ -92,7 +92,8 @@ func redactFirst(s, token string, n int) string {
 	return b.String() + s[done:i]
 }
 
-// spelled returns how many bytes of s, from its beginning, spell token, or 0.
+// spelled returns the length of the token that s begins with, escaped or not,
+// or 0.
 func spelled(s, token string) int {
 	if strings.HasPrefix(s, token) {
 		return len(token)
@@ -108,7 +109,8 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte returns how many bytes of s, from its beginning, spell c, or 0.
+// spelledByte returns the length of the byte c that s begins with, escaped or
+// not, or 0.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":
@@ -147,7 +149,7 @@ func redactError(err error, token string) error {
 	return &redactedError{text: text, err: err}
 }
 
-// redactedError stands for an error whose text held a token.
+// redactedError replaces an error whose text contained a token.
 type redactedError struct {
 	text string
 	err  error
@@ -155,8 +157,8 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 
-// Is reports whether the hidden error is target. There is no Unwrap: what
-// could be unwrapped could be printed.
+// Is reports whether the hidden error is target. There is no Unwrap, because
+// callers could print the unwrapped error.
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // Format implements [fmt.Formatter].

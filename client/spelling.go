@@ -16,7 +16,7 @@ func readOne(c *jsonscan.Cursor) []events.Name {
 	return nil
 }
 
-// readTimes reads a count. true counts as 1.
+// readTimes reads a count. The value true counts as 1.
 func readTimes(c *jsonscan.Cursor) int64 {
 	if b := c.Peek(); b != 't' && b != 'f' {
 		return c.Int()
@@ -31,7 +31,8 @@ func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, e
 
 func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
 
-// readBouncedAs reads whether an email bounced in a way.
+// readBouncedAs reads a boolean, which is true if there was a bounce of this
+// type.
 func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
 	if !c.Bool() {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maxTokenMargin is the longest time before its expiry that a token is replaced.
-// Otherwise it is replaced when a tenth of its lifetime remains.
+// maxTokenMargin limits how early a token is replaced. A token is replaced when
+// a tenth of its lifetime remains, but at most this long before its expiry.
 const maxTokenMargin = time.Minute
 
 // Token is an access token. It does not print, log or encode its value. In an
@@ -44,7 +44,8 @@ func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil 
 // LogValue implements [slog.LogValuer].
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// life is when a token expires and when to replace it. The zero life has no end.
+// life contains the times at which a token expires and must be replaced. The
+// zero life does not end.
 type life struct{ refresh, expiry time.Time }
 
 func newLife(now, expiry time.Time) life {

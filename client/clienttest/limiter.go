@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// patience is how long a rule may take before the limiter is said to hang.
+// patience is the maximum duration of a rule.
 const patience = time.Minute
 
 // TestLookupLimiter runs all rules as parallel subtests, each with its own
@@ -45,7 +45,7 @@ func TestSharedLookupLimiter(t *testing.T, newLimiter func(t *testing.T) client.
 	})
 }
 
-// processes uses one limiter after the other.
+// processes uses its limiters in turn.
 type processes struct {
 	limiters []client.LookupLimiter
 	next     atomic.Uint64
@@ -56,8 +56,8 @@ func (p *processes) Acquire(ctx context.Context, key string) (func(time.Duration
 	return p.limiters[n].Acquire(ctx, key)
 }
 
-// warm has every process connect to what it shares with the others, which may
-// take longer than some of the times that the rules measure.
+// warm makes every process connect to the shared storage, because connecting
+// may take longer than some times that the rules measure.
 func warm(ctx context.Context, l client.LookupLimiter) error {
 	for range 3 {
 		release, _, err := turn(ctx, l, newKey())
@@ -74,8 +74,8 @@ type rule struct {
 	check func(context.Context, client.LookupLimiter) error
 }
 
-// run tries a rule again that finds a turn late: only one that always comes late
-// is the limiter's doing.
+// run repeats a rule that fails because a slot is late, because a busy machine
+// can be the cause.
 func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	for range 3 {
 		err = r.runOnce(ctx, l)
@@ -86,7 +86,7 @@ func (r rule) run(ctx context.Context, l client.LookupLimiter) (err error) {
 	return err
 }
 
-// runOnce also ends when the limiter hangs without looking at its context.
+// runOnce also returns if the limiter hangs and ignores its context.
 func (r rule) runOnce(ctx context.Context, l client.LookupLimiter) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

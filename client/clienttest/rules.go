@@ -36,7 +36,7 @@ var rules = []rule{
 // newKey returns an unused key.
 func newKey() string { return "clienttest-" + rand.Text() }
 
-// turn takes the next turn and says when it came.
+// acquire acquires the next slot and returns its start.
 func turn(
 	ctx context.Context, l client.LookupLimiter, key string,
 ) (release func(time.Duration), at time.Time, err error) {
@@ -51,10 +51,10 @@ func turn(
 	return release, at, nil
 }
 
-// lateError is an error that a busy machine makes too.
+// lateError is an error that a busy machine can also cause.
 type lateError struct{ error }
 
-// within says whether took is at least least, and not much more.
+// within returns an error unless took is at least least and not much more.
 func within(what string, took, least time.Duration) error {
 	err := fmt.Errorf("%s: %v; want at least %v, and at most %v", what, took, least, least+slack)
 	switch {
@@ -66,7 +66,8 @@ func within(what string, took, least time.Duration) error {
 	return nil
 }
 
-// next gives the turn back, and measures how long the one after it takes.
+// next releases the slot, acquires the next one, and checks the time between
+// them.
 func next(
 	ctx context.Context, l client.LookupLimiter, key string, release func(time.Duration), atLeast, want time.Duration,
 ) (func(time.Duration), error) {
@@ -104,7 +105,7 @@ func turnsAreApart(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// releaseAsksForLonger also sees that the pause asked for counts once.
+// releaseWithMinimum also checks that the minimum applies only once.
 func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -120,7 +121,8 @@ func releaseAsksForLonger(ctx context.Context, l client.LookupLimiter) error {
 	return err
 }
 
-// turnLasts has the second one wait while the first looks up for longer than a gap.
+// longSlot holds the first slot for longer than a gap while a second caller
+// waits.
 func turnLasts(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -235,8 +237,8 @@ func endsInQueue(ctx context.Context, l client.LookupLimiter) error {
 	return nil
 }
 
-// givingUpCostsNothing makes callers leave the queue before and after one that
-// stays.
+// leavingDelaysNoOne makes callers leave the queue before and after a caller
+// that stays.
 func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	release, _, err := turn(ctx, l, key)
@@ -278,7 +280,7 @@ func givingUpCostsNothing(ctx context.Context, l client.LookupLimiter) error {
 	return within("the one who stays, among ten who gave up", at.Sub(released), gap)
 }
 
-// doneContext also sees that nothing was taken.
+// doneContext also checks that the call acquired no slot.
 func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	done, cancel := context.WithCancel(ctx)
@@ -301,8 +303,8 @@ func doneContext(ctx context.Context, l client.LookupLimiter) error {
 	return within("first turn after three that were none", at.Sub(asked), 0)
 }
 
-// endsInTurn catches the limiter that hangs the turn on the context: a lookup
-// whose context has ended may be at the platform still.
+// endsInSlot fails for a limiter that releases the slot when the context ends:
+// the platform may still be processing the lookup.
 func endsInTurn(ctx context.Context, l client.LookupLimiter) error {
 	key := newKey()
 	short, cancel := context.WithCancel(ctx)
