@@ -40,7 +40,7 @@ func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.Advance
 
 // SetNow sets the clock. It fails if the year is not from 1970 to 2199. Unlike
 // [Server.AdvanceTo] it does not step through the time between: work that has
-// become due runs now, late and in no order. t can be in the past; SetNow then
+// become due runs now, late and in no order. t can be in the past: SetNow then
 // undoes nothing, and scheduled work keeps its time.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {

@@ -10,8 +10,7 @@ import (
 // Sample is an example of an event. Package record documents its fields.
 type Sample = record.Sample
 
-// DefaultVariant is the variant ("default") of a sample whose event has no
-// others, or the usual one of them.
+// DefaultVariant is the name of the only or most common variant of a sample.
 const DefaultVariant = samples.DefaultVariant
 
 // Samples returns an example of every event and payload in the specification,

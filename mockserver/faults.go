@@ -7,20 +7,20 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Fault is a rule for fault injection: which requests, messages or deliveries it
-// applies to, which of those it matches, and what it does to them. Package record
-// documents its fields.
+// Fault is a rule for fault injection. It has conditions for requests, messages
+// or deliveries, a selection of those, and an action. Package record documents
+// its fields.
 type Fault = record.Fault
 
 // FaultRule is a fault rule with its id and counts.
 type FaultRule = record.FaultRule
 
-// FaultAction is what a rule does, a string.
+// FaultAction is the effect of a rule, a string.
 type FaultAction = record.FaultAction
 
 // The actions of faults. Package record documents each.
 const (
-	// On requests.
+	// For requests.
 	FaultStatus   = record.FaultStatus
 	FaultReset    = record.FaultReset
 	FaultHang     = record.FaultHang
@@ -29,15 +29,15 @@ const (
 	FaultNotJSON  = record.FaultNotJSON
 	FaultRedirect = record.FaultRedirect
 
-	// On messages of the Email API.
+	// For messages of the Email API.
 	FaultInternalError = record.FaultInternalError
 
-	// On deliveries.
+	// For deliveries.
 	FaultDrop      = record.FaultDrop
 	FaultDuplicate = record.FaultDuplicate
 	FaultReorder   = record.FaultReorder
 
-	// On requests, or on deliveries if the rule has Event or WebhookID.
+	// For requests, or for deliveries if the rule has Event or WebhookID.
 	FaultDelay = record.FaultDelay
 )
 
@@ -72,9 +72,9 @@ func (s *Server) EnableFault(id string, on bool) error {
 	return nil
 }
 
-// ClearFaults removes all rules: those that are injected next have the chances
-// that the first ones of a new server with this seed have. What the old ones
-// delay or hold already goes on.
+// ClearFaults removes all rules. The next rules get the same random numbers as
+// the first rules of a new server with this seed. Delays that have begun
+// continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
 // FaultSeed returns the seed of all probabilities. A run with the same seed,
@@ -88,5 +88,5 @@ func (s *Server) FaultSeed() uint64 {
 // seed. It returns the seed.
 func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }
 
-// Operations returns the operationIds of the API's document, sorted.
+// Operations returns the operationIds of the OpenAPI document, sorted.
 func Operations() []string { return contract.IDs() }

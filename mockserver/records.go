@@ -11,7 +11,7 @@ type (
 	Message = record.Message
 	// Header is a header field of a message.
 	Header = record.Header
-	// Text is bytes of text. JSON shows them as a string.
+	// Text contains bytes of text. It is a string in JSON.
 	Text = record.Text
 	// FiredEvent is an event that happened in an account.
 	FiredEvent = record.FiredEvent

@@ -76,14 +76,14 @@ func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 // tests. The baseline is a compressed snapshot and the tokens that seeds added.
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
-// Reset restores the baseline, which is the state that [Server.SetBaseline]
-// kept, or else the empty state of a new server. Records have their ids,
-// secrets and times again, and new ids continue after the ids of the baseline.
-// Reset removes all fault rules and keeps the seed of their probabilities. It
-// clears the log of requests. The clock is restored as [Server.Restore] does
-// it. The lookup rate limit is as configured. The valid tokens are the tokens
-// of [Config.Tokens] and of seeds before the baseline, each for its whole
-// duration again. Reset keeps the targets of [Server.SetTarget].
+// Reset restores the baseline, which is the state at the last
+// [Server.SetBaseline], or the empty state of a new server. Records have their
+// ids, secrets and times again, and new ids continue after the ids of the
+// baseline. Reset removes all fault rules and keeps the seed of their
+// probabilities. It clears the log of requests. The clock is restored as
+// [Server.Restore] does it. The lookup rate limit is as configured. The valid
+// tokens are the tokens of [Config.Tokens] and of seeds before the baseline.
+// Their lifetimes start again. Reset keeps the targets of [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
 // Clear deletes everything, so the server is like a new one: ids begin with the

@@ -27,7 +27,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // root is where the console and the control routes that it calls are served.
 const root = "/_mock/"
 
-// asset is a file as it is served.
+// asset is a file and its compressed form.
 type asset struct {
 	contentType, etag string
 	plain, packed     []byte
@@ -77,7 +77,7 @@ func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// load reads what is served. Packing it takes a few milliseconds, once.
+// load reads and compresses all files. This takes a few milliseconds, once.
 func load() (map[string]asset, error) {
 	assets := map[string]asset{}
 	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
@@ -98,7 +98,8 @@ func load() (map[string]asset, error) {
 	return assets, err
 }
 
-// contentTypeOf says it here: what a system takes .js for depends on its settings.
+// contentTypeOf does not use package mime, because its result for .js depends
+// on the settings of the system.
 func contentTypeOf(name string) string {
 	switch path.Ext(name) {
 	case ".html":

@@ -19,8 +19,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Environment variables replace flags in a container, whose image fixes the flags, and
-// for secrets, which the process list should not show.
+// Environment variables are for containers, whose image fixes the flags, and for
+// secrets, which must not be in the list of processes.
 const (
 	addrVariable   = "MOCKSERVER_ADDR"
 	tokenVariable  = "MOCKSERVER_TOKEN"
@@ -48,7 +48,7 @@ func parseFlags(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// oneOf sets a flag to one of some values.
+// oneOf sets a flag that accepts only some values.
 func oneOf[T ~string](to *T, values ...T) func(string) error {
 	return func(text string) error {
 		if !slices.Contains(values, T(text)) {
@@ -162,8 +162,8 @@ func (o *options) addToken(text string, readOnly bool) error {
 	return nil
 }
 
-// defaultToken adds the token of the environment, or the default one, before the
-// others, unless a flag gave one that may write.
+// defaultToken adds the token of the environment, or the default token, before
+// the others, unless a flag set a token with write access.
 func (o *options) defaultToken() error {
 	tokens := o.config.Tokens
 	if slices.ContainsFunc(tokens, func(t mockserver.Token) bool { return !t.ReadOnly }) {

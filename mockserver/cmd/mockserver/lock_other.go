@@ -2,8 +2,7 @@
 
 package main
 
-// lock locks nothing: it is for systems that have no lock that ends with its
-// process.
+// lock does nothing on systems whose locks do not end with the process.
 func lock(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
 // syncFolder does nothing on systems without a known method.

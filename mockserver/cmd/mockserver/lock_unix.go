@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes a file for this process alone, until it is unlocked or the process
-// ends, in whatever way.
+// lock locks a file for this process until it is unlocked or the process ends,
+// even by a crash.
 func lock(name string) (unlock func() error, err error) {
 	for {
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -47,7 +47,7 @@ func isNamed(file *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// syncFolder waits until what a folder's files are called is on the disk.
+// syncFolder writes the names of a folder's files to the disk.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {

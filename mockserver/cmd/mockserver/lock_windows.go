@@ -28,5 +28,5 @@ func lock(name string) (unlock func() error, err error) {
 	return func() error { return syscall.CloseHandle(handle) }, nil
 }
 
-// syncFolder does nothing: Windows has no such thing.
+// syncFolder does nothing, because Windows has no such operation.
 func syncFolder(string) error { return nil }

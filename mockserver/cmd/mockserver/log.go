@@ -22,7 +22,7 @@ type requestLog interface {
 	request(mockserver.Request)
 }
 
-// newLog returns a log, and a logger in the same format.
+// newLog returns a request log, and a logger in the same format.
 func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
 	w := &logWriter{out: out, hold: asJSON}
 	if asJSON {
@@ -32,7 +32,7 @@ func newLog(asJSON bool, out io.Writer) (requestLog, *slog.Logger) {
 	return textLog{w}, slog.New(slog.NewTextHandler(w, nil))
 }
 
-// logWriter writes a line at a time. It can hold lines back until the first one is
+// logWriter writes whole lines. It can buffer lines until the first line is
 // written.
 type logWriter struct {
 	mu   sync.Mutex
@@ -50,7 +50,7 @@ func (w *logWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// release writes what was held back.
+// release writes the buffered lines.
 func (w *logWriter) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

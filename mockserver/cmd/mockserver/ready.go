@@ -11,7 +11,8 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// ready is what a program must know to use a server that it has started.
+// ready contains the information that a program needs to use a server that it
+// has started.
 type ready struct {
 	BaseURL    string `json:"base_url"`    // of the API
 	ConsoleURL string `json:"console_url"` // also of the control routes; with a token, if they require one
@@ -29,7 +30,7 @@ func readyNow(srv *mockserver.Server, addr net.Addr) ready {
 	return r
 }
 
-// reachable returns an address with a host of this machine instead of all addresses.
+// reachable replaces a wildcard host with ip4 or ip6.
 func reachable(address, ip4, ip6 string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/mockserver/internal/checksum"
 )
 
-// salvage copies what can be read of the state file from to the new file to. It
-// ignores checksums. If a change cannot be applied, it omits this one and all later
-// ones, because each change builds on the previous ones.
+// salvage copies the readable part of the state file from to the new file to.
+// It ignores checksums. If a change cannot be applied, it omits this one and
+// all later ones, because each change builds on the previous ones.
 func salvage(from, to string, out io.Writer) error {
 	file, err := openRegular(from)
 	if err != nil {

@@ -79,8 +79,8 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	return stop(srv)
 }
 
-// fill adds the seed, which becomes the baseline, and loads the state, which it keeps
-// from then on.
+// fill adds the seed, which becomes the baseline, and loads the state. From then on,
+// changes of the state are saved.
 func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	if seed != "" {
 		file, err := os.Open(seed)
@@ -98,8 +98,9 @@ func fill(srv *mockserver.Server, state *stateFile, seed string) error {
 	return state.keep(srv)
 }
 
-// stop waits for what is in progress. The state is saved even if a client does not
-// leave in time; deliveries that remain are saved as pending.
+// stop waits for requests and deliveries in progress. It saves the state even
+// if a request does not end in time. The remaining deliveries are saved as
+// pending.
 func stop(srv *mockserver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -110,8 +111,8 @@ func stop(srv *mockserver.Server) error {
 	return err
 }
 
-// version names the release or, in a checkout, the revision that the command was built
-// from, and by what.
+// version returns the release or, for a build in a checkout, the revision, and the
+// version of Go.
 func version(build *debug.BuildInfo) string {
 	release := "(unknown)"
 	if build != nil && build.Main.Version != "" {

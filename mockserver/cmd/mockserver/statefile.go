@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// saveEvery is how long a change waits to be saved, less than the second that
-	// may be lost.
+	// saveEvery is the interval between saves. It is less than one second, the
+	// maximum loss that the documentation allows.
 	saveEvery = 250 * time.Millisecond
-	// tryAgain is how long saving pauses after an error.
+	// tryAgain is the delay after an error before the next save.
 	tryAgain = 5 * time.Second
 	// minChanges is the minimum size of the appended changes before the file is
 	// rewritten.
@@ -44,14 +44,14 @@ type stateFile struct {
 	stopped chan struct{}
 }
 
-// edition is a file with a whole state and what has changed since.
+// edition is a file with a whole state and its later changes.
 type edition struct {
 	file        *os.File
 	follower    *mockserver.Follower
 	whole, size int64
 }
 
-// written is how writing the whole state of an edition went.
+// written is the result of writing the whole state of an edition.
 type written struct {
 	*edition
 
@@ -59,8 +59,8 @@ type written struct {
 }
 
 // openState locks the state file, so a second process with the same file fails
-// at once instead of overwriting changes. An empty name means that no state is
-// loaded and stored.
+// at once instead of overwriting changes. If the name is empty, no state is
+// loaded or stored.
 func openState(name string, log *slog.Logger) (*stateFile, error) {
 	if name == "" {
 		return &stateFile{unlock: func() error { return nil }}, nil
@@ -75,7 +75,7 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 	return &stateFile{name: name, unlock: unlock, log: log}, nil
 }
 
-// errInUse is why a file cannot be locked.
+// errInUse is the error of a file that another process has locked.
 var errInUse = errors.New("another process keeps its state there")
 
 // load restores the state from the file, if there is one. It omits the last change if
@@ -103,7 +103,8 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 	return fmt.Errorf("-state %s: %w; -state-salvage copies what can be read", s.name, cmp.Or(damage, err))
 }
 
-// openRegular opens a file for reading. It does not wait for the writer of a pipe.
+// openRegular opens a file for reading. It rejects a pipe instead of waiting
+// for its writer.
 func openRegular(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -155,7 +156,7 @@ func wholeLines(file *os.File, size int64) (int64, error) {
 	return size, nil
 }
 
-// keep saves the state, and then what changes, until close.
+// keep saves the state and then its changes, until close.
 func (s *stateFile) keep(srv *mockserver.Server) error {
 	if s.srv = srv; s.name == "" {
 		return nil
@@ -196,8 +197,8 @@ func (s *stateFile) check(err error) {
 	s.current, s.pause = nil, time.Now().Add(tryAgain)
 }
 
-// save appends what has changed, and begins another edition when there is
-// much of it, or there is none to append to.
+// save appends the changes to the edition. It begins a new edition if there is
+// none or if the changes are large.
 func (s *stateFile) save() error {
 	enough := s.current == nil
 	if s.current != nil {
@@ -251,7 +252,8 @@ func (s *stateFile) publish(made written) error {
 	return err
 }
 
-// replace gives a file the name of the state. Windows wants all files closed for it.
+// replace renames a file to the name of the state. Windows requires that all
+// files are closed.
 func (s *stateFile) replace(file *os.File) error {
 	if err := file.Close(); err != nil {
 		return err

@@ -29,7 +29,7 @@ Without --url it prints what it would send.
 
 `
 
-// triggering are the flags of trigger.
+// triggering contains the flags of trigger.
 type triggering struct {
 	event, variant, url string
 	secret              webhook.Secret
@@ -37,7 +37,7 @@ type triggering struct {
 	list                bool
 }
 
-// trigger sends a sample of an event, perhaps changed, to a receiver.
+// trigger sends a sample of an event to a receiver, with the changes of -set.
 func trigger(ctx context.Context, args []string, out io.Writer) error {
 	t, err := parseTrigger(args, out)
 	if err != nil {
@@ -113,8 +113,8 @@ func (t triggering) body(samples []mockserver.Sample) ([]byte, error) {
 	return body, nil
 }
 
-// find returns the sample of an event: the variant of that name, or the shortest
-// whose name begins so.
+// find returns the sample of an event with the variant, or with the shortest
+// variant that begins with it.
 func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample, error) {
 	var known []string
 	var found *mockserver.Sample
@@ -136,7 +136,7 @@ func find(samples []mockserver.Sample, event, variant string) (mockserver.Sample
 	return *found, nil
 }
 
-// print shows what would be sent.
+// print prints the request without sending it.
 func (t triggering) print(out io.Writer, body []byte) error {
 	if t.secret != (webhook.Secret{}) {
 		signature, err := webhook.Sign(t.secret, body)

@@ -1,5 +1,5 @@
-// Package activity publishes what changes in the mock server, and counts the work
-// in progress. Its locks are the innermost ones: any other may be held.
+// Package activity publishes changes in the mock server, and counts the work in
+// progress. Its functions acquire no other locks, so callers may hold any lock.
 package activity
 
 import (
@@ -47,8 +47,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish announces a change. record returns what has changed; it may be nil, and
-// is called only if there are subscribers.
+// Publish publishes a change. record returns the changed record. It may be nil,
+// and is called only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -148,8 +148,8 @@ func (f *Feed) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Close ends all subscriptions and watches, because a graceful shutdown waits for
-// the requests that hold them. There can be no others afterwards.
+// Close ends all subscriptions and watches, because a graceful shutdown waits
+// for their requests. Later subscriptions end immediately.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

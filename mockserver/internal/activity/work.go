@@ -8,8 +8,8 @@ import (
 // EveryAccount is the account of work that any account may have to wait for.
 const EveryAccount = -1
 
-// Work counts the work in progress, in total and by account. Unlike a
-// [sync.WaitGroup], it takes a context to wait with, and says whether there was any
+// Work counts the work in progress, in total and by account. Unlike in a
+// [sync.WaitGroup], waiting takes a context and reports whether there was any
 // work. The zero value is ready.
 type Work struct {
 	mu    sync.Mutex
@@ -44,7 +44,7 @@ func (w *Work) Done(account int64) {
 	}
 }
 
-// Finish returns when no work is in progress, however long that takes.
+// Finish returns when no work is in progress. It has no timeout.
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
 // Wait returns when an account has no work in progress, or with 0 when there is none

@@ -114,8 +114,8 @@ func (c *Reader) next() error {
 	return err
 }
 
-// IsTorn reports whether the end of a file can be what a killed process wrote of a
-// change: a part of its line, or the line and a part of its checksum.
+// IsTorn reports whether the end of a file can be an incomplete change of a
+// killed process: a part of its line, or the line and a part of its checksum.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// counts are kept of the deliveries to one webhook as they change, so no reader has
-// to look at all of them.
+// counts contains the counts of the deliveries to one webhook. They are updated
+// with each change, so no scan is necessary.
 type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
@@ -50,23 +50,24 @@ type Stats struct {
 	Waiting  []Wait
 }
 
-// Minute is what happened in one minute.
+// Minute contains the counts of one minute.
 type Minute struct{ Events, Attempts, Failed int64 }
 
-// Wait is what waits in the queue of one webhook for the same reason.
+// Wait describes the pending deliveries of one webhook that wait for the same
+// reason.
 type Wait struct {
 	WebhookID string // empty for a URL that is not a webhook's
 	URL       string
-	// Why is retry, rate_limit, archived or delay, as in a summary, or turn: as many
-	// attempts are in progress as are made at a time.
+	// Why is retry, rate_limit, archived or delay, as in a summary, or turn if the
+	// maximum number of attempts is in progress.
 	Why   string
 	N     int
 	Until time.Time // of the first of them, if it is known
 }
 
-// Stats returns the counts of an account, in total and for each minute from one
-// to another, both included. Account 0 means all accounts; deliveries without
-// an account count for each account. The time depends on the number of
+// Stats returns the counts of an account, in total and for each minute from the
+// first to the last, inclusive. Account 0 means all accounts; deliveries
+// without an account count for each account. The time depends on the number of
 // webhooks, not of deliveries.
 func (d *Engine) Stats(account, from, until int64) Stats {
 	d.mu.Lock()
@@ -109,7 +110,7 @@ func (s *Stats) add(c *counts, from, until int64) {
 	c.failed.Each(from, until, func(m, n int64) { s.minute(m).Failed += n })
 }
 
-// waits returns what waits in a queue, and why.
+// waits describes the pending deliveries of a queue by their reasons.
 func (q *queue) waits(now time.Time) []Wait {
 	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
 	if len(q.retries) > 0 {
@@ -137,8 +138,8 @@ func (q *queue) waits(now time.Time) []Wait {
 	return all
 }
 
-// soonest returns the next attempt of what waits for a time in a state, unless many
-// of another state come before it.
+// soonest returns the time of the next attempt among retries in a state. It
+// returns the zero time if many retries in another state come first.
 func (q *queue) soonest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {

@@ -1,7 +1,7 @@
-// Package delivery brings events to webhooks: signed, in order, within rate
-// limits, and again until they are accepted or given up.
+// Package delivery delivers events to webhooks. It signs them, obeys rate
+// limits, and retries until a delivery succeeds or fails permanently.
 //
-// Each webhook has a queue. A delivery goes through it like this:
+// Each webhook has a queue. A delivery passes these functions:
 //
 //	Publish ─► queued ─► delivering ─► delivered
 //	   │         ▲ ▲         │
@@ -9,8 +9,8 @@
 //	   │      Redeliver      └───► failed: the schedule is at its end
 //	   └─► dropped, by a fault
 //
-// The engine's mutex guards all queues and the history. It is taken with the
-// platform's held, never the other way round: the engine calls nothing above it.
+// The engine's mutex guards all queues and the history. It can be acquired
+// while the platform's mutex is held, but not in the opposite order.
 package delivery
 
 import (
@@ -73,7 +73,7 @@ type topic struct {
 	event     events.Name
 }
 
-// Options say how to deliver, and whom to tell.
+// Options configures an engine and its callbacks.
 type Options struct {
 	Schedule    []time.Duration         // the delays before retries
 	Concurrency int                     // attempts of a webhook at a time; DefaultConcurrency unless positive
@@ -88,7 +88,7 @@ type Options struct {
 	Work    *activity.Work
 }
 
-// New returns an engine that has no webhooks yet.
+// New returns an engine without webhooks.
 func New(o Options) *Engine {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
@@ -110,7 +110,7 @@ func New(o Options) *Engine {
 	return d
 }
 
-// Open begins to deliver to a webhook.
+// Open adds a webhook.
 func (d *Engine) Open(h Webhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +151,8 @@ func (d *Engine) Wants(account int64, event events.Name) bool {
 	return len(d.subscribers[topic{account, event}]) > 0
 }
 
-// Archive stops or resumes deliveries to a webhook. What is queued is kept.
+// Archive pauses or resumes deliveries to a webhook. Queued deliveries are
+// kept.
 func (d *Engine) Archive(id int64, archived bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,7 +166,7 @@ func (d *Engine) Archive(id int64, archived bool) {
 	d.startLocked(q)
 }
 
-// Publish makes a delivery of each event for each webhook that subscribed to it.
+// Publish creates a delivery of each event for each subscribed webhook.
 func (d *Engine) Publish(fired []Event) {
 	if len(fired) == 0 {
 		return
@@ -188,7 +189,7 @@ func (d *Engine) Publish(fired []Event) {
 	}
 }
 
-// pushLocked makes a delivery of an event, and returns its id.
+// pushLocked creates a delivery of an event, and returns its id.
 func (d *Engine) pushLocked(q *queue, e *Event) string {
 	secret, _ := webhook.ParseSecret(q.hook.Secret, string(q.hook.Hash)) // it was checked before
 	signature, _ := webhook.Sign(secret, e.Body)
@@ -219,8 +220,8 @@ func (d *Engine) publishLocked(x *delivery) {
 	d.changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
 }
 
-// startLocked begins the attempts that may be made now, and sees to it that the
-// next one begins when it is due.
+// startLocked starts the attempts that are due, and sets the alarm for the next
+// one.
 func (d *Engine) startLocked(q *queue) {
 	q.alarm.Stop()
 	for !d.closed && q.attempting < d.concurrency {
@@ -248,7 +249,7 @@ func (d *Engine) startLocked(q *queue) {
 	}
 }
 
-// toWebhook says what happens when a queue's alarm rings.
+// toWebhook describes the work of a queue's alarm.
 type toWebhook struct {
 	id  int64
 	url string
@@ -256,7 +257,7 @@ type toWebhook struct {
 
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
-// run makes an attempt, and begins what may begin after it.
+// run makes an attempt, and then starts the attempts that are due.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	defer d.work.Done(q.hook.AccountID)
 	d.attempt(x, &a)
@@ -272,7 +273,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	}
 }
 
-// attempt makes one attempt. Of the delivery it reads what is constant.
+// attempt makes one attempt. It reads only constant fields of the delivery.
 func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
@@ -283,7 +284,8 @@ func (d *Engine) attempt(x *delivery, a *record.Attempt) {
 	a.Duration = time.Since(start)
 }
 
-// settleLocked notes how an attempt went and what comes next.
+// settleLocked records the result of an attempt and queues a retry or a
+// duplicate.
 func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 	x.Attempts = append(x.Attempts, a)
 	d.history.of(x).attempted(a)
@@ -336,8 +338,8 @@ func (d *Engine) Redeliver(id string) error {
 	return nil
 }
 
-// Next returns how long it takes until the earliest delivery that waits is due,
-// and which it is. Account 0 is all accounts.
+// Next returns the time until the earliest pending delivery is due, and its
+// description. Account 0 is all accounts.
 func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -352,8 +354,8 @@ func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	return wait, what
 }
 
-// ClockSet begins what may begin by the clock, which was set. Alarms ring when
-// it is set on; back, they would be late for what waits for a rate limit.
+// ClockSet starts the attempts that are due after the clock was set. If it was
+// set back, the alarms would be late for deliveries that wait for a rate limit.
 func (d *Engine) ClockSet() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -362,10 +364,11 @@ func (d *Engine) ClockSet() {
 	}
 }
 
-// SetTarget gives a host a receiver in process, or with nil takes it away.
+// SetTarget sets the receiver in process for a host; nil removes it.
 func (d *Engine) SetTarget(host string, handler http.Handler) { d.target.set(host, handler) }
 
-// Close cancels what is in flight, stops what would come, and waits for both.
+// Close cancels the attempts in flight, starts no others, and waits for all to
+// end.
 func (d *Engine) Close() {
 	d.mu.Lock()
 	d.closed = true

@@ -7,7 +7,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Event is something that happened in an account, on its way to webhooks.
+// Event is an event of an account that is delivered to webhooks.
 type Event struct {
 	AccountID int64
 	MessageID string // the message that it is about
@@ -19,7 +19,8 @@ type Event struct {
 	Body      []byte // made of What when nil
 }
 
-// encode writes the body that is delivered, the same bytes every time.
+// encode returns the body of the deliveries, which is the same for every
+// attempt.
 func (e *Event) encode() {
 	if e.Body != nil {
 		return
@@ -31,7 +32,7 @@ func (e *Event) encode() {
 	e.Body = body
 }
 
-// ownEvent is what a test made up.
+// ownEvent returns the event for a body of a test.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`

@@ -10,14 +10,15 @@ import (
 	"syscall"
 )
 
-// Allowed says where else than to loopback addresses deliveries may go.
+// Allowed contains the allowed targets of deliveries besides loopback
+// addresses.
 type Allowed struct {
 	Public   bool           // to public addresses
 	Hosts    []string       // to these names, without a port, wherever they lead
 	Networks []netip.Prefix // to addresses in these networks
 }
 
-// guard makes the connections of deliveries, and only such as are allowed.
+// guard makes connections only to allowed targets.
 type guard struct {
 	public   bool
 	hosts    map[string]bool // see hostKey
@@ -36,10 +37,11 @@ func newGuard(a Allowed) *guard {
 	return g
 }
 
-// hostKey is the same for all ways to write a name.
+// hostKey returns the canonical form of a host name.
 func hostKey(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
-// unmapped turns a network of IPv4 addresses within IPv6 into one of IPv4.
+// unmapped converts a network of IPv4-mapped IPv6 addresses to a network of
+// IPv4 addresses.
 func unmapped(network netip.Prefix) netip.Prefix {
 	if network.Addr().Is4In6() && network.Bits() >= 96 {
 		return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
@@ -47,8 +49,8 @@ func unmapped(network netip.Prefix) netip.Prefix {
 	return network
 }
 
-// dial connects to the host and port of a URL. What is refused is refused before
-// the first packet, and by the address that is connected to: no name leads around.
+// dial connects to the host and port of a URL. It checks the resolved address
+// before it sends the first packet, so a host name cannot bypass the check.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -70,8 +72,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// mayDial refuses connections to what a webhook must not reach: the host of its
-// URL counts by its name, and by the address that it was resolved to.
+// mayDial rejects connections to forbidden targets. It checks the host name of
+// the URL and the resolved address.
 func (g *guard) mayDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
@@ -87,7 +89,8 @@ func (g *guard) mayDial(host, resolved string) error {
 	return nil
 }
 
-// refusal says why no delivery goes to an address that is not loopback, or "".
+// refusal returns the reason why deliveries to an address are not allowed, or
+// "".
 func (g *guard) refusal(host string, addr netip.Addr) string {
 	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
 	switch {
@@ -106,9 +109,9 @@ func (g *guard) refusal(host string, addr netip.Addr) string {
 }
 
 // special reports whether an address is in a block of the IANA special-purpose
-// registries that package netip has no word for: shared, reserved and
-// documentation addresses, and those that embed an IPv4 address. Of IPv6, only
-// 2000::/3 holds public addresses at all.
+// registries that package netip does not cover: shared, reserved and
+// documentation addresses, and addresses that embed an IPv4 address. In IPv6,
+// only 2000::/3 contains public addresses.
 func special(addr netip.Addr) bool {
 	if addr.Is6() && !netip.MustParsePrefix("2000::/3").Contains(addr) {
 		return true

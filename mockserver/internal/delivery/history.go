@@ -11,11 +11,12 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// MaxEvents is how many events the history holds: the latest ones.
+// MaxEvents is the maximum number of events in the history, which keeps the
+// latest ones.
 const MaxEvents = 10_000
 
-// delivery is one event on its way to one webhook. Only what edit returns may be
-// changed.
+// delivery is the delivery of an event to a webhook. Only a delivery returned
+// by edit can be changed.
 type delivery struct {
 	record.Delivery
 	progress
@@ -24,7 +25,7 @@ type delivery struct {
 	webhookID int64
 }
 
-// progress is what is left to do for a delivery. A snapshot holds all of it.
+// progress is the state of a pending delivery. A snapshot contains all of it.
 type progress struct {
 	Tries     int       `json:"tries"`              // since the delivery was made or last requested
 	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
@@ -35,7 +36,7 @@ type progress struct {
 	Forgotten bool      `json:"forgotten,omitzero"` // deleted with its account: only the id is left
 }
 
-// history is all deliveries, and the latest events, with counts of them.
+// history contains all deliveries, the latest events, and their counts.
 type history struct {
 	deliveries table.Table[delivery] // in order of creation
 	forgotten  int                   // of the deliveries
@@ -55,7 +56,7 @@ const idPrefix = "dlv-"
 // ID returns the id of the delivery with a number, from 1.
 func ID(n int) string { return idPrefix + strconv.Itoa(n) }
 
-// add adds a delivery, whose id is the next one.
+// add adds a delivery with the next id.
 func (h *history) add(x *delivery) {
 	h.version++
 	h.deliveries.Add(x)
@@ -71,7 +72,8 @@ func (h *history) add(x *delivery) {
 // at returns the delivery with a number.
 func (h *history) at(n int) *delivery { return h.deliveries.At(n - 1) }
 
-// edit returns the delivery with a number, to be changed while the lock is held.
+// edit returns the delivery with a number. It can be changed while the lock is
+// held.
 func (h *history) edit(n int) *delivery {
 	h.version++
 	return h.deliveries.Edit(n - 1)
@@ -122,8 +124,8 @@ func (h *history) addEvent(e *Event, deliveries []string) *record.FiredEvent {
 	return out
 }
 
-// forget deletes the events and deliveries of an account. A delivery leaves its id,
-// because that is its place.
+// forget deletes the events and deliveries of an account. A deleted delivery
+// leaves a placeholder, because its id is its position.
 func (h *history) forget(account int64) {
 	h.version++
 	for i := range h.deliveries.Len() {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Metadata reports whether a cloud's machines ask this address for their own
-// credentials, directly or as the IPv4 address that an IPv6 one stands for: nothing
-// is ever delivered there. The rest of the link-local networks is none of theirs:
-// some container engines put the host there.
+// Metadata reports whether a is a metadata address of a cloud, which serves
+// credentials, or an IPv6 address that maps to one. Deliveries to it are never
+// allowed. Other link-local addresses can be allowed, because some container
+// engines use them for the host.
 func Metadata(addr netip.Addr) bool {
 	if addr.Is4() {
 		return metadata4(addr)
@@ -32,8 +32,8 @@ func metadata4(addr netip.Addr) bool {
 		"169.254.0.23",    // Tencent
 		"169.254.42.42",   // Scaleway
 		"100.100.100.200", // Alibaba
-		"168.63.129.16",   // Azure, beside the first
-		"192.0.0.192":     // Oracle, beside the first
+		"168.63.129.16",   // Azure, in addition to the first
+		"192.0.0.192":     // Oracle, in addition to the first
 		return true
 	}
 	return false

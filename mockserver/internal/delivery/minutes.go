@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// KeptMinutes is how many minutes before the latest counted one are kept.
+// KeptMinutes is the number of minutes that are kept before the latest one.
 const KeptMinutes = 24 * 60
 
-// PerMinute counts how often something happened in each minute. The zero value is
-// ready. It is not safe for concurrent use.
+// PerMinute counts occurrences in each minute. The zero value is ready. It is
+// not safe for concurrent use.
 type PerMinute struct {
 	total int64
 	by    map[int64]int64 // by minute; a minute without a count is missing
 }
 
-// Add counts something that happened at a time.
+// Add counts an occurrence at a time.
 func (c *PerMinute) Add(at time.Time) {
 	c.total++
 	if c.by == nil {
@@ -28,11 +28,11 @@ func (c *PerMinute) Add(at time.Time) {
 	}
 }
 
-// Total is how often it happened in all minutes.
+// Total returns the number of all occurrences.
 func (c *PerMinute) Total() int64 { return c.total }
 
-// Each calls f with each counted minute from one until another, both included, in
-// no order.
+// Each calls f with the count of each minute from the first to the last,
+// inclusive, in no order.
 func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	if until-from > int64(len(c.by)) {
 		for minute, n := range c.by {

@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// queue holds what is to be delivered to one webhook, by the numbers of deliveries.
+// queue contains the numbers of the pending deliveries to one webhook.
 type queue struct {
 	hook    Webhook
 	history *history
@@ -20,13 +20,13 @@ type queue struct {
 	retries []int       // to be attempted at their NextAttempt, the earliest first
 	starts  []time.Time // of the attempts within the last rate limit period
 	alarm   *clock.Alarm
-	last    int // the last place that was given to a delivery
+	last    int // the place of the last added delivery
 
 	attempting  int         // attempts in progress
-	held        int         // among retries: to be overtaken by the next delivery; 0 if none is
-	overtakenBy map[int]int // what waits until the key, which overtakes it, has been attempted
+	held        int         // the one of retries that the next delivery overtakes, or 0
+	overtakenBy map[int]int // the delivery that waits until the key, which overtakes it, has been attempted
 
-	once   bool // not a webhook's: each delivery is attempted once
+	once   bool // for a URL without a webhook: each delivery is attempted once
 	closed bool // nothing more is attempted
 }
 
@@ -34,8 +34,8 @@ func newQueue(hook Webhook, h *history) *queue {
 	return &queue{hook: hook, history: h, overtakenBy: map[int]int{}}
 }
 
-// due returns when the queue has something to do, which is now if not later. If not
-// ok, there is nothing to do until something is added.
+// due returns the time of the next attempt, which is not before now. If ok is
+// false, the queue has no work.
 func (q *queue) due(now time.Time) (at time.Time, ok bool) {
 	if q.closed || q.hook.Archived || len(q.pending)+len(q.retries) == 0 {
 		return at, false
@@ -62,14 +62,14 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// wait returns how long it takes until then.
+// wait returns the time until the next attempt.
 func (q *queue) wait(now time.Time) (wait time.Duration, ok bool) {
 	at, ok := q.due(now)
 	return max(0, at.Sub(now)), ok
 }
 
-// take removes the next delivery from the queue, to be changed, or returns nil if
-// there is nothing to do now. A retry that is due comes before what is new.
+// take removes the next delivery from the queue and returns it for changes, or
+// nil if no delivery is due. A due retry precedes new deliveries.
 func (q *queue) take(now time.Time) *delivery {
 	if wait, ok := q.wait(now); !ok || wait > 0 {
 		return nil
@@ -85,15 +85,15 @@ func (q *queue) take(now time.Time) *delivery {
 	return next
 }
 
-// release ends holding a delivery back, if it is the one.
+// release clears the held delivery, if it is x.
 func (q *queue) release(x *delivery) {
 	if x.Held {
 		q.held, x.Held = 0, false
 	}
 }
 
-// count counts an attempt against the rate limit. It keeps as many as the limit looks
-// back at, which may be more than an int can hold.
+// count counts an attempt against the rate limit. It keeps as many attempts as the
+// limit, which can exceed the range of int.
 func (q *queue) count(start time.Time) {
 	if q.hook.RateLimit > 0 {
 		q.starts = append(q.starts, start)
@@ -112,9 +112,9 @@ func (q *queue) place(x *delivery) {
 	x.Place = q.last
 }
 
-// push puts a new delivery into the queue, as a fault wants it if a rule matched. It
-// overtakes a delivery that is held back: that one comes after it has been attempted,
-// because attempts may overlap.
+// push adds a new delivery to the queue, and applies the fault rule that matched, if
+// any. The delivery overtakes the held one, which waits until this one has been
+// attempted, because attempts can overlap.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	var hit record.Fault
 	if rule != nil {
@@ -163,7 +163,7 @@ func (q *queue) later(x *delivery, at time.Time) {
 	q.retries = slices.Insert(q.retries, i, x.n)
 }
 
-// remove takes a delivery out of its queue, wherever it is.
+// remove removes a delivery from the queue.
 func (q *queue) remove(x *delivery) {
 	is := func(n int) bool { return n == x.n }
 	q.release(x)

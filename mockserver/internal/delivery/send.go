@@ -7,8 +7,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Send delivers a body of the caller's own to a webhook, and returns the id of
-// the delivery. It is an error if there is no such webhook.
+// Send delivers any body to a webhook, and returns the id of the delivery. It
+// returns an error if the webhook does not exist.
 func (d *Engine) Send(webhookID string, body []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -27,8 +27,8 @@ func (d *Engine) SendTo(url string, secret webhook.Secret, body []byte) string {
 	return d.pushLocked(d.targetLocked(url, secret), ownEvent(0, body))
 }
 
-// targetLocked returns the queue for a URL without a webhook. No webhook has
-// its id.
+// targetLocked returns the queue for a URL without a webhook. Its id belongs to
+// no webhook.
 func (d *Engine) targetLocked(to string, secret webhook.Secret) *queue {
 	for _, q := range d.queues {
 		if q.once && q.hook.URL == to && q.hook.Secret == secret.Reveal() && q.hook.Hash == secret.HashFunction() {

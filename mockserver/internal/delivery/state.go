@@ -15,15 +15,15 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// State is all that an engine remembers, except its webhooks; or what of it has
-// changed.
+// State is the state of an engine except its webhooks, or the changes of that
+// state.
 type State struct {
 	Deliveries []Saved              `json:"deliveries"`
 	Events     []*record.FiredEvent `json:"events"`
 	LastEvent  int                  `json:"last_event"`
 }
 
-// Saved is a delivery with what is left to do for it.
+// Saved is a delivery with its progress.
 type Saved struct {
 	*record.Delivery
 	progress
@@ -31,8 +31,8 @@ type Saved struct {
 	Bytes    []byte        `json:"body_base64,omitzero"` // the body, if it is not text
 }
 
-// Snapshot is what an engine remembers at one moment, except its webhooks. It never
-// changes.
+// Snapshot is the state of an engine at one moment, except its webhooks. It is
+// immutable.
 type Snapshot struct {
 	Events    []*record.FiredEvent // the latest ones
 	LastEvent int
@@ -41,7 +41,7 @@ type Snapshot struct {
 	deliveries table.Copy[delivery]
 }
 
-// Snapshot returns what there is now.
+// Snapshot returns the current state.
 func (d *Engine) Snapshot() Snapshot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,13 +74,13 @@ func (s *Snapshot) Deliveries(since Snapshot) iter.Seq[*Saved] {
 	}
 }
 
-// EventsSince returns the events that fired after an earlier snapshot, unless they
-// were forgotten since.
+// EventsSince returns the events that fired after an earlier snapshot and are
+// still in the history.
 func (s *Snapshot) EventsSince(earlier Snapshot) []*record.FiredEvent {
 	return s.Events[max(0, len(s.Events)-(s.LastEvent-earlier.LastEvent)):]
 }
 
-// Apply puts later changes over a state.
+// Apply applies later changes to a state.
 func (s *State) Apply(later State) error {
 	for i, d := range later.Deliveries {
 		n := 0
@@ -102,7 +102,7 @@ func (s *State) Apply(later State) error {
 	return nil
 }
 
-// Check returns the first error in a state of these webhooks.
+// Check returns the first error in a state that belongs to these webhooks.
 func (s State) Check(hooks []Webhook) error {
 	names := map[string]bool{"": true}
 	for _, h := range hooks {
@@ -148,8 +148,8 @@ func (d *Engine) Forget() {
 	}
 }
 
-// Replace gives the engine other webhooks and another history. What was to be
-// delivered before is dropped.
+// Replace replaces the webhooks and the history. Earlier pending deliveries are
+// removed.
 func (d *Engine) Replace(hooks []Webhook, from State) {
 	d.Forget()
 	d.mu.Lock()
@@ -184,8 +184,8 @@ func (d *Engine) Replace(hooks []Webhook, from State) {
 	}
 }
 
-// countAttemptsLocked counts the attempts that were restored in the order of their
-// times, so the same minutes are kept as when they were made.
+// countAttemptsLocked counts the restored attempts in the order of their times,
+// so the same minutes are kept as before the snapshot.
 func (d *Engine) countAttemptsLocked() {
 	type attempt struct {
 		of   *delivery
@@ -206,8 +206,8 @@ func (d *Engine) countAttemptsLocked() {
 	}
 }
 
-// delivery returns what was saved. The result of an attempt that was in progress is
-// unknown, but it was made, and counts.
+// delivery returns the saved delivery. An attempt that was in progress counts,
+// with an unknown result.
 func (s Saved) delivery() *delivery {
 	if s.Forgotten {
 		return &delivery{progress: progress{Forgotten: true}}
@@ -232,8 +232,8 @@ func (s Saved) delivery() *delivery {
 // cutShort is the error of an attempt that was in progress.
 const cutShort = "the state was saved before there was a response"
 
-// resumeLocked puts what is still to be delivered into its queue. What went to a URL
-// that is not a webhook's has none, because snapshots do not have its secret.
+// resumeLocked adds a pending delivery to its queue. A delivery to a URL without a
+// webhook has failed, because snapshots do not contain its secret.
 func (d *Engine) resumeLocked(x *delivery) {
 	q := d.queues[x.webhookID]
 	switch {

@@ -18,26 +18,26 @@ type Summary struct {
 	record.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides the delivery's
 	Attempts []AttemptWire `json:"attempts" doc:"the oldest first"`
-	Waiting  string        `json:"waiting,omitzero" doc:"what it waits for: retry, rate_limit, archived or delay"`
-	Until    time.Time     `json:"waiting_until,omitzero" doc:"until when, if that is known"`
+	Waiting  string        `json:"waiting,omitzero" doc:"the reason for waiting: retry, rate_limit, archived or delay"`
+	Until    time.Time     `json:"waiting_until,omitzero" doc:"the end of waiting, if known"`
 }
 
-// Record is everything about a delivery.
+// Record is a delivery with all details.
 type Record struct {
 	Summary
 	Body         record.Text `json:"body" doc:"the same bytes in each attempt"`
-	Secret       string      `json:"secret,omitzero" doc:"of the webhook, which signs"`
-	HashFunction string      `json:"hash_function,omitzero" doc:"of the webhook"`
-	MaxAttempts  int         `json:"max_attempts" doc:"how many attempts there can be"`
+	Secret       string      `json:"secret,omitzero" doc:"the secret of the webhook"`
+	HashFunction string      `json:"hash_function,omitzero" doc:"the hash function of the webhook"`
+	MaxAttempts  int         `json:"max_attempts" doc:"the maximum number of attempts"`
 }
 
-// AttemptWire is an attempt as JSON has it: its duration in milliseconds.
+// AttemptWire is an attempt in JSON, with its duration in milliseconds.
 type AttemptWire struct {
 	record.Attempt
-	DurationMS clock.Milliseconds `json:"duration_ms" doc:"how long it took"`
+	DurationMS clock.Milliseconds `json:"duration_ms" doc:"the duration"`
 }
 
-// onWire returns attempts as JSON has them; none is an empty array.
+// onWire converts attempts for JSON. The result is not nil.
 func onWire(attempts []record.Attempt) []AttemptWire {
 	out := make([]AttemptWire, len(attempts))
 	for i, a := range attempts {
@@ -46,7 +46,7 @@ func onWire(attempts []record.Attempt) []AttemptWire {
 	return out
 }
 
-// fromWire is the way back.
+// fromWire is the inverse of onWire.
 func fromWire(attempts []AttemptWire) []record.Attempt {
 	out := make([]record.Attempt, len(attempts))
 	for i, a := range attempts {
@@ -56,7 +56,7 @@ func fromWire(attempts []AttemptWire) []record.Attempt {
 	return out
 }
 
-// summaryOf describes a delivery as it stands now; q is its queue, if it has one.
+// summaryOf describes the current state of a delivery; q is its queue, if any.
 func summaryOf(x *delivery, q *queue, now time.Time) Summary {
 	out := Summary{Delivery: x.Delivery, Attempts: onWire(x.Attempts)}
 	if q == nil || x.State != record.DeliveryQueued && x.State != record.DeliveryRetrying {

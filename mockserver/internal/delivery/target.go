@@ -15,14 +15,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/inproc"
 )
 
-// DefaultTimeout is how long an attempt may take.
+// DefaultTimeout is the maximum duration of an attempt.
 const DefaultTimeout = 10 * time.Second
 
 // maxResponse is the number of bytes of a response that the log keeps.
 const maxResponse = 4 << 10
 
-// target is the way to the receivers of deliveries: handlers of this process,
-// or guarded connections.
+// target sends deliveries to handlers of this process, or over guarded
+// connections.
 type target struct {
 	network *http.Transport
 	timeout time.Duration // of an attempt
@@ -51,7 +51,7 @@ func newTarget(o Options, g *guard) *target {
 	}
 }
 
-// set gives a host a handler of this process, or with nil takes it away.
+// set sets the handler in this process for a host; nil removes it.
 func (t *target) set(host string, handler http.Handler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +62,7 @@ func (t *target) set(host string, handler http.Handler) {
 	}
 }
 
-// idle closes the connections that are kept for the next delivery.
+// idle closes idle connections.
 func (t *target) idle() { t.network.CloseIdleConnections() }
 
 // post makes one attempt. It returns the status and the beginning of the

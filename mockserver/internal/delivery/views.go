@@ -8,8 +8,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Events returns copies of the logged events that wanted selects, the
-// oldest first.
+// Events returns copies of the logged events that wanted accepts, the oldest
+// first.
 func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,7 +34,8 @@ func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
 	return len(all), slices.Backward(all)
 }
 
-// all returns all deliveries as they are now, and how many are not forgotten.
+// all returns the current deliveries, and the number of those that are not
+// deleted.
 func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,8 +56,8 @@ func (d *Engine) Deliveries() []record.Delivery {
 	return out
 }
 
-// NewestDeliveries returns how many deliveries there are, and iterates over them, the
-// latest first, each with a function that returns its summary.
+// NewestDeliveries returns the number of deliveries, and iterates over them, the
+// latest first. It yields each with a function that returns its summary.
 func (d *Engine) NewestDeliveries() (int, iter.Seq2[*record.Delivery, func() Summary]) {
 	all, n := d.all()
 	return n, func(yield func(*record.Delivery, func() Summary) bool) {
@@ -74,7 +75,8 @@ func (d *Engine) summary(x *delivery) Summary {
 	return summaryOf(x, d.queues[x.webhookID], d.clock.Now())
 }
 
-// Record returns everything about a delivery, or nil if there is none with the id.
+// Record returns a delivery with all details, or nil if there is none with the
+// id.
 func (d *Engine) Record(id string) *Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,8 +92,8 @@ func (d *Engine) Record(id string) *Record {
 	return out
 }
 
-// maxAttempts returns how many attempts a delivery will have had at the most.
-// Those before it was last asked for do not count against the schedule.
+// maxAttempts returns the maximum number of attempts of a delivery. Attempts
+// before the last redelivery do not count against the schedule.
 func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1

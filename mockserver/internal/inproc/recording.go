@@ -6,8 +6,7 @@ import (
 	"net/http"
 )
 
-// Recording is a response that is not sent yet: a [http.ResponseWriter] that keeps
-// what is written.
+// Recording is a [http.ResponseWriter] that stores a response.
 type Recording struct {
 	Status int
 	Body   bytes.Buffer

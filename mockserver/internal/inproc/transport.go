@@ -56,9 +56,8 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 	return in
 }
 
-// responder is the handler's side. The response is handed over when the
-// handler returns, or at its first Flush; what it writes from then on goes
-// through a pipe.
+// responder is the handler's side. The client gets the response when the
+// handler returns, or at its first Flush; later writes go through a pipe.
 type responder struct {
 	request *http.Request
 	header  http.Header
@@ -138,7 +137,8 @@ func (w *responder) finish() {
 	}
 }
 
-// rest is the buffered body; one shorter than its Content-Length ends unexpectedly.
+// rest returns the buffered body. A body shorter than its Content-Length ends
+// with an unexpected EOF.
 func (w *responder) rest() io.Reader {
 	length, err := strconv.Atoi(w.sent.Get("Content-Length"))
 	if err == nil && length > w.buffer.Len() && !w.bodyless() && w.request.Method != http.MethodHead {

@@ -8,11 +8,11 @@ import (
 )
 
 var (
-	// linkStart is where a link may begin. In a comment there is none; one that
-	// does not end is as long as the text.
+	// linkStart matches the beginning of a link, or a comment, which contains no
+	// links. A comment that does not end extends to the end of the text.
 	linkStart = regexp.MustCompile(`(?is)<!--.*?(?:-->|\z)|<a[\s/]`)
-	// tagAttribute is the next attribute of a tag: its name, and its value in
-	// double quotes, in single ones or in none.
+	// tagAttribute matches the next attribute of a tag: its name, and its value in
+	// double quotes, in single quotes or without quotes.
 	tagAttribute = regexp.MustCompile(`^[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?`)
 )
 
@@ -37,8 +37,8 @@ func Targets(markup string) []string {
 	}
 }
 
-// linkTarget reads the attributes of a link. Of several targets browsers follow
-// the first.
+// linkTarget returns the target in the attributes of a link: the first one, as
+// in browsers.
 func linkTarget(attributes string) (target string, link bool, rest string) {
 	for rest = attributes; ; {
 		part := tagAttribute.FindStringSubmatch(rest)

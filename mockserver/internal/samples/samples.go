@@ -1,5 +1,5 @@
-// Package samples has an example of every event in every shape, to send to a
-// receiver under test.
+// Package samples contains an example of every event and payload type, for
+// tests of receivers.
 package samples
 
 import (
@@ -15,12 +15,11 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// DefaultVariant is the variant of a sample whose event has no others, or the
-// usual one of them.
+// DefaultVariant is the name of the only or most common variant of a sample.
 const DefaultVariant = "default"
 
-// All returns an example of every event in every shape that the specification
-// shows, ordered by event and variant.
+// All returns an example of every event and payload type in the specification,
+// ordered by event and variant.
 func All() ([]record.Sample, error) {
 	now := time.Now().UTC().Truncate(time.Second)
 	var out []record.Sample
@@ -61,8 +60,8 @@ func variants(names []string) []string {
 	return out
 }
 
-// freshen sets a new id, so that receivers do not treat the example as a
-// duplicate, and the current time. Fields keep the specification's order.
+// freshen sets a new id, so receivers do not treat the example as a duplicate,
+// and the current time. Fields keep the specification's order.
 func freshen(example []byte, now time.Time) ([]byte, error) {
 	old, err := events.Parse(example)
 	if err != nil {

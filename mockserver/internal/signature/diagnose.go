@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Diagnose returns the error that results in a wrong signature of a body, if it
-// is a common one. It is empty if the signature is right. The text contains
-// neither the secret nor a signature. It also reports an invalid secret.
+// Diagnose explains a wrong signature of a body, if its cause is a common
+// error. It is empty if the signature is right. The text contains neither the
+// secret nor a signature. It also reports an invalid secret.
 func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	verifier, err := webhook.NewVerifier(secret)
 	if err != nil {
@@ -46,7 +46,8 @@ func Diagnose(secret webhook.Secret, body []byte, signature string) string {
 	return "None of the common candidates: check that the secret is that of this webhook, and that these are the bytes that were delivered."
 }
 
-// misencoded finds the right value in another encoding, or with something around it.
+// misencoded detects the right value in another encoding, or with additional
+// characters around it.
 func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	text, _ := webhook.Sign(secret, body) // Diagnose has checked the secret
 	right, _ := base64.StdEncoding.DecodeString(text)

@@ -14,8 +14,8 @@ var (
 	jsonToken  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
 )
 
-// reencoded returns a JSON body as the encoders of common languages would write it
-// again: in its order or sorted, with their escapes and layouts.
+// reencoded returns a JSON body as common encoders would write it after
+// decoding: in its order or sorted, with their escapes and layouts.
 func reencoded(body []byte) (out [][]byte) {
 	var value any
 	var compact bytes.Buffer
@@ -35,8 +35,8 @@ func reencoded(body []byte) (out [][]byte) {
 	return out
 }
 
-// escapes are what an encoder escapes in strings: JavaScript's none, Python's ASCII
-// only, and PHP's has settings for both.
+// escapes describes the escapes of an encoder. JavaScript escapes as little as
+// possible, Python escapes non-ASCII characters, and PHP has settings for both.
 type escapes struct{ ascii, slashes bool }
 
 // write writes a string of JSON again.
@@ -64,7 +64,7 @@ func (e escapes) write(quoted []byte) []byte {
 	return out
 }
 
-// layouts returns a compact text as it is, with spaces as Python writes them, and
+// layouts returns a compact text unchanged, with the spaces of Python, and
 // indented.
 func layouts(compact []byte) [][]byte {
 	spaced := jsonToken.ReplaceAllFunc(compact, func(token []byte) []byte {

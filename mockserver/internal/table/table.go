@@ -1,10 +1,10 @@
-// Package table provides lists of records with copy on write: a copy of a list costs
-// next to nothing, however long the list is, and never changes.
+// Package table provides lists of records with copy on write. Copying a list is
+// cheap, even for a long list, and the copy never changes.
 //
 // A list consists of blocks, which it shares with its copies. Before a record is
 // changed, the record and its block are copied, unless no copy of the list has them.
-// Therefore a copy is read without a lock, and the difference between two copies is
-// the records and blocks that they do not share.
+// Therefore a copy can be read without a lock, and two copies differ only in the
+// records and blocks that they do not share.
 package table
 
 import (
@@ -12,11 +12,11 @@ import (
 	"slices"
 )
 
-// size is how many records a full block has.
+// size is the number of records in a full block.
 const size = 1024
 
-// Copy is the records of a table at one moment. Slices and maps in a record are shared
-// with its later versions, so they may be replaced there, but not changed.
+// Copy contains the records of a table at one moment. Slices and maps in a record are
+// shared with its later versions, so they can be replaced there, but not changed.
 type Copy[T any] struct {
 	blocks []*block[T] // full, except the last one
 	n      int
@@ -31,14 +31,14 @@ type block[T any] struct {
 // Len returns the number of records.
 func (c *Copy[T]) Len() int { return c.n }
 
-// At returns a record by its place, from 0. It must not be changed.
+// At returns a record by its index, from 0. The caller must not change it.
 func (c *Copy[T]) At(i int) *T { return c.blocks[i/size].records[i%size] }
 
-// All iterates over the records in their order.
+// All yields the records in order.
 func (c *Copy[T]) All() iter.Seq[*T] { return c.Since(Copy[T]{}) }
 
-// Since iterates over the records that were added or changed since an earlier copy
-// of the same table, in their order.
+// Since yields the records that were added or changed since an earlier copy of
+// the same table, in order.
 func (c *Copy[T]) Since(earlier Copy[T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for k, b := range c.blocks {
@@ -58,7 +58,7 @@ func (c *Copy[T]) Since(earlier Copy[T]) iter.Seq[*T] {
 	}
 }
 
-// Backward iterates over the records from the last to the first.
+// Backward yields the records in reverse order.
 func (c *Copy[T]) Backward() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, b := range slices.Backward(c.blocks) {
@@ -71,7 +71,7 @@ func (c *Copy[T]) Backward() iter.Seq[*T] {
 	}
 }
 
-// Table is a list of records that only grows. The zero value is an empty one. It is
+// Table is a list of records that only grows. The zero value is empty. It is
 // not safe for concurrent use, but its copies are independent of it.
 type Table[T any] struct {
 	Copy[T]
@@ -85,7 +85,7 @@ func (t *Table[T]) Snapshot() Copy[T] {
 	return Copy[T]{blocks: slices.Clone(t.blocks), n: t.n}
 }
 
-// Add adds a record. It may be changed until the next snapshot.
+// Add adds a record, which can be changed until the next snapshot.
 func (t *Table[T]) Add(x *T) {
 	if t.n%size == 0 {
 		t.blocks = append(t.blocks, &block[T]{edition: t.edition, records: make([]*T, 0, min(t.n, size))})
@@ -103,8 +103,8 @@ func (t *Table[T]) Set(i int, x *T) {
 	b.private[j/64] |= 1 << (j % 64)
 }
 
-// Edit returns the record at a place, which may be changed until the next snapshot. If
-// a snapshot has that record, Edit replaces it by a copy first.
+// Edit returns the record at an index, which can be changed until the next snapshot.
+// If a snapshot has that record, Edit replaces it by a copy first.
 func (t *Table[T]) Edit(i int) *T {
 	if b, j := t.block(i/size), i%size; b.private[j/64]&(1<<(j%64)) == 0 {
 		t.Set(i, new(*b.records[j]))
@@ -112,7 +112,7 @@ func (t *Table[T]) Edit(i int) *T {
 	return t.At(i)
 }
 
-// block returns a block that no snapshot has.
+// block returns a block that no snapshot shares.
 func (t *Table[T]) block(k int) *block[T] {
 	if b := t.blocks[k]; b.edition != t.edition {
 		t.blocks[k] = &block[T]{edition: t.edition, records: append(make([]*T, 0, size), b.records...)}
