@@ -10,10 +10,10 @@ import (
 	"example.com/emailplatform/client"
 )
 
-// maxDetails is how many of the platform's findings an error passes on.
+// maxDetails is the maximum number of details of the platform in an error.
 const maxDetails = 20
 
-// callError is an error of the platform with what to do about it.
+// callError is an error of the platform with advice for the assistant.
 type callError struct {
 	advice string
 	cause  error
@@ -21,7 +21,7 @@ type callError struct {
 
 func (e *callError) Unwrap() error { return e.cause }
 
-// Error returns the advice, then what the platform says is wrong.
+// Error returns the advice and then the message of the platform.
 func (e *callError) Error() string {
 	var s strings.Builder
 	s.WriteString(e.advice)
@@ -46,8 +46,8 @@ func (e *callError) Error() string {
 	return s.String()
 }
 
-// argument turns the place in a request into that in the arguments: body.email
-// is email.
+// argument converts a location in a request to a location in the arguments:
+// body.email is email.
 func argument(loc client.Location) client.Location {
 	if len(loc) > 1 {
 		switch loc[0] {
@@ -58,7 +58,7 @@ func argument(loc client.Location) client.Location {
 	return loc
 }
 
-// advise adds to an error of the client what a model can do about it.
+// advise adds advice for the assistant to an error of the client.
 func advise(err error) error {
 	return &callError{advice: advice(err), cause: err}
 }
@@ -95,7 +95,7 @@ func details(err error) []client.ErrorDetail {
 	return failed.Details
 }
 
-// waiting returns how long the platform asked to wait.
+// waiting returns the delay that the platform requested.
 func waiting(err error) string {
 	var failed *client.Error
 	if errors.As(err, &failed) && failed.RetryAfter > 0 {

@@ -15,7 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxProblems is how many problems an error lists. An assistant repairs no more at once.
+// maxProblems is the maximum number of problems in an error. An assistant does
+// not correct more at a time.
 const maxProblems = 20
 
 // argumentsError lists the problems of a call's arguments for the assistant.
@@ -133,8 +134,8 @@ func saysNothing(value json.RawMessage) bool {
 	return len(inner) == 0 && (value[0] == '[' || value[0] == '{')
 }
 
-// shallow decodes a scalar, and an object if that is wanted. Other arrays and
-// objects lose their elements.
+// shallow decodes a scalar, and an object if the schema requires one. Other
+// arrays and objects lose their elements.
 func shallow(value json.RawMessage, wantObject bool) any {
 	switch value[0] {
 	case '"':
@@ -182,7 +183,8 @@ func (t *tool) check(arguments map[string]any) (wrong []string) {
 
 func (t *tool) input() *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }
 
-// missing returns which arguments are missing for every operation.
+// missing returns the arguments that every operation requires and that are
+// missing.
 func (t *tool) missing(arguments map[string]any) (wrong []string) {
 	for _, name := range t.input().Required {
 		if _, ok := arguments[name]; ok {
@@ -197,8 +199,8 @@ func (t *tool) missing(arguments map[string]any) (wrong []string) {
 	return wrong
 }
 
-// check returns which arguments are missing for the operation, and which are
-// for another: what is ignored in silence misleads.
+// check returns the missing arguments of the operation, and the arguments of
+// other operations. Ignoring those would mislead the assistant.
 func (o operation) check(name string, arguments map[string]any) (wrong []string) {
 	for _, a := range o.required {
 		if _, ok := arguments[a]; !ok {
@@ -219,16 +221,16 @@ func invalidArgument(s *jsonschema.Schema, v any) string {
 	case "integer":
 		n, ok := v.(int64)
 		if !ok {
-			return fmt.Sprintf("want an integer, not %s", describe(v))
+			return fmt.Sprintf("must be an integer, got %s", describe(v))
 		}
 		return outOfRange(s, n)
 	case "string":
 		text, ok := v.(string)
 		if !ok {
-			return fmt.Sprintf("want a string, not %s", describe(v))
+			return fmt.Sprintf("must be a string, got %s", describe(v))
 		}
 		if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)) {
-			return fmt.Sprintf("%.40q is not possible, want %s", text, oneOf(s.Enum))
+			return fmt.Sprintf("must be %[2]s, got %.40[1]q", text, oneOf(s.Enum))
 		}
 	case "object":
 		return notTexts(v)
@@ -239,22 +241,22 @@ func invalidArgument(s *jsonschema.Schema, v any) string {
 func outOfRange(s *jsonschema.Schema, n int64) string {
 	switch {
 	case s.Minimum != nil && float64(n) < *s.Minimum:
-		return fmt.Sprintf("%d is too small, want at least %g", n, *s.Minimum)
+		return fmt.Sprintf("must be at least %[2]g, got %[1]d", n, *s.Minimum)
 	case s.Maximum != nil && float64(n) > *s.Maximum:
-		return fmt.Sprintf("%d is too large, want at most %g", n, *s.Maximum)
+		return fmt.Sprintf("must be at most %[2]g, got %[1]d", n, *s.Maximum)
 	}
 	return ""
 }
 
-// notTexts returns why v is not an object of strings by name.
+// notTexts returns a message if v is not an object whose values are strings.
 func notTexts(v any) string {
 	members, ok := v.(map[string]any)
 	if !ok {
-		return fmt.Sprintf(`want an object such as {"first_name":"Ada"}, not %s`, describe(v))
+		return fmt.Sprintf(`must be an object such as {"first_name":"Ada"}, got %s`, describe(v))
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if _, ok := members[name].(string); !ok {
-			return fmt.Sprintf("the value of %.40q must be a string, not %s", name, describe(members[name]))
+			return fmt.Sprintf("the value of %.40q must be a string, got %s", name, describe(members[name]))
 		}
 		if name == "" {
 			return "a name is empty"
@@ -263,8 +265,8 @@ func notTexts(v any) string {
 	return ""
 }
 
-// asInteger returns the integer that v is, if it is a number that is one, or such
-// a number in a string where an integer is wanted.
+// asInteger returns v as an integer if it is an integral number, or such a
+// number in a string.
 func asInteger(v any, wanted bool) (int64, bool) {
 	number, ok := v.(json.Number)
 	if text, isText := v.(string); isText && wanted {

@@ -91,8 +91,8 @@ type createdContact struct {
 	Contact contact `json:"contact"`
 }
 
-// contact is a contact as an assistant reads it: times in words, attributes by
-// name.
+// contact is a contact in the result of a tool: times are strings, and
+// attributes are an object.
 type contact struct {
 	ID               int64             `json:"id"`
 	Email            string            `json:"email"`
@@ -127,8 +127,9 @@ func newContact(c client.Contact) contact {
 	return out
 }
 
-// line returns all of a contact in one line, values that are long cut, for example
-// `12 ada@example.com active, subscribed on 2026-05-01T09:00:00Z, first_name="Ada", tags ["vip"]`.
+// line returns the contact in one line with truncated values, for example `12
+// ada@example.com active, subscribed on 2026-05-01T09:00:00Z, first_name="Ada",
+// tags ["vip"]`.
 func (c contact) line() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%d %s %s", c.ID, oneLine(c.Email), oneLine(c.Status))
@@ -198,11 +199,10 @@ func createContact(ctx context.Context, c *client.Client, in createContactInput)
 	return toolResult{createdContact{out}, fmt.Sprintf("Created on list %d: %s", in.ListID, out.line())}, nil
 }
 
-// oneLine returns s with its white space as single spaces.
+// oneLine returns s with single spaces instead of white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shorten returns one line of at most some 300 characters, of what may be of any
-// length.
+// shorten returns s in one line of at most about 300 characters.
 func shorten(s string) string {
 	const most = 300
 	s = oneLine(s)

@@ -43,16 +43,16 @@ var wrongArguments = []struct {
 	{
 		name: "another operation",
 		tool: "tags", in: args{"operation": "create"},
-		want: `operation: "create" is not possible, want "list"`,
+		want: `operation: must be "list", got "create"`,
 	},
 	{
 		name: "another operation of contacts",
 		tool: "contacts", in: args{"operation": "delete", "list_id": 1},
-		want: `operation: "delete" is not possible, want "list" or "create"`,
+		want: `operation: must be "list" or "create", got "delete"`,
 	},
 	{
 		name: "an operation that is no string",
-		tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: want a string, not 1",
+		tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: must be a string, got 1",
 	},
 	{
 		name: "no list",
@@ -61,42 +61,42 @@ var wrongArguments = []struct {
 	{
 		name: "a list by name",
 		tool: "contacts", in: args{"operation": "list", "list_id": "Newsletter"},
-		want: `list_id: want an integer, not the string "Newsletter"`,
+		want: `list_id: must be an integer, got the string "Newsletter"`,
 	},
 	{
 		name: "a list id in words",
 		tool: "contacts", in: args{"operation": "list", "list_id": "seven"},
-		want: `list_id: want an integer, not the string "seven"`,
+		want: `list_id: must be an integer, got the string "seven"`,
 	},
 	{
 		name: "list 0",
 		tool: "contacts", in: args{"operation": "list", "list_id": 0},
-		want: "list_id: 0 is too small, want at least 1",
+		want: "list_id: must be at least 1, got 0",
 	},
 	{
 		name: "half a list",
 		tool: "contacts", in: args{"operation": "list", "list_id": 1.5},
-		want: "list_id: want an integer, not 1.5",
+		want: "list_id: must be an integer, got 1.5",
 	},
 	{
 		name: "a list id beyond 64 bits",
 		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("1e300")},
-		want: "list_id: want an integer, not 1e300",
+		want: "list_id: must be an integer, got 1e300",
 	},
 	{
 		name: "a list id that a float does not hold exactly",
 		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
-		want: "list_id: want an integer, not 9007199254740994.0",
+		want: "list_id: must be an integer, got 9007199254740994.0",
 	},
 	{
 		name: "page 0",
 		tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0},
-		want: "page: 0 is too small, want at least 1",
+		want: "page: must be at least 1, got 0",
 	},
 	{
 		name: "too large a page",
 		tool: "tags", in: args{"operation": "list", "per_page": 101},
-		want: "per_page: 101 is too large, want at most 100",
+		want: "per_page: must be at most 100, got 101",
 	},
 	{
 		name: "no address",
@@ -112,19 +112,19 @@ var wrongArguments = []struct {
 		name: "attributes as an array",
 		tool: "contacts",
 		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": []any{1}},
-		want: `custom_attributes: want an object such as {"first_name":"Ada"}, not an array`,
+		want: `custom_attributes: must be an object such as {"first_name":"Ada"}, got an array`,
 	},
 	{
 		name: "an attribute that is a number",
 		tool: "contacts",
 		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": 36}},
-		want: `custom_attributes: the value of "age" must be a string, not 36`,
+		want: `custom_attributes: the value of "age" must be a string, got 36`,
 	},
 	{
 		name: "an attribute that is null",
 		tool: "contacts",
 		in:   args{"operation": "create", "list_id": 1, "email": "a@b.c", "custom_attributes": args{"age": nil}},
-		want: `custom_attributes: the value of "age" must be a string, not null`,
+		want: `custom_attributes: the value of "age" must be a string, got null`,
 	},
 	{
 		name: "an attribute without a name",
@@ -156,8 +156,8 @@ var wrongArguments = []struct {
 		name: "all at once",
 		tool: "contacts",
 		in:   args{"operation": "create", "email": true, "page": -1, "x": args{}, "y": args{"z": 1}},
-		want: "email: want a string, not true\n" +
-			"- page: -1 is too small, want at least 1\n" +
+		want: "email: must be a string, got true\n" +
+			"- page: must be at least 1, got -1\n" +
 			"- list_id: is required for operation \"create\"\n" +
 			"- page: is not for operation \"create\", leave it out\n" +
 			"- unknown arguments: \"y\"; " +
@@ -206,12 +206,12 @@ func TestPlatformRefuses(t *testing.T) {
 		{
 			name:  "a sort that is none",
 			token: "full", in: args{"operation": "list", "sort": "age:up"},
-			want: []string{repair + "sort: ", "The field is id, email, status or subscribed_on"},
+			want: []string{repair + "sort: ", "the field is id, email, status or subscribed_on"},
 		},
 		{
 			name:  "a filter that is none",
 			token: "full", in: args{"operation": "list", "filter": "age"},
-			want: []string{repair + "filter: ", "The field is status, email, tag or interest"},
+			want: []string{repair + "filter: ", "the field is status, email, tag or interest"},
 		},
 		{
 			name:  "the address again",

@@ -55,8 +55,8 @@ func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	return checkHost(opts.AllowedHosts, http.NewCrossOriginProtection().Handler(requireToken(limit(opts.MaxConcurrent, streamable)))), nil
 }
 
-// sharedTransport is [http.DefaultTransport] for many callers that all ask one
-// host, of whose connections that keeps only two when they are idle.
+// sharedTransport is [http.DefaultTransport] with more than two idle
+// connections per host, because all callers use the same host.
 func sharedTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -67,8 +67,8 @@ func sharedTransport() http.RoundTripper {
 	return t
 }
 
-// withToken returns a client for a caller. All of them share the connections
-// to the platform, as cfg says what sends their requests.
+// withToken returns a client for a caller. All clients use the HTTP client of
+// cfg and share its connections.
 func withToken(cfg client.Config, token string) (*client.Client, error) {
 	cfg.Token = token
 	return client.New(cfg)
@@ -136,12 +136,12 @@ func (v *verdict) Flush() { _ = http.NewResponseController(v.ResponseWriter).Flu
 // Unwrap returns the writer underneath.
 func (v *verdict) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// sendable reports whether a token is one that [client.New] takes.
+// sendable reports whether [client.New] accepts a token.
 func sendable(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// bearer returns the token that a request carries, or nothing.
+// bearer returns the token of a request, or "".
 func bearer(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -150,9 +150,9 @@ func bearer(h http.Header) string {
 	return strings.TrimSpace(token)
 }
 
-// checkHost refuses requests that name another host than a loopback one or an
-// allowed one: a page can make its own name resolve to this machine, and would
-// then be of the same origin.
+// checkHost rejects requests to hosts other than loopback names and allowed
+// hosts. Otherwise a web page could make its own name resolve to this machine,
+// and its requests would have the same origin.
 func checkHost(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostname(r.Host)

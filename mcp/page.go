@@ -50,8 +50,8 @@ func pageProperties() map[string]*jsonschema.Schema {
 }
 
 // bound returns the items of a page, up to the maximum of a result, and the
-// description of the page. Values of the platform's response take precedence
-// over the request.
+// description of the page. The platform's response takes precedence over the
+// request.
 func bound[T any](in pageInput, items []T, p client.Pagination) ([]T, pageOutput) {
 	out := pageOutput{Page: in.Page, PerPage: in.PerPage}
 	if p.Page > 0 {

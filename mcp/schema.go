@@ -47,7 +47,7 @@ func textsByName(description string) *jsonschema.Schema {
 	}
 }
 
-// The arguments that every list takes.
+// The arguments of every list operation.
 
 func pageArgument() *jsonschema.Schema {
 	s := integer("For list: the number of the page, from 1. Take it from next_page of the answer before.", 1)

@@ -8,13 +8,13 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// demo is the platform that is built in.
+// demo is the embedded mock server.
 type demo struct {
 	*mockserver.Server
 	listID int64 // of the list to try
 }
 
-// startDemo returns a platform with a list of contacts to try.
+// startDemo returns a mock server with a list of sample contacts.
 func startDemo(ctx context.Context) (demo, error) {
 	d := demo{Server: mockserver.New(mockserver.Config{})}
 	var err error
@@ -25,7 +25,7 @@ func startDemo(ctx context.Context) (demo, error) {
 	return d, nil
 }
 
-// client returns an HTTP client that reaches the platform in process.
+// client returns an HTTP client that calls the mock server in process.
 func (d demo) client() *http.Client { return &http.Client{Transport: d.Transport()} }
 
 func (d demo) fill(ctx context.Context) (listID int64, err error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// settings is what the flags and the environment say.
+// settings contains the values of flags and environment variables.
 type settings struct {
 	baseURL      string
 	token        string
@@ -67,7 +67,8 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 	return s, s.complete()
 }
 
-// complete says what is missing, in the words of the settings.
+// complete returns an error that names the missing flag or environment
+// variable.
 func (s settings) complete() error {
 	switch {
 	case s.demo:
@@ -80,7 +81,7 @@ func (s settings) complete() error {
 	return nil
 }
 
-// check refuses flags that do not go together.
+// check rejects flags that cannot be combined.
 func (s settings) check() error {
 	switch {
 	case s.demo && (s.baseURL != "" || s.token != ""):

@@ -32,7 +32,7 @@ func stdio(ctx context.Context, in io.ReadCloser, out io.Writer) sdk.Transport {
 	}
 }
 
-// lines passes on the lines that are messages.
+// lines returns the messages of the input lines.
 type lines struct {
 	ctx     context.Context // of the whole program
 	in      *bufio.Reader
@@ -75,8 +75,8 @@ func messages(line []byte) []json.RawMessage {
 	return []json.RawMessage{line}
 }
 
-// next returns the next line that is not blank. Of one that is too long it returns
-// so much that this can be seen.
+// next returns the next line that is not blank. A line above the limit is
+// truncated, but stays above the limit.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -113,7 +113,7 @@ const (
 	invalidRequest = -32600
 )
 
-// take notes a message that came in, or says what is wrong with it.
+// take tracks a received message, or returns an error for an invalid one.
 func (a *pending) take(line []byte) (code int, mistake string) {
 	switch {
 	case len(line) > maxLine:
@@ -180,7 +180,7 @@ func (a *pending) Write(message []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves standard output open, which is not this program's to close.
+// Close does not close standard output.
 func (*pending) Close() error { return nil }
 
 // wait returns when no request is pending, or when ctx ends.

@@ -16,7 +16,7 @@ func version(build *debug.BuildInfo) string {
 	return fmt.Sprintf("emailplatform-mcp %s%s, %s, %s/%s", release, revision(build), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// revision is known where the command was built in a checkout.
+// revision is set if the command was built in a checkout.
 func revision(build *debug.BuildInfo) (text string) {
 	if build == nil {
 		return ""
@@ -26,7 +26,7 @@ func revision(build *debug.BuildInfo) (text string) {
 		case s.Key == "vcs.revision":
 			text = ", revision " + s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			text += " with changes" // it stands behind the revision: settings are sorted
+			text += " with changes" // it follows the revision, because settings are sorted
 		}
 	}
 	return text
