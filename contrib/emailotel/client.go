@@ -17,8 +17,8 @@ import (
 // opLookup is the only operation that has a queue.
 const opLookup = "getEmail"
 
-// ObserveCall goes into [client.Config.Observe]: a span for each call, with an event
-// for each retry, and the metrics of calls.
+// ObserveCall is a function for [client.Config.Observe]. It records a span for each
+// call, with an event for each retry, and the metrics of calls.
 func (t *Telemetry) ObserveCall(ctx context.Context, call client.Call) (context.Context, client.Observer) {
 	operation := attribute.String("emailplatform.operation", call.Op)
 	// Internal, the default kind: the client spans come from otelhttp.
@@ -75,7 +75,7 @@ func callOutcome(o client.Observation) attribute.KeyValue {
 	return attribute.String("emailplatform.outcome", string(o.Outcome()))
 }
 
-// errorType is one of a few words, never the text of an error.
+// errorType returns one of a few values, never the text of an error.
 func errorType(err error) string {
 	var e *client.Error
 	switch {
@@ -91,5 +91,5 @@ func errorType(err error) string {
 	return other
 }
 
-// other is what the conventions call what has no name.
+// other is the value of the conventions for anything without a name.
 const other = "_OTHER"

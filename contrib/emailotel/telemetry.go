@@ -11,16 +11,15 @@ import (
 
 const scope = "example.com/emailplatform/contrib/emailotel"
 
-// Options say where spans and metrics go. The zero value takes the global
-// providers.
+// Options configures [New]. The zero value uses the global providers.
 type Options struct {
-	// TracerProvider is otel.GetTracerProvider() if nil.
+	// TracerProvider creates spans. The default is otel.GetTracerProvider().
 	TracerProvider trace.TracerProvider
-	// MeterProvider is otel.GetMeterProvider() if nil.
+	// MeterProvider creates instruments. The default is otel.GetMeterProvider().
 	MeterProvider metric.MeterProvider
 }
 
-// Telemetry is what [New] returns. It is safe for concurrent use.
+// Telemetry records spans and metrics. It is safe for concurrent use.
 type Telemetry struct {
 	tracer     trace.Tracer
 	calls      metric.Float64Histogram
@@ -30,7 +29,8 @@ type Telemetry struct {
 	processed  metric.Float64Histogram
 }
 
-// New makes the instruments. It fails only if the meter provider refuses one.
+// New creates the instruments. It returns an error only if the meter provider
+// rejects one.
 func New(o Options) (*Telemetry, error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()

@@ -29,7 +29,7 @@ func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.R
 
 type hide struct{ next http.RoundTripper }
 
-// RoundTrip hides the URL from the instrument.
+// RoundTrip passes a redacted URL to the instrument.
 func (t hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	hidden := r.WithContext(context.WithValue(r.Context(), urlKey{}, r.URL))
 	hidden.URL = redact(r.URL)
@@ -46,7 +46,7 @@ func (t hide) CloseIdleConnections() { closeIdle(t.next) }
 
 type restore struct{ next http.RoundTripper }
 
-// RoundTrip shows the URL again.
+// RoundTrip restores the URL.
 func (t restore) RoundTrip(r *http.Request) (*http.Response, error) {
 	if u, ok := r.Context().Value(urlKey{}).(*url.URL); ok {
 		r = r.WithContext(r.Context()) // a copy: a RoundTripper changes nothing that is not its own

@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Handler is a function of [webhook.NewHandler].
+// Handler is the type of the function that [webhook.NewHandler] calls.
 type Handler = func(context.Context, *events.Event) error
 
 // Wrap wraps the function of [webhook.NewHandler]. It records a consumer span
@@ -68,10 +68,12 @@ func (t *Telemetry) process(
 	return err
 }
 
-// maxID is more than any id of the platform has: they are UUIDs.
+// maxID is the maximum length of an id. Ids of the platform are UUIDs, which
+// are shorter.
 const maxID = 64
 
-// eventName bounds the number of names: the platform may have more of them.
+// eventName limits the number of recorded names, because the platform may add
+// names.
 func eventName(name events.Name) string {
 	switch name {
 	case events.NameContactAdded, events.NameContactUnsubscribed, events.NameContactRemoved,
@@ -83,8 +85,9 @@ func eventName(name events.Name) string {
 	return other
 }
 
-// ObserveDelivery goes into [webhook.Options.Observe]: the duration of each delivery by
-// outcome, and the outcome on the span of the request, if otelhttp made one.
+// ObserveDelivery is a function for [webhook.Options.Observe]. It records the duration
+// of each delivery by outcome, and sets the outcome on the span of the request, if
+// otelhttp created one.
 func (t *Telemetry) ObserveDelivery(ctx context.Context, o webhook.Outcome) {
 	set := []attribute.KeyValue{
 		attribute.String("emailplatform.webhook.outcome", outcome(o)), semconv.HTTPResponseStatusCode(o.Status),

@@ -13,9 +13,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Schema makes the table emailplatform_handled in the first schema of the search
-// path, unless it is there. Run it before the first event, or copy it into your
-// migrations.
+// Schema creates the table emailplatform_handled in the first schema of the
+// search path, if it does not exist. Run it before the first event, or copy it
+// into your migrations.
 const Schema = handled.Schema
 
 // DB is the part of a *pgxpool.Pool that a [Once] uses. SendBatch must support
@@ -25,8 +25,8 @@ type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// Once is a [webhook.Once] in PostgreSQL. It is safe for concurrent use if its DB
-// is, and shared by all processes that use the same database.
+// Once is a [webhook.Once] in PostgreSQL. All processes that use the same
+// database share it. It is safe for concurrent use if its DB is.
 type Once struct{ db DB }
 
 var _ webhook.Once = (*Once)(nil)
@@ -34,8 +34,8 @@ var _ webhook.Once = (*Once)(nil)
 // OnceOptions configures a [Once]. It has no fields yet.
 type OnceOptions struct{}
 
-// NewOnce returns a store in db, most often a *pgxpool.Pool. If db is nil, it
-// panics.
+// NewOnce returns a store in db, which is usually a *pgxpool.Pool. If db is
+// nil, it panics.
 func NewOnce(db DB, _ OnceOptions) *Once {
 	if db == nil {
 		panic("pgstore: NewOnce needs a database")
@@ -43,8 +43,8 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 	return &Once{db}
 }
 
-// Do implements [webhook.Once]. fn finds the transaction by [Tx]. An event needs
-// two round trips to the database, in addition to those of fn.
+// Do implements [webhook.Once]. fn gets the transaction with [Tx]. An event
+// needs two round trips to the database, in addition to those of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

@@ -44,7 +44,7 @@ func withTx(ctx context.Context, tx pgx.Tx) context.Context {
 	return context.WithValue(ctx, txKey{}, pgx.Tx(openTx{tx}))
 }
 
-// openTx cannot be ended by a handler.
+// openTx is a transaction that a handler cannot commit or roll back.
 type openTx struct{ pgx.Tx }
 
 func (openTx) Commit(context.Context) error   { return ErrTxManaged }

@@ -37,8 +37,8 @@ func (c *call[T]) finish(value T, err error) {
 	close(c.done)
 }
 
-// wait returns what the call returns, or an error when ctx ends or patience does
-// before that. Then the call goes on.
+// wait returns the result of the call, or an error if ctx or patience ends
+// first. The call then continues.
 func (c *call[T]) wait(ctx context.Context) (T, error) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

@@ -22,32 +22,34 @@ import (
 var limiterLua string
 
 const (
-	// gap is the least time from the end of a turn to the next: the second of
-	// the platform, and a little for the way there.
+	// gap is the minimum time between two slots: one second, which the platform
+	// requires, and the network latency.
 	gap = time.Second + time.Millisecond
-	// grace is how late a waiting process may be before it is passed over.
+	// grace is the time after which a waiting process that does not take its slot
+	// is skipped.
 	grace = 500 * time.Millisecond
-	// leastLease leaves more than a gap between the last renewal of a process
-	// that died and the next turn, as renewals are a third of it apart.
+	// leastLease is the minimum lease. Renewals are a third of a lease apart, so
+	// more than a gap passes between the last renewal of a crashed process and the
+	// next slot.
 	leastLease = 2 * time.Second
 )
 
-// LimiterOptions change how processes take turns. The zero value is a good
-// default. All processes that share a Redis must have the same.
+// LimiterOptions configures [NewLookupLimiter]. The zero value is a good
+// default. All processes that share a Redis must use the same options.
 type LimiterOptions struct {
-	// Prefix begins all keys, "emailplatform:" if empty.
+	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is how long the turn of a process that died is kept: 5 seconds if
-	// not positive, and never less than 2. A longer lease survives longer
-	// pauses of a process and of Redis; a shorter one loses less time when a
-	// process dies.
+	// Lease is the time until the slot of a crashed process expires. The default
+	// is 5 seconds, and the minimum is 2 seconds. A longer lease tolerates longer
+	// pauses of a process and of Redis; a shorter lease loses less time after a
+	// crash.
 	Lease time.Duration
 
-	// Key names the user and account that all who use the limiter act for. If
-	// empty, that is what the client makes of its base URL, Config.Account and its
-	// first token: processes whose tokens come from a source begin with different
-	// ones, and keep apart only under a Key of their own choice. It is not secret.
+	// Key is a name for the user and account of all callers of the limiter. The
+	// default is the key of the client, which depends on the base URL,
+	// Config.Account and the first token. Processes with a TokenSource start with
+	// different tokens, so set Key for them. It is not secret.
 	Key string
 
 	// Fallback is used while Redis is unavailable. A [client.NewLookupLimiter]
@@ -62,14 +64,14 @@ type LimiterOptions struct {
 	Logger *slog.Logger
 }
 
-// Client is what a limiter needs of go-redis: a *redis.Client, a
-// *redis.ClusterClient, a *redis.Ring or a redis.UniversalClient will do.
+// Client contains the methods of go-redis that a limiter needs. *redis.Client,
+// *redis.ClusterClient, *redis.Ring and redis.UniversalClient implement it.
 type Client interface {
 	redis.Scripter
 	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
 }
 
-// limiter is one process's way into the queues.
+// limiter acquires slots for one process.
 type limiter struct {
 	rdb      Client
 	script   *redis.Script
@@ -83,11 +85,12 @@ type limiter struct {
 // come first served across processes. The first token of a client identifies
 // the user, unless [LimiterOptions].Key is set.
 //
-// A waiting process sleeps until its slot may be free, and then asks Redis: a
-// slot costs about four calls, whatever the length of the queue. If several
-// callers wait, the process subscribes to a channel on one connection to learn
-// of callers that leave the queue. A process that crashes loses its place, and
-// its slot when the lease expires. If rdb is nil, NewLookupLimiter panics.
+// A waiting process sleeps until its slot may be free, and then calls Redis. A
+// slot costs about four calls, regardless of the length of the queue. If
+// several callers wait, the process subscribes to a channel on one connection
+// to learn of callers that leave the queue. A process that crashes loses its
+// place, and its slot when the lease expires. If rdb is nil, NewLookupLimiter
+// panics.
 //
 // The release function returns after the slot is released, unless Redis takes
 // more than 2 seconds; then the lease ends the slot.
@@ -113,7 +116,7 @@ func lease(d, standard time.Duration) time.Duration {
 	return max(d, leastLease)
 }
 
-// place is the result of the script.
+// place is the position of a caller in the queue, as the script returns it.
 type place struct {
 	mine   bool
 	wait   time.Duration // when to ask again: the turn cannot come before
@@ -121,8 +124,8 @@ type place struct {
 	ahead  int64         // who waits before
 }
 
-// base is the name that all keys of a queue begin with. The braces keep them in
-// one slot of a cluster, and the channel on one shard of a ring.
+// base returns the prefix of all keys of a queue. Because of the braces, they
+// are in one slot of a cluster, and the channel is on one shard of a ring.
 func (l *limiter) base(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return l.opts.Prefix + "lookup:{" + hex.EncodeToString(sum[:16]) + "}"
@@ -136,7 +139,7 @@ func (l *limiter) run(ctx context.Context, op, key, id string, ticket int64, gap
 		return place{}, fmt.Errorf("redisstore: %w", err)
 	}
 	if len(r) != 4 {
-		return place{}, fmt.Errorf("redisstore: the script answered %d values, want 4", len(r))
+		return place{}, fmt.Errorf("redisstore: the script must return 4 values, got %d", len(r))
 	}
 	return place{r[0] == 1, time.Duration(r[1]) * time.Microsecond, r[2], r[3]}, nil
 }
@@ -165,7 +168,7 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 		if err == nil {
 			continue
 		}
-		asked.then(func() { l.tell(ctx, "leave", key, w.id, l.gap) }) // it may have got the turn
+		asked.then(func() { l.notify(ctx, "leave", key, w.id, l.gap) }) // it may have acquired the slot
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -180,10 +183,11 @@ func (l *limiter) Acquire(ctx context.Context, key string) (release func(atLeast
 	}
 }
 
-// errTooLate is for the one who is next, and whose deadline comes first.
+// errTooLate is the error of a caller at the head of the queue whose deadline
+// is before its slot.
 var errTooLate = fmt.Errorf("redisstore: the slot is after the deadline: %w", context.DeadlineExceeded)
 
-// sleep waits until it is of use to ask again.
+// sleep waits until the slot may be free.
 func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) error {
 	w.ticket.Store(p.ticket)
 	if ctx.Err() != nil {
@@ -202,7 +206,7 @@ func (l *limiter) sleep(ctx context.Context, key string, w *waiter, p place) err
 	return w.sleep(ctx, p.wait, l.gap)
 }
 
-// hold renews the lease until the turn is released.
+// hold renews the lease until the slot is released.
 func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.Duration)) {
 	ctx = context.WithoutCancel(ctx) // a lookup whose context has ended may be at the platform still
 	ended := make(chan struct{})
@@ -214,7 +218,7 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 			case <-ended:
 				return
 			case <-tick.C:
-				l.tell(ctx, "renew", key, id, l.gap)
+				l.notify(ctx, "renew", key, id, l.gap)
 			}
 		}
 	}()
@@ -222,13 +226,14 @@ func (l *limiter) hold(ctx context.Context, key, id string) (release func(time.D
 	return func(atLeast time.Duration) {
 		once.Do(func() {
 			close(ended)
-			l.tell(ctx, "release", key, id, max(atLeast, l.gap))
+			l.notify(ctx, "release", key, id, max(atLeast, l.gap))
 		})
 	}
 }
 
-// tell is for calls whose failure the lease makes good.
-func (l *limiter) tell(ctx context.Context, op, key, id string, gap time.Duration) {
+// notify makes a call to Redis and logs its error. If it fails, the lease still
+// ends the slot.
+func (l *limiter) notify(ctx context.Context, op, key, id string, gap time.Duration) {
 	ctx = context.WithoutCancel(ctx)
 	told := start(ctx, func(ctx context.Context) (place, error) { return l.run(ctx, op, key, id, 0, gap) })
 	if _, err := told.wait(ctx); err != nil {

@@ -28,10 +28,10 @@ var onceLua string
 // at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
-// OnceOptions change what is remembered. The zero value is a good default. All
-// processes that share a Redis must have the same.
+// OnceOptions configures [NewOnce]. The zero value is a good default. All
+// processes that share a Redis must use the same options.
 type OnceOptions struct {
-	// Prefix begins all keys, "emailplatform:" if empty.
+	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
 	// Lease is how long the event of a crashed process stays locked. The
@@ -39,9 +39,9 @@ type OnceOptions struct {
 	// it after every third of it, so functions can take longer.
 	Lease time.Duration
 
-	// MaxAge is how long a handled event is remembered, 7 days if not positive.
-	// The platform's last attempt to deliver comes more than 7 hours after the
-	// first. An event with a UUID for a key takes about 200 bytes.
+	// MaxAge is the time until a handled event is forgotten. The default is 7
+	// days. Keep it above 8 hours, because the platform retries for more than 7.
+	// An event whose key is a UUID takes about 200 bytes.
 	MaxAge time.Duration
 
 	// Logger gets an error for each event that two processes may have handled,
@@ -188,7 +188,7 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 	return true, err
 }
 
-// remember also knows when the lease was lost, even if no renewal has seen it.
+// remember also detects a lost lease that no renewal has detected.
 func (o *Once) remember(ctx context.Context, key, token string) (remembered bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	state, err := o.start(ctx, "handled", key, token, o.opts.MaxAge).wait(ctx)
@@ -201,7 +201,7 @@ func (o *Once) remember(ctx context.Context, key, token string) (remembered bool
 	return true, nil
 }
 
-// free is made good by the end of the lease, if it fails.
+// free unlocks the key. If it fails, the lease expires later.
 func (o *Once) free(ctx context.Context, key, token string) {
 	ctx = context.WithoutCancel(ctx)
 	if _, err := o.start(ctx, "free", key, token, 0).wait(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 // linger is how long a process stays subscribed without waiting callers.
 const linger = 10 * time.Second
 
-// waiter is one who waits for a turn.
+// waiter is a caller that waits for a slot.
 type waiter struct {
 	id      string
 	ticket  atomic.Int64  // the place in the queue; 0 is none yet
@@ -22,7 +22,8 @@ type waiter struct {
 	leave   func()        // nil until it has joined
 }
 
-// sleep waits for so long, and a gap less for each one before it who goes away.
+// sleep waits for wait, minus a gap for each caller ahead of it that leaves the
+// queue.
 func (w *waiter) sleep(ctx context.Context, wait, gap time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -46,14 +47,14 @@ func (w *waiter) done() {
 	}
 }
 
-// watchers are the queues that this process listens to.
+// watchers contains the subscriptions of this process.
 type watchers struct {
 	mu       sync.Mutex
 	channels map[string]*watch
 }
 
-// watch is a subscription, for all who wait in one queue. The mutex of its
-// watchers guards what is not constant once it is ready.
+// watch is a subscription for all callers in one queue. The mutex of its
+// watchers guards the fields that change after it is ready.
 type watch struct {
 	channel string
 	ready   chan struct{} // closed when it is subscribed or has failed
@@ -134,8 +135,8 @@ func (ws *watchers) close(s *watch) {
 	}
 }
 
-// listen ends when the subscription cannot be made, or is closed. In between
-// go-redis makes it again when its connection breaks.
+// listen returns if the subscription fails or is closed. If its connection
+// breaks, go-redis subscribes again.
 func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	pubsub := rdb.Subscribe(ctx, s.channel)
 	_, err := pubsub.ReceiveTimeout(ctx, patience)
@@ -155,13 +156,13 @@ func (ws *watchers) listen(ctx context.Context, rdb Client, s *watch) {
 	}
 	for m := range pubsub.Channel() {
 		if ticket, err := strconv.ParseInt(m.Payload, 10, 64); err == nil {
-			ws.tell(s, ticket)
+			ws.wake(s, ticket)
 		}
 	}
 }
 
-// tell wakes the callers after ticket.
-func (ws *watchers) tell(s *watch, ticket int64) {
+// wake wakes the callers after ticket.
+func (ws *watchers) wake(s *watch, ticket int64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w, changed := range s.waiters {

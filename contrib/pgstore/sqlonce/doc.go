@@ -1,6 +1,6 @@
-// Package sqlonce is package pgstore for database/sql: it remembers handled
-// webhook events in PostgreSQL, in the transaction of what their handler writes.
-// It works with any driver for PostgreSQL, and needs none of its own.
+// Package sqlonce is a deduplication store for webhook events in PostgreSQL,
+// like package pgstore. It uses database/sql with any driver, and the
+// transaction of the handler.
 //
 //	db, err := sql.Open("pgx", url)
 //	…
@@ -20,7 +20,7 @@
 // change from one to the other.
 //
 // If the context of a delivery ends during the commit, the event fails and its
-// outcome is unknown, as after a lost connection. This requires a driver that uses
-// the context of BeginTx for the commit, as pgx does. With lib/pq, a commit can
-// take longer than its context.
+// outcome is unknown, as after a lost connection. This requires a driver that
+// uses the context of BeginTx for the commit, as pgx does. With lib/pq, a
+// commit can take longer than its context.
 package sqlonce

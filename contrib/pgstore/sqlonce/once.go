@@ -13,13 +13,13 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Schema makes the table emailplatform_handled in the first schema of the search
-// path, unless it is there. Run it before the first event, or copy it into your
-// migrations.
+// Schema creates the table emailplatform_handled in the first schema of the
+// search path, if it does not exist. Run it before the first event, or copy it
+// into your migrations.
 const Schema = handled.Schema
 
-// Once is a [webhook.Once] in PostgreSQL. It is safe for concurrent use, and
-// shared by all processes that use the same database.
+// Once is a [webhook.Once] in PostgreSQL. All processes that use the same
+// database share it. It is safe for concurrent use.
 type Once struct{ db *sql.DB }
 
 var _ webhook.Once = (*Once)(nil)
@@ -60,7 +60,7 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// Do implements [webhook.Once]. fn finds the transaction by [Tx].
+// Do implements [webhook.Once]. fn gets the transaction with [Tx].
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

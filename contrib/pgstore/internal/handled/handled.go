@@ -1,5 +1,5 @@
-// Package handled holds the table of handled events: what [pgstore] and
-// [sqlonce] both say to PostgreSQL.
+// Package handled contains the table of handled events and the SQL statements
+// that pgstore and sqlonce share.
 package handled
 
 import (
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Schema makes the table, unless it is there. A row with its share of the indexes
-// takes about 150 bytes. Keys are of one length and need no collation, whatever
-// the event's key is made of. The lock is for processes that start at the same
-// time: IF NOT EXISTS alone fails when two make a table at once.
+// Schema creates the table if it does not exist. A row with its share of the
+// indexes takes about 150 bytes. Keys are hashes, so all have the same length
+// and need no collation. The lock is necessary because concurrent CREATE TABLE
+// IF NOT EXISTS can fail.
 const Schema = `SELECT pg_advisory_xact_lock(hashtext('emailplatform_handled'));
 CREATE TABLE IF NOT EXISTS emailplatform_handled (
 	key        bytea PRIMARY KEY, -- SHA-256 of the event's key
@@ -58,37 +58,38 @@ func Explain(err error) error {
 	return err
 }
 
-// Batch is how many rows one [Forget] deletes: so few that it takes
-// milliseconds, and its locks too.
+// Batch is the maximum number of rows that one [Forget] deletes. It is small,
+// so locks are held for milliseconds only.
 const Batch = 5000
 
-// Forget deletes a batch of what was handled more than $1 seconds ago. Several
-// processes may do it at once.
+// Forget deletes a batch of the events that were handled more than $1 seconds
+// ago. Several processes can run it concurrently.
 const Forget = `DELETE FROM emailplatform_handled WHERE ctid = ANY (ARRAY(
 	SELECT ctid FROM emailplatform_handled WHERE handled_at < now() - make_interval(secs => $1::float8)
 	LIMIT 5000 FOR UPDATE SKIP LOCKED))`
 
-// Least is the youngest age at which a key may be forgotten: the platform's last
-// attempt to deliver comes 7 hours and 13 minutes after the first.
+// Least is the minimum age of a key that can be deleted. The last attempt of
+// the platform to deliver an event is 7 hours and 13 minutes after the first.
 const Least = 8 * time.Hour
 
-// CheckAge refuses to forget what may come again.
+// CheckAge returns an error for an age of keys whose events may still be
+// delivered.
 func CheckAge(olderThan time.Duration) error {
 	if olderThan < Least {
-		return fmt.Errorf("olderThan is %v, must be at least %v: the platform delivers again for more than 7 hours",
-			olderThan, Least)
+		return fmt.Errorf("olderThan must be at least %v, got %v: the platform retries deliveries for more than 7 hours",
+			Least, olderThan)
 	}
 	return nil
 }
 
-// CleanUp is how long a transaction may take to be rolled back.
+// CleanUp is the timeout of a rollback.
 const CleanUp = 5 * time.Second
 
 // ErrManaged is for handlers that end the transaction themselves.
 var ErrManaged = errors.New("the handler must not end the transaction: return nil to commit, or an error to roll back")
 
-// Key returns what is stored for an event's key, any bytes of any length, and the
-// number that it is locked by: two keys that share one only wait for each other.
+// Key returns the stored hash of an event's key and the number of its lock. Two
+// keys with the same number only wait for each other.
 func Key(key string) (sum []byte, lock int64) {
 	s := sha256.Sum256([]byte(key))
 	return s[:], int64(binary.BigEndian.Uint64(s[:]))

@@ -15,7 +15,7 @@ type Wire struct {
 	dead  bool
 }
 
-// Dial goes into pgconn.Config.DialFunc.
+// Dial is a function for pgconn.Config.DialFunc.
 func (w *Wire) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +29,7 @@ func (w *Wire) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return conn, err
 }
 
-// Cut closes all connections, and there are no new ones.
+// Cut closes all connections and rejects new ones.
 func (w *Wire) Cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
