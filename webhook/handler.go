@@ -90,8 +90,8 @@ type handler struct {
 }
 
 // NewHandler returns a handler that verifies, decodes and deduplicates deliveries and
-// calls handle for each event. Responses in the package documentation lists the
-// statuses. The handler is safe for concurrent use, and handle must be too.
+// calls handle for each event. See Responses in the package documentation. The
+// handler is safe for concurrent use, and handle must be too.
 //
 // The context of handle is derived from the context of the request, so it ends when
 // the platform closes the connection after 10 seconds. The event is handled when

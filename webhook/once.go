@@ -130,7 +130,7 @@ func (m *MemoryOnce) end(key string, succeeded bool) {
 	m.forgetLocked()
 }
 
-// forgetLocked drops what is too old, and the oldest of what is too much.
+// forgetLocked deletes expired keys, and the oldest keys above the maximum.
 func (m *MemoryOnce) forgetLocked() {
 	for len(m.order) > 0 && (len(m.order) > m.maxEntries || time.Since(m.order[0].at) >= m.maxAge) {
 		delete(m.handled, m.order[0].key)

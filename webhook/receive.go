@@ -71,14 +71,14 @@ func (r *refusal) Unwrap() []error {
 	return []error{r.reason, r.detail}
 }
 
-// receiver makes deliveries of requests.
+// receiver converts requests to deliveries.
 type receiver struct {
 	verifier *Verifier
 	opts     Options
 }
 
-// receive trusts nothing before the signature is verified, and does the cheap
-// checks first.
+// receive does the cheap checks first, and parses nothing before it has
+// verified the signature.
 func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, error) {
 	if r.Method != http.MethodPost {
 		return nil, &refusal{http.StatusMethodNotAllowed, errMethod, fmt.Errorf("method %q", r.Method)}
@@ -101,8 +101,8 @@ func (rc *receiver) receive(w http.ResponseWriter, r *http.Request) (*Delivery, 
 	return &Delivery{Event: event, Body: body, Key: rc.key(event, body)}, nil
 }
 
-// signature insists on one header: with two, the receiver and what stands
-// before it could each take a different one.
+// signature requires exactly one header. With two, a proxy and the receiver
+// could use different ones.
 func (rc *receiver) signature(r *http.Request) (string, error) {
 	values := r.Header.Values(rc.opts.SignatureHeader)
 	switch {
@@ -125,8 +125,8 @@ func (rc *receiver) read(w http.ResponseWriter, r *http.Request) ([]byte, error)
 	if r.Body == nil {
 		return nil, nil
 	}
-	// ReadFrom sees the end of the body without growing when there is room for
-	// bytes.MinRead more.
+	// ReadFrom detects the end of the body without growing the buffer if at least
+	// bytes.MinRead bytes are free.
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), firstBytes)+bytes.MinRead))
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) { // from our reader or from an outer handler

@@ -68,15 +68,14 @@ func matches(keys []*key, body []byte, signature string) bool {
 	return slices.ContainsFunc(keys, func(k *key) bool { return k.signed(body, signature) })
 }
 
-// key holds HMAC states that have already taken in the key, which is half of
-// the work for a short body.
+// key contains HMAC states that include the key. Computing them takes half of
+// the time for a short body.
 type key struct {
 	textLen int // of a signature, in base64
 	states  sync.Pool
 }
 
-// state is what one verification needs, kept together so that it allocates
-// nothing.
+// state contains the memory of one verification, so Verify allocates nothing.
 type state struct {
 	mac  hash.Hash
 	sum  [sha512.Size]byte
@@ -101,8 +100,8 @@ func newKey(s Secret) (*key, error) {
 	}, nil
 }
 
-// signed compares texts: an HMAC has exactly one canonical text, so there is no
-// lenient decoder to fool.
+// signed compares the encoded texts. An HMAC has exactly one canonical text, so
+// no decoder can accept another.
 func (k *key) signed(body []byte, signature string) bool {
 	if len(signature) != k.textLen {
 		return false
@@ -119,8 +118,8 @@ func (k *key) sign(body []byte) string {
 	return string(st.encode(body, k.textLen))
 }
 
-// encode returns the signature of body; it is valid until the state is used
-// again.
+// encode returns the signature of body, which is valid until the next use of
+// the state.
 func (st *state) encode(body []byte, textLen int) []byte {
 	st.mac.Reset()
 	st.mac.Write(body)

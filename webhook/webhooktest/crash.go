@@ -15,7 +15,8 @@ import (
 //
 // newOnce returns the store of one process, and a function that permanently
 // closes its connections to the shared data. The shared data stays. A key that
-// the store leaves must become free within 30 seconds, so use a short lease.
+// the store does not release must become free within 30 seconds, so use a short
+// lease.
 //
 // Stores without a connection, such as [webhook.MemoryOnce], do not have to
 // pass.
@@ -44,8 +45,8 @@ var crashRules = []crashRule{
 	{"store that is down runs nothing", downRunsNothing},
 }
 
-// crashBeforeRemembering: an event is lost if what was not remembered counts as
-// handled, and stays lost if its key is never free again.
+// crashBeforeRemembering fails for a store that loses an event: the event
+// counts as handled although it was not recorded, or its key stays locked.
 func crashBeforeRemembering(ctx context.Context, dying webhook.Once, crash func(), other webhook.Once) error {
 	key := newKey()
 	ran, err := dying.Do(ctx, key, func(context.Context) error {
@@ -80,7 +81,7 @@ func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), othe
 	return becomesFree(ctx, other, key)
 }
 
-// becomesFree waits until the key is free, then uses it up.
+// becomesFree waits until the key is free, and then marks it as handled.
 func becomesFree(ctx context.Context, once webhook.Once, key string) error {
 	for {
 		ran, err := once.Do(ctx, key, succeed)

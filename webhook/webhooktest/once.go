@@ -9,13 +9,12 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// patience is how long a rule may take on a slow database before the store is
-// said to hang.
+// patience is the maximum duration of a rule, long enough for a slow database.
 const patience = 30 * time.Second
 
-// TestOnce runs the suite, each rule as a subtest on a store of its own from
-// newOnce. The stores may share a database: no two rules use the same key, and
-// neither do two runs. A rule that takes longer than 30 seconds fails.
+// TestOnce runs each rule as a subtest with its own store from newOnce. The
+// stores can share a database, because each rule and each run uses other keys.
+// A rule that takes longer than 30 seconds fails.
 func TestOnce(t *testing.T, newOnce func(t *testing.T) webhook.Once) {
 	t.Helper()
 	for _, r := range rules {
@@ -32,7 +31,7 @@ type rule struct {
 	check func(context.Context, webhook.Once) error
 }
 
-// run also ends when the store hangs without looking at its context.
+// run also returns if the store hangs and ignores its context.
 func (r rule) run(ctx context.Context, once webhook.Once) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

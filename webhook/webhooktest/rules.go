@@ -35,7 +35,7 @@ func succeed(context.Context) error { return nil }
 
 func fail(context.Context) error { return errFn }
 
-// newKey returns a key that no earlier run has left in the store.
+// newKey returns a key that no earlier run has used.
 func newKey() string { return "webhooktest-" + rand.Text() }
 
 // expect calls Do and compares the result.
@@ -107,8 +107,8 @@ func otherKeysDoNotWait(ctx context.Context, once webhook.Once) error {
 	return errors.Join(inside, first, expect(ctx, once, other, succeed, false, nil))
 }
 
-// keysByteForByte uses texts that databases like to take for one another: by
-// case, by spaces, by wildcards, by length.
+// keysByteForByte uses texts that some databases treat as equal, because they
+// differ only in case, spaces, wildcards or length.
 func keysByteForByte(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	long := key + strings.Repeat("x", 200)
@@ -158,8 +158,8 @@ func doneContextRunsNothing(ctx context.Context, once webhook.Once) error {
 	)
 }
 
-// cancelledFailureFreesTheKey catches the store that frees its keys with the
-// context that has just been canceled.
+// cancelledFailureFreesTheKey fails for a store that releases keys with the
+// canceled context.
 func cancelledFailureFreesTheKey(ctx context.Context, once webhook.Once) error {
 	key := newKey()
 	canceled, cancel := context.WithCancel(ctx)
@@ -208,8 +208,8 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 	}, true, context.Canceled)
 }
 
-// manyAtOnceSucceedOnce fails a few times, so several callers get the key in
-// turn.
+// manyAtOnceSucceedOnce makes the first calls fail, so several callers get the
+// key in turn.
 func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	const callers, failures = 16, 5
 	key := newKey()
@@ -239,7 +239,7 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	return errors.Join(errs...)
 }
 
-// untilHandled repeats a delivery like the platform, until the event was
+// untilHandled repeats a delivery, as the platform does, until the event was
 // handled.
 func untilHandled(ctx context.Context, once webhook.Once, key string, fn func(context.Context) error) error {
 	for ctx.Err() == nil {
