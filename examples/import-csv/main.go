@@ -51,7 +51,7 @@ func run(ctx context.Context, listID int64, args []string) error {
 	case cfg.BaseURL == "":
 		return errors.New("EMAILPLATFORM_BASE_URL is not set")
 	case len(args) != 1 || listID == 0:
-		return errors.New("want -list ID and one file")
+		return errors.New("-list ID and one file are required")
 	}
 	c, err := client.New(cfg)
 	if err != nil {
