@@ -11,6 +11,9 @@ import (
 const (
 	// slow is how long a round trip may take before the next one starts.
 	slow = 50 * time.Millisecond
+	// maxTrips is the number of round trips at a time, unless some are slow. With
+	// one, a second caller would wait for the first; with more, they share fewer.
+	maxTrips = 2
 	// maxBatch is the number of commands in a round trip.
 	maxBatch = 128
 )
@@ -23,7 +26,7 @@ type pipe struct {
 
 	mu      sync.Mutex
 	waiting []*command // oldest first
-	running bool       // whether a run will look at waiting again
+	running int        // number of runs that will look at waiting again
 }
 
 // command is a SET, which returns the value before it.
@@ -44,8 +47,8 @@ func (p *pipe) add(c *command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting = append(p.waiting, c)
-	if !p.running {
-		p.running = true
+	if p.running < maxTrips {
+		p.running++
 		go p.run()
 	}
 }
@@ -73,7 +76,8 @@ func (p *pipe) take() (batch []*command) {
 	n := min(len(p.waiting), maxBatch)
 	batch, p.waiting = p.waiting[:n:n], p.waiting[n:]
 	if n == 0 {
-		p.running, p.waiting = false, nil
+		p.running--
+		p.waiting = nil
 	}
 	return batch
 }
