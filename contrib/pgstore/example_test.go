@@ -13,7 +13,12 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// A receiver that counts bounces, each once, whatever dies when.
+// countBounce inserts the row if the event arrives before the program has stored the
+// id of the email.
+const countBounce = `INSERT INTO recipients (email_id, bounces) VALUES ($1, 1)
+		ON CONFLICT (email_id) DO UPDATE SET bounces = recipients.bounces + 1`
+
+// A receiver that counts each bounce once, even if it crashes.
 func Example() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("POSTGRES_URL"))
@@ -41,7 +46,7 @@ func Example() {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE recipients SET bounces = bounces + 1 WHERE email_id = $1", e.EmailID())
+		_, err = tx.Exec(ctx, countBounce, e.EmailID())
 		return err
 	}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
 	fmt.Println("ready")
