@@ -20,10 +20,12 @@ type FaultAction = record.FaultAction
 
 // The actions of faults. Package record documents each.
 const (
+	// For requests, or for attempts of deliveries if the rule has Event or WebhookID.
+	FaultStatus = record.FaultStatus
+	FaultReset  = record.FaultReset
+	FaultHang   = record.FaultHang
+
 	// For requests.
-	FaultStatus   = record.FaultStatus
-	FaultReset    = record.FaultReset
-	FaultHang     = record.FaultHang
 	FaultTruncate = record.FaultTruncate
 	FaultOversize = record.FaultOversize
 	FaultNotJSON  = record.FaultNotJSON

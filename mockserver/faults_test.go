@@ -426,7 +426,8 @@ func TestFaultMistakes(t *testing.T) {
 		{"a negative delay", mockserver.Fault{Action: status, Delay: -1}, "delay"},
 		{"too large", mockserver.Fault{Action: mockserver.FaultOversize, Size: 1 << 40}, "size"},
 		{"two mistakes, in one line", mockserver.Fault{Action: status, Nth: -1, Times: -1}, "nth: must be 1 or more; mockserver: fault: times: must"},
-		{"a request of an event", mockserver.Fault{Action: status, Event: "Email.Bounced"}, "event"},
+		{"a request of an event", mockserver.Fault{Action: mockserver.FaultTruncate, Event: "Email.Bounced"}, "event"},
+		{"an attempt of an operation", mockserver.Fault{Action: status, Event: "*", Operation: "getEmail"}, "operation"},
 		{"a delivery of an operation", mockserver.Fault{Action: mockserver.FaultDrop, Operation: "getEmail"}, "operation"},
 	}
 	for _, tt := range tests {
@@ -561,6 +562,89 @@ func TestFaultDeliveries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFaultAttempts checks what a failed attempt records, and that the delivery is
+// retried. With AfterProcessing the receiver gets it, and gets it again.
+func TestFaultAttempts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault   mockserver.Fault
+		want    string // the order in which the deliveries arrive
+		last    time.Duration
+		attempt mockserver.Attempt // the first attempt of the second delivery
+	}{
+		"status": {
+			mockserver.Fault{Action: mockserver.FaultStatus, Status: 418, Body: "teapot", Event: "*", Nth: 2},
+			"acb", time.Second,
+			mockserver.Attempt{Status: 418, Response: "teapot"},
+		},
+		"default status, of an event": {
+			mockserver.Fault{Action: mockserver.FaultStatus, Event: "Contact.Added", Nth: 2},
+			"acb", time.Second,
+			mockserver.Attempt{Status: 503},
+		},
+		"no connection": {
+			mockserver.Fault{Action: mockserver.FaultReset, WebhookID: "1", Nth: 2},
+			"acb", time.Second,
+			mockserver.Attempt{Error: "connection lost, injected by a fault rule"},
+		},
+		"timeout": {
+			mockserver.Fault{Action: mockserver.FaultHang, Event: "*", Nth: 2},
+			"acb", 11 * time.Second,
+			mockserver.Attempt{Error: "no response within 10s", Duration: 10 * time.Second},
+		},
+		"slow": {
+			mockserver.Fault{Action: mockserver.FaultStatus, Event: "*", Nth: 2, Delay: time.Hour},
+			"acb", 11 * time.Second,
+			mockserver.Attempt{Error: "no response within 10s", Duration: 10 * time.Second},
+		},
+		"lost response": {
+			mockserver.Fault{Action: mockserver.FaultReset, AfterProcessing: true, Event: "*", Nth: 2},
+			"abcb", time.Second,
+			mockserver.Attempt{Error: "connection lost, injected by a fault rule"},
+		},
+		"of another event":   {mockserver.Fault{Action: mockserver.FaultStatus, Event: "Email.Opened"}, "abc", 0, mockserver.Attempt{Status: 200}},
+		"of another webhook": {mockserver.Fault{Action: mockserver.FaultStatus, WebhookID: "9"}, "abc", 0, mockserver.Attempt{Status: 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, got, at := misdeliver(t, tt.fault)
+				if arrived := strings.Join(got, ""); arrived != tt.want || slices.Max(at) != tt.last {
+					t.Errorf("arrived: %s, the last one after %v; want %s, %v", arrived, slices.Max(at), tt.want, tt.last)
+				}
+				second := srv.Deliveries()[1]
+				first := second.Attempts[0]
+				first.Time, first.Manual = time.Time{}, false
+				if first != tt.attempt || second.State != mockserver.DeliveryDelivered {
+					t.Errorf("first attempt %+v, state %s; want %+v, delivered", first, second.State, tt.attempt)
+				}
+			})
+		})
+	}
+}
+
+// TestFaultAllAttempts checks that a delivery whose attempts all fail is given up,
+// and that each attempt counts.
+func TestFaultAllAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, got, _ := misdeliver(t, mockserver.Fault{Action: mockserver.FaultStatus, Event: "*", Times: 3*8 - 1})
+		if strings.Join(got, "") != "c" {
+			t.Errorf("arrived: %v, want only the last one", got)
+		}
+		rule := srv.Faults()[0]
+		for _, d := range srv.Deliveries() {
+			want := mockserver.DeliveryFailed
+			if d.Recipient == "c@example.com" {
+				want = mockserver.DeliveryDelivered
+			}
+			if d.State != want || len(d.Attempts) != 8 || d.Fault != rule.ID {
+				t.Errorf("%s: %s after %d attempts by %q, want %s after 8", d.Recipient, d.State, len(d.Attempts), d.Fault, want)
+			}
+		}
+		if rule.Hits != 23 || rule.Calls != 24 {
+			t.Errorf("%d of %d attempts hit, want 23 of 24", rule.Hits, rule.Calls)
+		}
+	})
 }
 
 // What was held back and then attempted is a delivery like any other: if it

@@ -25,7 +25,7 @@ type Fault struct {
 
 	Action FaultAction `json:"action" doc:"the action; required"`
 	// For FaultStatus, FaultReset, FaultHang, FaultNotJSON and FaultRedirect.
-	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request first and then loses its response"`
+	AfterProcessing bool          `json:"after_processing,omitzero" doc:"processes the request or delivery first and then loses its response"`
 	Delay           time.Duration `json:"-"` // a delay before the action, at most 24 h
 	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response, 200 to 599"`
 	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the header Retry-After, sent unchanged"`
@@ -38,14 +38,23 @@ type Fault struct {
 // FaultAction is the action of a fault rule.
 type FaultAction string
 
-// Actions for requests.
+// Actions for requests, or for attempts of deliveries if the rule has Event or
+// WebhookID. A selected attempt fails without contacting the receiver, unless
+// AfterProcessing is set, and the delivery is retried on the schedule. The rule counts
+// each attempt.
 const (
-	// FaultStatus responds with Status (503 if zero), RetryAfter and Body.
+	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. An attempt
+	// has no RetryAfter.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
-	// FaultHang never responds; it ends when the client gives up.
+	// FaultHang never responds; it ends when the client gives up, or with the timeout
+	// of the attempt.
 	FaultHang FaultAction = "hang"
+)
+
+// Actions for requests.
+const (
 	// FaultTruncate processes the request and sends half of the response body.
 	FaultTruncate FaultAction = "truncate"
 	// FaultOversize processes the request and responds with a JSON object of Size

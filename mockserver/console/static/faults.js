@@ -15,7 +15,7 @@ const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, u
 /** @type {Record<string, [string, string][]>} what can be done to what */
 const actions = {
   request: [['status', 'Answer with a status'], ['reset', 'Close the connection'], ['hang', 'Never answer'], ['truncate', 'Cut the answer in half'], ['oversize', 'Answer with far too much'], ['not_json', 'Answer with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
-  delivery: [['drop', 'Lose it'], ['duplicate', 'Deliver it twice'], ['reorder', 'Swap it with the next'], ['delay', 'Delay']],
+  delivery: [['drop', 'Lose it'], ['duplicate', 'Deliver it twice'], ['reorder', 'Swap it with the next'], ['delay', 'Delay'], ['status', 'Answer with a status'], ['reset', 'Close the connection'], ['hang', 'Never answer']],
   message: [['internal_error', 'Fail inside the platform']],
 };
 const words = Object.fromEntries(Object.values(actions).flat());
@@ -108,7 +108,7 @@ function NewRule({ operations, events, add }) {
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
     f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
     f.action === 'internal_error' && field('body', 'Error text'),
-    subject === 'request' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_processing, onChange: put('after_processing') }),
+    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
 }
 
@@ -127,7 +127,7 @@ function faultOf(subject, f) {
   if (f.action === 'delay') out.delay_ms ??= 1000;
   if (f.action === 'redirect' && f.location) out.location = String(f.location);
   if (f.action === 'internal_error' && f.body) out.body = String(f.body);
-  if (subject === 'request' && f.after_processing && canActFirst.has(out.action)) out.after_processing = true;
+  if (f.after_processing && canActFirst.has(out.action)) out.after_processing = true;
   return out;
 }
 

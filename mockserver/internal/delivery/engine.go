@@ -241,11 +241,15 @@ func (d *Engine) startLocked(q *queue) {
 		next := q.take(now)
 		d.history.setState(next, record.DeliveryInFlight)
 		next.NextAttempt, next.Started = time.Time{}, now
+		rule := d.faults.Attempt(next.AccountID, next.Event, next.WebhookID)
+		if rule != nil {
+			next.Fault = rule.ID
+		}
 		d.publishLocked(next)
 		q.attempting++
 		d.attempting++
 		d.work.Start(q.hook.AccountID)
-		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual})
+		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual}, rule)
 	}
 }
 
@@ -258,9 +262,9 @@ type toWebhook struct {
 func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d (%s)", t.id, t.url) }
 
 // run makes an attempt, and then starts the attempts that are due.
-func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
+func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
 	defer d.work.Done(q.hook.AccountID)
-	d.attempt(x, &a)
+	d.attempt(x, &a, rule)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q.attempting--
@@ -273,14 +277,20 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt) {
 	}
 }
 
-// attempt makes one attempt. It reads only constant fields of the delivery.
-func (d *Engine) attempt(x *delivery, a *record.Attempt) {
+// attempt makes one attempt, with the fault of the rule that selected it, if any. It
+// reads only constant fields of the delivery.
+func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
 	header.Set(webhook.DefaultSignatureHeader, x.Signature)
 	start := time.Now() // what an attempt takes is measured, whatever the clock shows
-	a.Status, a.Response, a.Error = d.target.post(d.ctx, x.URL, header, x.Body)
+	post := func() (int, string, string) { return d.target.post(d.ctx, x.URL, header, x.Body) }
+	if rule != nil {
+		a.Status, a.Response, a.Error = d.target.fail(d.ctx, rule.Fault, post)
+	} else {
+		a.Status, a.Response, a.Error = post()
+	}
 	a.Duration = time.Since(start)
 }
 

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/inproc"
+	"example.com/emailplatform/mockserver/record"
 )
 
 // DefaultTimeout is the maximum duration of an attempt.
@@ -91,6 +93,31 @@ func (t *target) post(
 		problem = t.describe(err)
 	}
 	return response.StatusCode, string(read), problem
+}
+
+// fail makes an attempt with a fault. post contacts the receiver; fail calls it only
+// if the fault loses the response after processing.
+func (t *target) fail(
+	ctx context.Context, f record.Fault, post func() (int, string, string),
+) (status int, answer, problem string) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	select {
+	case <-time.After(f.Delay):
+	case <-ctx.Done():
+		return 0, "", t.describe(ctx.Err())
+	}
+	if f.AfterProcessing {
+		post()
+	}
+	switch f.Action {
+	case record.FaultReset:
+		return 0, "", "connection lost, injected by a fault rule"
+	case record.FaultHang:
+		<-ctx.Done()
+		return 0, "", t.describe(ctx.Err())
+	}
+	return cmp.Or(f.Status, http.StatusServiceUnavailable), f.Body[:min(len(f.Body), maxResponse)], ""
 }
 
 // handler returns the handler in this process for a URL, or nil. The default

@@ -37,6 +37,7 @@ const (
 	requests aim = iota
 	messages
 	deliveries
+	attempts // of deliveries
 )
 
 // actions contains every action with its targets.
@@ -51,8 +52,13 @@ func actions() map[record.FaultAction]aim {
 }
 
 func aimOf(f record.Fault) aim {
-	if f.Action == record.FaultDelay && (f.Event != "" || f.WebhookID != "") {
-		return deliveries
+	if f.Event != "" || f.WebhookID != "" {
+		switch f.Action {
+		case record.FaultDelay:
+			return deliveries
+		case record.FaultStatus, record.FaultReset, record.FaultHang:
+			return attempts
+		}
 	}
 	return actions()[f.Action]
 }
@@ -98,7 +104,7 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(f.Path != "" && f.Path[0] != '/', "path", "must begin with a slash")
 	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
 	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
-	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries
+	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries || to == attempts
 	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" is not about requests")
 	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" is not about requests")
 	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" is not about requests")
@@ -121,7 +127,7 @@ func Conditions() map[string]any {
 	about := func(to aim, not object) object {
 		var names []record.FaultAction
 		for _, action := range Actions() {
-			if actions()[action] == to || action == record.FaultDelay && to == deliveries {
+			if actions()[action] == to || to == deliveries && aimOf(record.Fault{Action: action, Event: "*"}) != requests {
 				names = append(names, action)
 			}
 		}

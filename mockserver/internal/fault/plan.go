@@ -217,9 +217,21 @@ func (p *Plan) Message(account int64) *record.FaultRule {
 
 // Delivery returns the rule that hits a delivery of an account, or nil.
 func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
-	return p.pick(deliveries, account, func(f record.Fault) bool {
+	return p.pick(deliveries, account, delivers(event, webhookID))
+}
+
+// Attempt returns the rule that selects an attempt of a delivery of an account, or
+// nil.
+func (p *Plan) Attempt(account int64, event events.Name, webhookID string) *record.FaultRule {
+	return p.pick(attempts, account, delivers(event, webhookID))
+}
+
+// delivers returns a function that reports whether a fault applies to an event of a
+// webhook.
+func delivers(event events.Name, webhookID string) func(record.Fault) bool {
+	return func(f record.Fault) bool {
 		return (f.Event == "" || f.Event == "*" || f.Event == event) && (f.WebhookID == "" || f.WebhookID == webhookID)
-	})
+	}
 }
 
 // matchPath compares segment by segment.
