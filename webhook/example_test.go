@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"example.com/emailplatform/events"
 	"example.com/emailplatform/webhook"
@@ -163,11 +164,14 @@ func ExampleOptions_observe() {
 }
 
 func ExampleParseSecret() {
+	type receiver struct{ secret webhook.Secret } // package fmt prints unexported fields too
 	secret, err := webhook.ParseSecret("whsec_5f0d41c29a", "sha512")
 	fmt.Println(secret, secret.HashFunction(), err)
+	fmt.Println(strings.Contains(fmt.Sprint(receiver{secret}), "whsec"))
 	_, err = webhook.ParseSecret("whsec_5f0d41c29a\n", "sha512") // of a file with a line break
 	fmt.Println(err)
 	// Output:
 	// [redacted] sha512 <nil>
+	// false
 	// webhook: the secret must not begin or end with white space
 }
