@@ -179,6 +179,23 @@ test('an issue whose answer is lost is not sent again', async () => {
   assert.equal((await box.outbox('bob@example.org')).length, 1);
 });
 
+test('each issue is sent at most once under each fault', async () => {
+  const faults = [401, 403, 409, 422, 429, 500, 502].map((status) => ({action: 'status', status}));
+  faults.push({action: 'status', status: 503, retry_after: '1'}, {action: 'truncate'}, {action: 'status', status: 500, after_processing: true});
+  for (const action of ['reset', 'not_json']) faults.push({action}, {action, after_processing: true});
+  for (const operation of ['createCampaign', 'scheduleCampaign']) {
+    for (const [i, fault] of faults.entries()) {
+      const subject = `${operation} ${i}`;
+      await box.fault({...fault, operation, times: 1});
+      let status;
+      for (let n = 0; n < 3; n++) [, {status}] = await ask('POST', '/issues', {subject, text: 'Text.'});
+      await box.wait();
+      const sent = (await box.outbox('bob@example.org')).filter((mail) => mail.subject === subject).length;
+      assert.ok(status === 'scheduled' ? sent === 1 : status === 'unknown' && sent <= 1, `${subject}: ${JSON.stringify(fault)}: ${status}, ${sent} emails`);
+    }
+  }
+});
+
 test('every event there is can be taken', async () => {
   for (const {event, variant, body} of (await box.control('GET', 'samples')).data) {
     const hook = {url: `${url}/hook`, secret: newsletter.secret, hash_function: newsletter.hash};

@@ -17,6 +17,7 @@ import queue
 import signal
 import threading
 import time
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib import parse, request
 
@@ -47,7 +48,7 @@ class Platform:
         return self._call("GET", "/v2/emails/" + parse.quote(message_id, safe=""))
 
     def subscribe(self, url, events):
-        """Finds the webhook or creates it, and returns its secret. Only one process may do this at a time."""
+        """Finds the webhook, or creates it. Only one process may do this at a time."""
         found, page, more = None, 1, True
         while more and not found:
             answer = self._call("GET", f"/webhooks?page={page}&per_page=100")
@@ -55,8 +56,7 @@ class Platform:
                           and hook["status"] != "archived" and set(events) <= set(hook["events"])), None)
             page, more = page + 1, len(answer["data"]) >= answer["pagination"]["per_page"]
         found = found or self._call("POST", "/webhooks", {"url": url, "events": events})["webhook_id"]
-        webhook = self._call("GET", f"/webhooks/{found}")
-        return webhook["secret"], webhook["hash_function"]
+        return self._call("GET", f"/webhooks/{found}")
 
     def _call(self, method, path, body=None):
         headers = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
@@ -69,7 +69,7 @@ class Platform:
             if error.code < 500 or error.code == 503 and error.headers["Retry-After"]:
                 raise Refused(error.code, error.read(300).decode(errors="replace")) from error
             raise OutcomeUnknown(f"{method} {path}: status {error.code}") from error
-        except (OSError, ValueError) as error:  # connection lost, or an answer that is not JSON
+        except (OSError, ValueError, HTTPException) as error:  # connection lost, or not JSON
             raise OutcomeUnknown(f"{method} {path}: {error}") from error
 
 
@@ -85,7 +85,8 @@ class Signups:
         self._lock = threading.Lock()
 
     def subscribe(self, url):
-        self.secret, self.hash = self.platform.subscribe(url, EVENTS)
+        webhook = self.platform.subscribe(url, EVENTS)
+        self.secret, self.hash = webhook["secret"], webhook["hash_function"]
 
     def sign_up(self, email):
         """Welcomes an address at most once, even if the outcome is unknown."""
@@ -141,7 +142,6 @@ class Signups:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The application over HTTP."""
     log_message = lambda *_: None
 
     def do_GET(self):
