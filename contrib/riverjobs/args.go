@@ -2,7 +2,8 @@ package riverjobs
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/riverqueue/river"
 
@@ -22,9 +23,9 @@ const (
 // SendArgs is a job that sends an email. Insert it with InsertTx of a River client,
 // in the transaction that writes what the email is about.
 type SendArgs struct {
-	// Key identifies the email, for example "order-17". It must not be empty. If
-	// a job with the key exists, the new job is skipped, even if its submission
-	// is different.
+	// Key identifies the email, for example "order-17". It must be valid UTF-8 of
+	// 1 to 255 bytes, or the insertion fails. If a job with the key exists, the new
+	// job is skipped, even if its submission is different.
 	Key string `json:"key" river:"unique"`
 
 	// Submission is the email.
@@ -40,11 +41,17 @@ func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// MarshalJSON makes the insertion fail if there is no key: all jobs without one
+// maxKey is the limit of a key in bytes, far below the limit of an index.
+const maxKey = 255
+
+// MarshalJSON makes the insertion of an invalid key fail. All jobs with an empty key
 // would be duplicates of each other.
 func (a SendArgs) MarshalJSON() ([]byte, error) {
-	if a.Key == "" {
-		return nil, errors.New("riverjobs: SendArgs.Key must not be empty")
+	if n := len(a.Key); n < 1 || n > maxKey {
+		return nil, fmt.Errorf("riverjobs: SendArgs.Key must have 1 to %d bytes, got %d", maxKey, n)
+	}
+	if !utf8.ValidString(a.Key) {
+		return nil, fmt.Errorf("riverjobs: SendArgs.Key must be valid UTF-8, got %q", a.Key)
 	}
 	type plain SendArgs
 	return json.Marshal(plain(a))

@@ -34,9 +34,10 @@
 //	Result of Emails.Send                Job                  Email
 //	accepted                             completed            sent once
 //	client.ErrNotQueued                  canceled             not sent
+//	no connection, 401, 429              snoozed              sent later
+//	503 with Retry-After                 snoozed              sent later
+//	403                                  snoozed for MaxPause sent later
 //	another 4xx status                   canceled             not sent
-//	429, 503 with Retry-After            snoozed              sent later
-//	no connection, 401, 403              snoozed              sent later
 //	client.ErrOutcomeUnknown             snoozed for an hour  unknown, see below
 //	the process ends before the result   rescued by River     unknown, see below
 //
@@ -59,7 +60,7 @@
 //
 // # Outages
 //
-// After an unknown outcome, or a failure that is not about the email, no replica
+// After an unknown outcome, a 401, a 429, a 503 or a failed connection, no replica
 // sends from the queue for [Options.Pause]. Then one job sends. If it succeeds, all
 // others follow. If it fails, the pause doubles, up to [Options.MaxPause]. After 30
 // seconds without a success, one job is sent before the others too, so an outage
@@ -69,8 +70,8 @@
 // # Shutdown
 //
 // Stop the River client before the process ends, and wait for it. The stop does not
-// interrupt a request: it has its own deadline, [Options.SendTimeout]. So a
-// process that gets a few seconds more than that leaves no unknown outcome.
+// interrupt a request: it has its own deadline, [Options.SendTimeout]. So wait for
+// some seconds more than that.
 //
 // # Uniqueness
 //

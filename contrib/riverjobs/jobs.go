@@ -39,8 +39,8 @@ type Options struct {
 	// RiverSchema is the Schema of the configuration of River.
 	RiverSchema string
 
-	// Logger gets the records "email outcome unknown", "email not queued",
-	// "email outcome not recorded", "sending paused" and "sending resumed". The
+	// Logger gets the records "email outcome unknown", "email not queued", "email
+	// forbidden", "email outcome not recorded", "sending paused" and "sending resumed". The
 	// default is slog.Default. Errors in them can contain the address of a
 	// recipient.
 	Logger *slog.Logger
@@ -94,7 +94,7 @@ func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: opts.RiverSchema})
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: opts.RiverSchema, Logger: opts.Logger})
 	if err != nil {
 		return nil, fmt.Errorf("riverjobs: %w", err)
 	}

@@ -82,10 +82,14 @@ func (w *sendWorker) conclude(ctx context.Context, job *river.Job[SendArgs], sta
 		w.warn(ctx, "email outcome not recorded", job, r.reason, "state", r.state, "email_id", email.ID)
 		return err
 	}
-	switch r.state {
-	case StateSent, StateNotQueued:
+	switch forbidden := errors.Is(err, client.ErrForbidden); {
+	case r.state == StateSent, r.state == StateNotQueued, forbidden: // other emails can be sent
 		if err := w.succeeded(ctx, job.Queue, started); err != nil {
 			return err
+		}
+		if forbidden {
+			w.warn(ctx, "email forbidden", job, err.Error())
+			return river.JobSnooze(w.opts.MaxPause)
 		}
 	default:
 		wait, failure := w.failed(ctx, job.Queue, started, err)

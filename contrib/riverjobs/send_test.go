@@ -193,6 +193,38 @@ func TestLateResult(t *testing.T) {
 	}
 }
 
+// TestOtherRecord: a request changes no record but its own. The key has another one
+// if an operator allowed to send it again.
+func TestOtherRecord(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	arrived, release := s.hold()
+	s.start(s.jobs(s.client(), riverjobs.Options{}))
+	id := s.insert("A-1")
+	<-arrived
+	s.exec("UPDATE emailplatform_sends SET started = started + interval '1 second'")
+	release()
+	s.ended(id)
+	if s.count("emailplatform_sends WHERE state = 'sending'") != 1 {
+		t.Error("the other record has changed")
+	}
+}
+
+// TestForbidden: a single email that is not allowed does not stop the others.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	s.start(s.jobs(s.client(), riverjobs.Options{Pause: time.Minute}))
+	s.inject(mockserver.Fault{Action: mockserver.FaultStatus, Status: http.StatusForbidden, Times: 1})
+	forbidden := s.insert("A-1")
+	s.until(forbidden, "snoozed for MaxPause", func(row *rivertype.JobRow) bool {
+		return row.State == rivertype.JobStateScheduled && row.Attempt == 0 && time.Until(row.ScheduledAt) > 9*time.Minute
+	})
+	if _, out := s.ended(s.insert("A-2")); out.State != riverjobs.StateSent {
+		t.Errorf("%+v", out)
+	}
+}
+
 // TestShutdown: a stop, even a hard one, waits for the request in progress.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
@@ -241,9 +273,12 @@ func TestUnique(t *testing.T) {
 	if _, out := s.ended(second); second == id || out != first || len(s.platform.Outbox()) != 1 {
 		t.Errorf("%+v and %+v, %d emails", first, out, len(s.platform.Outbox()))
 	}
-	_, err = jobs.Insert(t.Context(), riverjobs.SendArgs{Submission: order("")}, nil)
-	if err == nil || !strings.Contains(err.Error(), "SendArgs.Key must not be empty") {
-		t.Errorf("without a key: %v", err)
+	for key, want := range map[string]string{
+		"": "SendArgs.Key must have 1 to 255 bytes, got 0", strings.Repeat("k", 256): "1 to 255 bytes, got 256", "\xff": "valid UTF-8",
+	} {
+		if _, err := jobs.Insert(t.Context(), riverjobs.SendArgs{Key: key}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("key %q: %v", key, err)
+		}
 	}
 }
 
