@@ -246,6 +246,28 @@ func TestReconcileNothing(t *testing.T) {
 	}
 }
 
+// TestReconcileWaits: an email in progress may be the one that was looked up.
+func TestReconcileWaits(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, mockserver.Config{})
+	j := s.jobs(s.client(), riverjobs.Options{})
+	jobs := s.start(j)
+	s.lose(order("A-1"))
+	s.exec(`INSERT INTO emailplatform_sends SELECT 'A-2', 0, 'sending', now(), now(), recipient, subject FROM emailplatform_sends`)
+	e, err := events.Parse(fmt.Appendf(nil, `{"id":"e","event":"Email.Error","created_on":1,"data":{"error":"internal error; x","event_time":1,"email":{"id":%q}}}`,
+		s.platform.Outbox()[0].ID))
+	fatal(t, err)
+	fatal(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return j.Reconcile(t.Context(), tx, e) }))
+	list, err := jobs.JobList(t.Context(), river.NewJobListParams().Kinds("emailplatform_reconcile"))
+	fatal(t, err)
+	s.until(list.Jobs[0].ID, "snoozed", func(row *rivertype.JobRow) bool {
+		return row.State == rivertype.JobStateScheduled && time.Until(row.ScheduledAt) > 20*time.Second
+	})
+	if n := s.count("emailplatform_sends WHERE state = 'unknown'"); n != 1 {
+		t.Errorf("%d are unknown", n)
+	}
+}
+
 // TestReconcileInProgress: an event can arrive before the response. The lookup waits.
 func TestReconcileInProgress(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,9 @@ func TestOutcomes(t *testing.T) {
 			if tt.state == sent && (len(s.platform.Outbox()) != 1 || out.EmailID != s.platform.Outbox()[0].ID) {
 				t.Errorf("output %+v is not of the email", out)
 			}
+			if kept := s.count("emailplatform_sends WHERE recipient IS NOT NULL OR subject IS NOT NULL"); kept > 0 != (tt.state == unknown) {
+				t.Errorf("%d addresses are kept", kept)
+			}
 			if snoozed := strings.Contains(string(row.Metadata), "snoozes"); snoozed != (tt.snoozed || tt.state == unknown) {
 				t.Errorf("snoozed: %t", snoozed)
 			}
