@@ -235,6 +235,39 @@ func killedSenders(ctx context.Context, s *stage) ([]figure, error) {
 			return nil, err
 		}
 	}
+	figures, err := p.rescued(ctx)
+	return append([]figure{{name: "killed", value: float64(kills)}}, figures...), err
+}
+
+// killedQueue kills the database of the queue while the senders send.
+func killedQueue(ctx context.Context, s *stage) ([]figure, error) {
+	kills := s.pick(1, 5)
+	p, err := newPost(ctx, s, 100*time.Millisecond)
+	defer p.close()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.slow(); err != nil {
+		return nil, err
+	}
+	for range kills {
+		if err := p.order(ctx, 200); err != nil {
+			return nil, err
+		}
+		if err := p.until(ctx, "emailplatform_sends", p.orders-150); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(s.db.Kill(), s.db.Start(ctx)); err != nil {
+			return nil, err
+		}
+		p.pool.Reset() // its connections are lost
+	}
+	figures, err := p.rescued(ctx)
+	return append([]figure{{name: "killed", value: float64(kills)}}, figures...), err
+}
+
+// rescued ends all senders, and starts one that finds what was left by killed ones.
+func (p *post) rescued(ctx context.Context) ([]figure, error) {
 	for i := range p.senders {
 		if err := p.stop(i); err != nil {
 			return nil, err
@@ -247,8 +280,7 @@ func killedSenders(ctx context.Context, s *stage) ([]figure, error) {
 	if err := p.settled(ctx); err != nil {
 		return nil, err
 	}
-	figures, err := p.figures(ctx)
-	return append([]figure{{name: "killed", value: float64(kills)}}, figures...), err
+	return p.figures(ctx)
 }
 
 // stoppedSenders ends senders by SIGTERM while they send, as a deployment does.
