@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/contrib/pgstore"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/mockserver"
+	"example.com/emailplatform/webhook"
+)
+
+// TestBubble runs a handler with a PostgreSQL on virtual time, while a delivery is
+// retried for hours.
+func TestBubble(t *testing.T) {
+	newDatabase(t)
+	synctest.Test(t, func(t *testing.T) {
+		pool, err := pgxpool.New(t.Context(), os.Getenv("POSTGRES_URL")) // in the bubble, so its goroutines are too
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(pool.Close) // after the platform
+		if _, err := pool.Exec(t.Context(), pgstore.Schema+"; CREATE TABLE received (at timestamptz)"); err != nil {
+			t.Fatal(err)
+		}
+		platform := mockserver.New(mockserver.Config{})
+		t.Cleanup(platform.Close) // ends deliveries, so no handler uses the pool afterwards
+		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hook, err := c.Webhooks.Ensure(t.Context(), client.WebhookCreate{
+			URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailOpened},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verifier, err := webhook.NewVerifier(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		platform.SetTarget("shop.test", webhook.NewHandler(verifier, func(ctx context.Context, _ *events.Event) error {
+			tx, err := pgstore.Tx(ctx)
+			if err != nil {
+				return err
+			}
+			// now() of the database is not the virtual time of the bubble.
+			_, err = tx.Exec(ctx, "INSERT INTO received VALUES ($1)", time.Now())
+			return err
+		}, webhook.Options{Once: pgstore.NewOnce(pool, pgstore.OnceOptions{})}))
+		if _, err := platform.Inject(mockserver.Fault{Event: "*", Action: mockserver.FaultStatus, Times: 7}); err != nil {
+			t.Fatal(err)
+		}
+		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
+			To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := time.Now()
+		if err := platform.Open(email.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := platform.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var handled time.Time
+		if err := pool.QueryRow(t.Context(), "SELECT at FROM received").Scan(&handled); err != nil {
+			t.Fatal(err)
+		}
+		if after := handled.Sub(opened).Round(time.Minute); after != 7*time.Hour+13*time.Minute {
+			t.Errorf("handled after %v, want 7h13m", after)
+		}
+	})
+}
