@@ -248,8 +248,8 @@ func benchIterate(b *testing.B, c *client.Client, want, lookahead int, peak *pea
 	}
 }
 
-// BenchmarkLookahead has the platform take 20 ms a page.
-func BenchmarkLookahead(b *testing.B) {
+// BenchmarkPrefetch has the platform take 20 ms a page.
+func BenchmarkPrefetch(b *testing.B) {
 	const pages = 200
 	_, c := pageServer(b, 20*time.Millisecond, pages)
 	for _, lookahead := range []int{0, 1, 3} {

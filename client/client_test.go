@@ -424,7 +424,7 @@ func TestMismatchThenFailure(t *testing.T) {
 	}
 }
 
-func TestAnyID(t *testing.T) {
+func TestWebhookIDs(t *testing.T) {
 	for id, want := range map[string]string{`"wh-1"`: "wh-1", `41`: "41", `"41"`: "41"} {
 		c := newTestClient(t, answer(200, "application/json", `{"data":[{"webhook_id":`+id+`}]}`))
 		page, err := c.Webhooks.List(t.Context(), ListWebhooksParams{})
@@ -438,7 +438,7 @@ func TestAnyID(t *testing.T) {
 	}
 }
 
-func TestOnResponse(t *testing.T) {
+func TestResponseHook(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"webhook_id":"1","secret":"`+testToken+`","new":1}`))
 	var got []Response
 	ctx := WithResponseHook(t.Context(), func(r Response) { got = append(got, r) })

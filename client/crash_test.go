@@ -97,9 +97,9 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 	}
 }
 
-// TestLookaheadLeft has a loop end while a page that nobody asks for any more
+// TestPrefetchCrash has a loop end while a page that nobody asks for any more
 // makes a callback panic.
-func TestLookaheadLeft(t *testing.T) {
+func TestPrefetchCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		ctx := WithResponseHook(t.Context(), func(Response) {

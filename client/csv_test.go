@@ -16,7 +16,7 @@ type csvTest struct {
 	want string
 }
 
-func TestImportCSV(t *testing.T) {
+func TestContactsFromCSV(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"plain":            {"email,first_name,tags\na@x,Ann,vip; new\nb@x,,\n", CSVOptions{}, "2:a@x{first_name=Ann}[vip new] 3:b@x{}[] "},
 		"mark and spaces":  {"\ufeff Email ,City\r\n a@x ,Bonn\r\n", CSVOptions{}, "2:a@x{City=Bonn}[] "},
@@ -45,7 +45,7 @@ func TestImportCSV(t *testing.T) {
 
 // The lines of a quoted field are never taken for rows: a skipped row is skipped
 // as a whole, and a misplaced quote ends the source.
-func TestImportCSVSkipsWholeRows(t *testing.T) {
+func TestContactsFromCSVSkipsWholeRows(t *testing.T) {
 	const bare, quote = `line 2: bare " in non-quoted-field`, `line 2: extraneous or missing " in quoted-field`
 	testCSV(t, map[string]csvTest{
 		"too many fields, lines": {"email,note\nb@x,1,\"two\nevil@x,2\"\nc@x,3\n", CSVOptions{OnBadRow: skipRow}, "4:c@x{note=3}[] "},
@@ -57,7 +57,7 @@ func TestImportCSVSkipsWholeRows(t *testing.T) {
 	})
 }
 
-func TestImportCSVLines(t *testing.T) {
+func TestContactsFromCSVLines(t *testing.T) {
 	const lone = "contains a CR without LF; lines must end in LF or CR LF"
 	testCSV(t, map[string]csvTest{
 		"CR alone":             {"email,n\ra@x,1\rb@x,2\r", CSVOptions{}, "line 1: " + lone},
@@ -73,7 +73,7 @@ func TestImportCSVLines(t *testing.T) {
 	})
 }
 
-func TestImportCSVOfSpreadsheets(t *testing.T) {
+func TestContactsFromCSVOfSpreadsheets(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"separator line":      {"sep=;\r\nemail;tags\r\na@x;b\r\n", CSVOptions{}, "3:a@x{}[b] "},
 		"separator in quotes": {"\ufeff\"SEP=|\"\nemail|n\na@x|b\n", CSVOptions{}, "3:a@x{n=b}[] "},
@@ -122,7 +122,7 @@ func testCSV(t *testing.T, tests map[string]csvTest) {
 
 func skipRow(*CSVError) error { return nil }
 
-func TestImportCSVReadFails(t *testing.T) {
+func TestContactsFromCSVReadFails(t *testing.T) {
 	for name, broken := range map[string]error{
 		"gone":        errors.New("the disk is gone"),
 		"wraps EOF":   fmt.Errorf("truncated archive: %w", io.EOF),
@@ -147,8 +147,8 @@ func TestImportCSVReadFails(t *testing.T) {
 	}
 }
 
-// TestImportCSVNeverReads has a reader that gives neither bytes nor an error.
-func TestImportCSVNeverReads(t *testing.T) {
+// TestContactsFromCSVNeverReads has a reader that gives neither bytes nor an error.
+func TestContactsFromCSVNeverReads(t *testing.T) {
 	var n int
 	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{OnBadRow: skipRow}) {
 		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
@@ -169,7 +169,7 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // A row without an end is given up when it is too long, not when memory is.
-func TestImportCSVEndlessLine(t *testing.T) {
+func TestContactsFromCSVEndlessLine(t *testing.T) {
 	for _, head := range []string{"", "email\n", "email\n\""} {
 		var read counted
 		var got error
@@ -210,8 +210,8 @@ func FuzzImportCSV(f *testing.F) {
 	})
 }
 
-// BenchmarkImportCSV compares the source with encoding/csv alone.
-func BenchmarkImportCSV(b *testing.B) {
+// BenchmarkContactsFromCSV compares the source with encoding/csv alone.
+func BenchmarkContactsFromCSV(b *testing.B) {
 	file := "email,first_name,city,tags\n" + strings.Repeat("contact@example.com,Ann,\"Bonn, \"\"am\"\" Rhein\",vip;new\n", 10_000)
 	b.Run("csv", func(b *testing.B) {
 		b.SetBytes(int64(len(file)))

@@ -68,8 +68,8 @@ func inUnixSeconds(text []byte) []byte {
 	})
 }
 
-// TestSecretLeftOut: a key that everybody knows would verify what everybody signs.
-func TestSecretLeftOut(t *testing.T) {
+// TestSecretOmitted: a key that everybody knows would verify what everybody signs.
+func TestSecretOmitted(t *testing.T) {
 	text, err := json.Marshal(Webhook{Secret: NewSecret("s")})
 	if err != nil {
 		t.Fatal(err)

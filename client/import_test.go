@@ -185,9 +185,9 @@ func TestImportStatuses(t *testing.T) {
 	}
 }
 
-// TestImportBadAnswer has the error of an answer that does not fit say what was
+// TestImportInvalidResponse has the error of an answer that does not fit say what was
 // really asked, and how often.
-func TestImportBadAnswer(t *testing.T) {
+func TestImportInvalidResponse(t *testing.T) {
 	c := newTestClient(t, answer(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
 	_, err := c.Contacts.Import(t.Context(), 73, numbered(2, 0), ImportOptions{})
 	var e *Error

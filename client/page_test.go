@@ -258,8 +258,8 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLookahead counts requests under way, and the time that pages take.
-func TestLookahead(t *testing.T) {
+// TestPrefetch counts requests under way, and the time that pages take.
+func TestPrefetch(t *testing.T) {
 	for _, depth := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			var under, most atomic.Int64
@@ -296,9 +296,9 @@ func TestLookahead(t *testing.T) {
 	}
 }
 
-// TestLookaheadLeavesNothing ends loops in every way; the bubble fails if a
+// TestPrefetchEnds ends loops in every way; the bubble fails if a
 // goroutine is left.
-func TestLookaheadLeavesNothing(t *testing.T) {
+func TestPrefetchEnds(t *testing.T) {
 	slow := func(srv *tagPages) *Client {
 		c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			select {

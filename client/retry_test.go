@@ -670,9 +670,9 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestLeastAfterBadAnswer: nothing of an answer that was refused is left when
+// TestLeastAfterInvalidResponse: nothing of an answer that was refused is left when
 // the next attempt is answered with the least that will do.
-func TestLeastAfterBadAnswer(t *testing.T) {
+func TestLeastAfterInvalidResponse(t *testing.T) {
 	then := func(first, second string) *Client {
 		var asked atomic.Int64
 		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {

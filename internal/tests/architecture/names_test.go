@@ -19,6 +19,11 @@ var oldNames = regexp.MustCompile(`\b(?:` + strings.Join([]string{
 	"AfterActing", "after_acting", "SetStart", "_mock/start", "LookupGap", "LookupBucket", "LookupCalendar",
 	"RefuseUnknownMembers", "UnknownMembers", "unknown_members", "token_needed", "example_token", "Config[.]Log",
 	"webhook[.]Hash", "webhook[.]Secret[{]Key", "mcp[.]Handler", "ErrTxEnd", "HandleLater", "x-answers",
+	"client[.]Campaign(?:Delivered|Delivering|Incomplete|Scheduled|Schedule)", "client[.]Contact(?:Import|Status\\w*)",
+	"client[.]Contact(?:Active|Bounced|Deleted|Pending|Spam|Suppressed|Unsubscribed)",
+	"client[.](?:Email(?:Bounced|Delivered|Error|Queued|Rejected)|Webhook(?:Active|Archived)|Workflow(?:Active|Inactive))",
+	"client[.]ImportError", "EmailSuppressed", "ImportReport[.]Left", "BadRow", "Token[{]Token",
+	"LimiterOptions[.]Instead", "Request[.]Answer", "[Tt]elemetry[.](?:Observe|Outcome|Handle)",
 	"event handled, perhaps twice", "a fault by chance", "platform request is tried again",
 }, "|") + `)\b`)
 
