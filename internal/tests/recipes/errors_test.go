@@ -1,0 +1,185 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
+	"example.com/emailplatform/internal/tests/recipes"
+	"example.com/emailplatform/mockserver"
+)
+
+// resolution is a row of the table "Unknown outcomes" of errors.md.
+type resolution struct {
+	operation string
+	call      func(ctx context.Context, c *client.Client) error
+	resolve   func(ctx context.Context, c *client.Client) error
+	count     func(ctx context.Context, c *client.Client, p *mockserver.Server) int // what there must be one of
+}
+
+// count returns the number of items of a list.
+func count[T any](items iter.Seq2[T, error]) (n int) {
+	for _, err := range items {
+		if err != nil {
+			return -1
+		}
+		n++
+	}
+	return n
+}
+
+const listID = 1
+
+var (
+	list     = client.ListCreate{Name: "News"}
+	template = client.TemplateCreate{Name: "News", Content: client.TemplateContent{Text: "News"}}
+	contact  = client.ContactCreate{Email: "ada@example.org"}
+	hook     = client.WebhookCreate{URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailBounced}}
+	campaign = client.CampaignCreate{
+		Name: "May", ListID: listID, Sender: client.Sender{Email: "shop@example.com"},
+		Content: client.MessageContent{Subject: "News", Text: "News"},
+	}
+)
+
+// The order is the order of the table.
+var resolutions = []resolution{{
+	operation: "unsubscribeContact",
+	call: func(ctx context.Context, c *client.Client) error {
+		ada, err := c.Contacts.Find(ctx, listID, "bob@example.org")
+		if err != nil {
+			return err
+		}
+		return c.Contacts.Unsubscribe(ctx, listID, ada.ID)
+	},
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Contacts.All(ctx, listID, client.ListContactsParams{Filter: "status:unsubscribed"}))
+	},
+}, {
+	operation: "createList",
+	call:      func(ctx context.Context, c *client.Client) error { _, err := c.Lists.Create(ctx, list); return err },
+	resolve:   func(ctx context.Context, c *client.Client) error { _, err := c.Lists.Ensure(ctx, list); return err },
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Lists.All(ctx, client.ListListsParams{})) - 1
+	},
+}, {
+	operation: "createTemplate",
+	call: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Templates.Create(ctx, template)
+		return err
+	},
+	resolve: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Templates.Ensure(ctx, template)
+		return err
+	},
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Templates.All(ctx, client.ListTemplatesParams{}))
+	},
+}, {
+	operation: "createContact",
+	call: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Contacts.Create(ctx, listID, contact)
+		return err
+	},
+	resolve: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Contacts.Create(ctx, listID, contact)
+		if errors.Is(err, client.ErrContactExists) {
+			_, err = c.Contacts.Find(ctx, listID, contact.Email)
+		}
+		return err
+	},
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Contacts.All(ctx, listID, client.ListContactsParams{})) - 1
+	},
+}, {
+	operation: "createWebhook",
+	call:      func(ctx context.Context, c *client.Client) error { _, err := c.Webhooks.Create(ctx, hook); return err },
+	resolve:   func(ctx context.Context, c *client.Client) error { _, err := c.Webhooks.Ensure(ctx, hook); return err },
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Webhooks.All(ctx, client.ListWebhooksParams{}))
+	},
+}, {
+	operation: "createCampaign",
+	call: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Campaigns.Create(ctx, campaign)
+		return err
+	},
+	resolve: func(ctx context.Context, c *client.Client) error {
+		_, err := c.Campaigns.Find(ctx, campaign.Name)
+		if errors.Is(err, client.ErrNotFound) {
+			_, err = c.Campaigns.Create(ctx, campaign)
+		}
+		return err
+	},
+	count: func(ctx context.Context, c *client.Client, _ *mockserver.Server) int {
+		return count(c.Campaigns.All(ctx, client.ListCampaignsParams{}))
+	},
+}, {
+	operation: "scheduleCampaign",
+	call: func(ctx context.Context, c *client.Client) error {
+		may, err := c.Campaigns.Find(ctx, campaign.Name)
+		if errors.Is(err, client.ErrNotFound) {
+			may, err = c.Campaigns.Create(ctx, campaign)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.Campaigns.Send(ctx, may.ID)
+		return err
+	},
+	resolve: func(ctx context.Context, c *client.Client) error {
+		may, err := c.Campaigns.Find(ctx, campaign.Name)
+		if err == nil && may.Status == client.CampaignStatusIncomplete { // it was not processed
+			_, err = c.Campaigns.Send(ctx, may.ID)
+		}
+		return err
+	},
+	count: func(ctx context.Context, _ *client.Client, p *mockserver.Server) int {
+		_ = p.Wait(ctx)
+		return len(p.OutboxTo("bob@example.org"))
+	},
+}}
+
+// TestUnknownOutcomes: the table "Unknown outcomes" of errors.md leads to exactly one
+// effect of each call, after any fault.
+func TestUnknownOutcomes(t *testing.T) {
+	for _, row := range resolutions {
+		recipes.UnderFaults(t, []string{row.operation}, func(t *testing.T, p *mockserver.Server) func() {
+			ctx := t.Context()
+			c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
+			check(t, err)
+			readers, err := c.Lists.Create(ctx, client.ListCreate{Name: "Readers"})
+			check(t, err)
+			if readers.ID != listID {
+				t.Fatalf("list %d", readers.ID)
+			}
+			check(t, c.Lists.AcceptPolicy(ctx, listID))
+			_, err = c.Contacts.Create(ctx, listID, client.ContactCreate{Email: "bob@example.org"})
+			check(t, err)
+			return func() {
+				step := row.call
+				recipes.Repeat(t, func() error {
+					err := step(ctx, c)
+					if errors.Is(err, client.ErrOutcomeUnknown) && row.resolve != nil {
+						step = row.resolve
+					}
+					return err
+				})
+				time.Sleep(10 * time.Minute) // for requests that the platform processes late
+				if n := row.count(ctx, c, p); n != 1 {
+					t.Errorf("%d, want 1", n)
+				}
+			}
+		})
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
