@@ -44,20 +44,20 @@ type waitBody struct {
 // waitFilters contains the filters of all lists. Only the filters of the list
 // in For are valid.
 type waitFilters struct {
-	AccountID *int64 `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
-	Search    *word  `json:"search,omitzero" doc:"words that the record must contain"`
-	To        *word  `json:"to,omitzero" doc:"the recipient, of messages"`
-	Status    *word  `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
-	SentBy    *word  `json:"sent_by,omitzero" doc:"the sending type, of messages"`
-	State     *word  `json:"state,omitzero" doc:"the state of deliveries"`
-	Event     *word  `json:"event,omitzero" doc:"the name, of events and deliveries"`
-	WebhookID *word  `json:"webhook_id,omitzero" doc:"the webhook, of deliveries"`
-	MessageID *word  `json:"message_id,omitzero" doc:"the message, of events"`
-	Operation *word  `json:"operation,omitzero" doc:"the operationId, of requests"`
-	Method    *word  `json:"method,omitzero" doc:"the method, of requests"`
+	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
+	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
+	To        *string `json:"to,omitzero" doc:"the recipient, of messages"`
+	Status    *word   `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
+	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type, of messages"`
+	State     *string `json:"state,omitzero" doc:"the state of deliveries"`
+	Event     *string `json:"event,omitzero" doc:"the name, of events and deliveries"`
+	WebhookID *string `json:"webhook_id,omitzero" doc:"the webhook, of deliveries"`
+	MessageID *string `json:"message_id,omitzero" doc:"the message, of events"`
+	Operation *string `json:"operation,omitzero" doc:"the operationId, of requests"`
+	Method    *string `json:"method,omitzero" doc:"the method, of requests"`
 }
 
-// word is a string that accepts a JSON number too, such as the status 404.
+// word is a string that accepts an integer too, such as the status 404.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -11,9 +11,13 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	set("type", s.Kinds, len(s.Kinds) > 1)
-	if len(s.Kinds) == 1 {
-		out["type"] = s.Kinds[0]
+	var kinds []map[string]any // a list of types is more than some generators read
+	for _, kind := range s.Kinds {
+		kinds = append(kinds, map[string]any{"type": kind})
+	}
+	set("anyOf", kinds, len(kinds) > 1)
+	if len(kinds) == 1 {
+		out = kinds[0]
 	}
 	set("format", s.Format, s.Format != "")
 	set("enum", s.Enum, s.Enum != nil)
