@@ -60,6 +60,7 @@ func start(path string, sandbox bool) (ctx context.Context, stop func(), err err
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("ignore-certificate-errors", true), // of proxies with TLS
 		// Another site's name leads to this machine, so that what a mail loads can be seen.
 		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1"))
 	if !sandbox {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // The clock at the foot stops and runs, lets time pass, and shows what tests and others do with it.
@@ -29,6 +31,26 @@ func TestClock(t *testing.T) {
 	}
 	w.srv.ResumeClock() // by somebody else
 	p.says(".clock", "running")
+}
+
+// What a toast says can be read in both themes, and at 200 % zoom there is one scroll bar.
+func TestToastAndZoom(t *testing.T) {
+	axe := axeScript(t)
+	w := newWorld(t)
+	for _, scheme := range []string{"light", "dark"} {
+		p := open(t, w.srv.URL(), "#/overview", view{1280, scheme})
+		p.click(".passing button", "+1 min")
+		p.says(".toast", "Now it is")
+		p.keepsNobodyOut(axe)
+		p.do(chromedp.EmulateViewport(640, 400)) // 1280 × 800 at 200 %
+		for _, hash := range []string{"#/overview", "#/faults", "#/inbox", "#/trigger"} {
+			p.goTo(hash)
+			p.rest()
+			if over := eval[int](p, `document.documentElement.scrollHeight - innerHeight`); over > 0 {
+				t.Errorf("%s: the page is %d px higher than the window", hash, over)
+			}
+		}
+	}
 }
 
 // A retry says how long it takes by the platform's clock, and can be had now.

@@ -18,7 +18,7 @@ func (c *Control) faultRoutes() section {
 		title: "Faults",
 		intro: "A rule has what it applies to (`account_id`, `operation`, `method` and `path` of requests, `event` and `webhook_id` of " +
 			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
-			"`action`. See the [documentation of `Fault`](../mockserver/record/fault.go).",
+			"`action`. The seed of the probabilities, the order of rules and the limit of lookups are of all accounts.",
 		routes: []route{
 			handle("GET faults", noInput(c.faults),
 				"The rules in order, and the valid actions and operations of rules."),

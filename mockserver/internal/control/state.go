@@ -43,10 +43,13 @@ func (c *Control) stateRoutes() section {
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),
-				"Adds the records of one or more objects: see the [documentation of "+
-					"`Server.Seed`](../mockserver/state.go). It stops at the first error and keeps the records that "+
-					"it has added.").
-				try(example{body: `{"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}]}`}),
+				"Adds the records of one or more objects. The items are request bodies of the API, with values that the "+
+					"platform normally chooses: ids, statuses, secrets. Ids are unique across resources. A seed fires no events. "+
+					"It stops at the first error and keeps the records that it has added.").
+				try(example{body: `{"account_id":7,"tokens":[{"token":"shop"}],"templates":[{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>"}}],` +
+					`"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}],` +
+					`"campaigns":[{"name":"May","list":"News","sender":{"email":"shop@example.com"},"content":{"subject":"May","template":"Welcome"}}],` +
+					`"webhooks":[{"url":"http://127.0.0.1:9000/hook","events":["Email.Bounced"],"secret":"s3cr3t"}]}`}),
 		},
 	}
 }

@@ -152,7 +152,7 @@ func (r Rules) String() string {
 	case r.Min != "":
 		return fmt.Sprintf("%s or more", r.Min)
 	case r.Max != "":
-		return fmt.Sprintf("%s at most", r.Max)
+		return fmt.Sprintf("at most %s", r.Max)
 	}
 	return ""
 }

@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// proxied returns a proxy under /mock/ that removes the prefix and replaces Host, as nginx does by default.
+func proxied(t *testing.T, target string, serve func(http.Handler) *httptest.Server) (base string) {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	outer := serve(http.StripPrefix("/mock", proxy))
+	t.Cleanup(outer.Close)
+	return outer.URL + "/mock"
+}
+
+// Behind a proxy with TLS and a path prefix, all that the console does works: redirects, the stream, changes, frames and downloads.
+func TestBehindProxy(t *testing.T) {
+	w := newWorld(t)
+	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
+	p := open(t, base, "#/inbox", desk)
+	p.says(".first .code", "curl "+base+"/v2/emails")
+	p.click("button", "Send one for me")
+	p.says(".rows", "Hello")
+	w.send("ada@example.org", "Your order is on its way", order)
+	p.click(".rows a", "Your order is on its way")
+	p.until(`document.querySelector('iframe')?.src === ` + strconv.Quote(base) + ` + '/_mock/outbox/' + location.hash.split('/')[2] + '/html'`)
+	p.click(".actions button", "Open")
+	p.says(".toasts", "Email.Opened")
+	p.click("[role=tab]", "Source")
+	p.says(".code", "Subject: Your order")
+	p.until(`document.querySelector('a[download]').href.startsWith(` + strconv.Quote(base+"/_mock/outbox/") + `)`)
+	for _, path := range []string{"/", "/_mock", "/_mock/outbox/7/nothing"} {
+		p.do(chromedp.Navigate(base + path))
+		p.until(`document.querySelector('.live[data-state=live]')`)
+		if at := eval[string](p, `location.pathname`); at != "/mock/_mock/" {
+			t.Errorf("%s leads to %s, want /mock/_mock/", path, at)
+		}
+	}
+}
+
+// Browsers send no Sec-Fetch-Site without TLS, so the replaced Host cannot be told from another site. The page says so.
+func TestBehindProxyThatMayNotBe(t *testing.T) {
+	w := newWorld(t)
+	base := proxied(t, w.srv.URL(), httptest.NewServer)
+	base = strings.Replace(base, "127.0.0.1", "shop.example", 1)
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, patience)
+	t.Cleanup(cancel)
+	p := &page{t, ctx, base}
+	p.do(chromedp.Navigate(base + "/_mock/"))
+	p.says("[role=alert]", "The console cannot load "+base+"/_mock/")
+	p.says("[role=alert]", "403")
+	p.says("[role=alert]", "the request comes from a page of another site")
+}
+
+// A proxy whose server is down answers by itself. The banner says what it answered.
+func TestProxyWithoutServer(t *testing.T) {
+	w := newWorld(t)
+	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
+	p := open(t, base, "#/inbox", desk)
+	w.srv.Close()
+	p.says("[role=alert]", base+"/_mock/health responds with 502")
+}
