@@ -18,6 +18,7 @@ func drawings() map[string]string {
 		"contrib/emailotel/doc.go: POST (server, otelhttp)              ema":                 "a drawing of spans",
 		"contrib/riverjobs/doc.go: Result of Emails.Send                Job":                 "a table, which TestOutcomes proves",
 		"contrib/emailotel/doc.go: emailplatform.client.call.duration      ":                 "a table",
+		"docs/control-api.md: location /mock/ {":                                             "the configuration of another program; TestBehindProxy of the console has a proxy that does the same",
 		"docs/production.md: your application                        ":                       "a drawing",
 		"events/events.gen.go: Event                      Data":                              "a generated table",
 		"examples/durable/README.md: platform ──POST──▶ receive ──one commit:":               "a drawing",
