@@ -18,8 +18,8 @@ type SourceOptions struct {
 	MaxAge time.Duration
 
 	// MinInterval is the minimum time between two calls of the function. A
-	// signature that matches no secret causes a call, so that a new secret is valid
-	// immediately; this limits the calls that invalid signatures cause. The
+	// signature that matches no secret causes a call, which makes a new secret valid
+	// immediately. MinInterval limits the calls that invalid signatures cause. The
 	// default, also for a negative value, is 5 seconds.
 	MinInterval time.Duration
 
@@ -87,8 +87,8 @@ func (s *source) current() []*key {
 	return s.keys
 }
 
-// newer returns keys that may match although tried did not: those of a call that
-// has ended since, or of another call, if it is time for one.
+// newer returns keys that may match although tried did not: the result of a call
+// that has ended since, or of another call, if it is time for one.
 func (s *source) newer(tried []*key) []*key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
