@@ -43,10 +43,10 @@ type Config struct {
 	// HTTPClient sends the requests. The client does not change it, but does
 	// not follow redirects. Its transport must not add an Idempotency-Key
 	// header, because net/http then resends requests over HTTP/1. The default
-	// is a client of its own, like http.DefaultClient, with up to 100
-	// connections, which can all be idle; see [Client.CloseIdleConnections]. With
-	// HTTP/1, more concurrent calls wait for a connection, which counts toward
-	// Timeout.
+	// is a client of its own, like http.DefaultClient, with up to 100 HTTP/1
+	// connections, which can all be idle; see [Client.CloseIdleConnections]. More
+	// concurrent calls wait for a connection, which counts toward Timeout. HTTP/2
+	// sends many requests over one connection.
 	HTTPClient *http.Client `json:"-"`
 
 	// Timeout is the maximum duration of one attempt, from dialing to the last

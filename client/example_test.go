@@ -63,23 +63,29 @@ func ExampleContacts_All() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, email := range []string{"cy@example.com", "ann@example.com", "bob@example.com"} {
-		if _, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: email}); err != nil {
+	for _, email := range []string{"cy@example.com", "bob@example.com", "ann@example.com"} {
+		contact, err := c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: email})
+		if err == nil && email == "bob@example.com" {
+			err = c.Contacts.Unsubscribe(ctx, list.ID, contact.ID)
+		}
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
 
-	params := client.ListContactsParams{Filter: "status:active", Sort: "email:asc", PerPage: 2}
-	for contact, err := range c.Contacts.All(ctx, list.ID, params, client.Prefetch(1)) {
+	// Without a filter the iteration is complete even if recipients unsubscribe
+	// while it runs.
+	for contact, err := range c.Contacts.All(ctx, list.ID, client.ListContactsParams{}, client.Prefetch(3)) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(contact.Email)
+		if contact.Status == events.ContactStatusActive {
+			fmt.Println(contact.Email)
+		}
 	}
 	// Output:
-	// ann@example.com
-	// bob@example.com
 	// cy@example.com
+	// ann@example.com
 }
 
 func ExampleContacts_Import() {
