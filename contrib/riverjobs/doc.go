@@ -64,8 +64,9 @@
 // sends from the queue for [Options.Pause]. Then one job sends. If it succeeds, all
 // others follow. If it fails, the pause doubles, up to [Options.MaxPause]. After 30
 // seconds without a success, one job is sent before the others too, so an outage
-// that begins while the queue is empty costs one unknown outcome for each pause.
-// Jobs that wait are snoozed for the rest of the pause.
+// that begins while the queue is empty costs one unknown outcome for each pause. An
+// outage that begins while jobs send also costs the requests in progress, at most
+// MaxWorkers of each replica. Jobs that wait are snoozed for the rest of the pause.
 //
 // # Shutdown
 //
