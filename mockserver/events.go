@@ -10,9 +10,6 @@ import (
 // Sample is an example of an event. Package record documents its fields.
 type Sample = record.Sample
 
-// DefaultVariant is the name of the only or most common variant of a sample.
-const DefaultVariant = samples.DefaultVariant
-
 // Samples returns an example of every event and payload in the specification,
 // ordered by event and variant. Use it with [Server.SendEvent] to test a
 // receiver.

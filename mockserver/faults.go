@@ -3,7 +3,6 @@ package mockserver
 import (
 	"fmt"
 
-	"example.com/emailplatform/mockserver/internal/contract"
 	"example.com/emailplatform/mockserver/record"
 )
 
@@ -89,6 +88,3 @@ func (s *Server) FaultSeed() uint64 {
 // SeedFaults sets the seed and resets the counts of all rules; 0 chooses a
 // seed. It returns the seed.
 func (s *Server) SeedFaults(seed uint64) uint64 { return s.env.Faults.Reseed(seed) }
-
-// Operations returns the operationIds of the OpenAPI document, sorted.
-func Operations() []string { return contract.IDs() }

@@ -198,7 +198,7 @@ func TestImport(t *testing.T) {
 }
 
 // receive delivers body to a receiver that is watched, and returns the status.
-func (r *recorder) receive(handle emailotel.Handler, body string, change ...func(*http.Request)) int {
+func (r *recorder) receive(handle func(context.Context, *events.Event) error, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
 	parsed, err := webhook.ParseSecret(secret, "")
 	if err != nil {
@@ -265,7 +265,7 @@ func TestOutcomes(t *testing.T) {
 	fail := func(context.Context, *events.Event) error { return errors.New(address) }
 	for _, tt := range []struct {
 		outcome string
-		handle  emailotel.Handler
+		handle  func(context.Context, *events.Event) error
 		body    string
 		change  func(*http.Request)
 	}{

@@ -16,26 +16,27 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// Handler is the type of the function that [webhook.NewHandler] calls.
-type Handler = func(context.Context, *events.Event) error
+type handler = func(context.Context, *events.Event) error
 
 // Wrap wraps the function of [webhook.NewHandler]. It records a consumer span
 // for the handling, whose parent is the span of the request, and its duration.
-func (t *Telemetry) Wrap(fn Handler) Handler {
+func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
 // HandleAsync is [Telemetry.Wrap] for a worker that takes events from a
 // queue. It starts a new trace with a link to the receipt. Store the span
 // context of the receipt, trace.SpanContextFromContext(ctx), with the event.
-func (t *Telemetry) HandleAsync(receipt trace.SpanContext, fn Handler) Handler {
+func (t *Telemetry) HandleAsync(
+	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
+) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error {
 		return t.process(ctx, e, fn, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: receipt}))
 	}
 }
 
 func (t *Telemetry) process(
-	ctx context.Context, e *events.Event, fn Handler, opts ...trace.SpanStartOption,
+	ctx context.Context, e *events.Event, fn handler, opts ...trace.SpanStartOption,
 ) (err error) {
 	name := eventName(e.Name)
 	set := []attribute.KeyValue{

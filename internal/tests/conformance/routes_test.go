@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"example.com/emailplatform/mockserver"
 )
 
 // route is an operation of openapi.yaml.
@@ -103,16 +101,4 @@ func (r route) examples() []string {
 		}
 	}
 	return out
-}
-
-func TestOperations(t *testing.T) {
-	var want []string
-	for _, r := range routes(t) {
-		want = append(want, r.operation.OperationID)
-	}
-	got := mockserver.Operations()
-	slices.Sort(got)
-	if slices.Sort(want); !slices.Equal(got, want) {
-		t.Errorf("the operations are %q, the document has %q", got, want)
-	}
 }

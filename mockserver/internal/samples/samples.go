@@ -15,8 +15,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// DefaultVariant is the name of the only or most common variant of a sample.
-const DefaultVariant = "default"
+// defaultVariant is the name of the only or most common variant of a sample.
+const defaultVariant = "default"
 
 // All returns an example of every event and payload type in the specification,
 // ordered by event and variant.
@@ -54,7 +54,7 @@ func variants(names []string) []string {
 	for i, name := range names {
 		words := slices.DeleteFunc(strings.Split(name, "_"), func(word string) bool { return shared[word] == len(names) })
 		if out[i] = strings.Join(words, "_"); out[i] == "" {
-			out[i] = DefaultVariant
+			out[i] = defaultVariant
 		}
 	}
 	return out
