@@ -40,9 +40,12 @@ class Platform:
         self.base_url, self.token, self.timeout = base_url.rstrip("/"), token, timeout
 
     def send(self, email, subject, text):
-        return self._call("POST", "/v2/emails", {
+        sent = self._call("POST", "/v2/emails", {
             "email": email, "sender": {"name": "The Shop", "email": "hello@shop.example"},
             "content": {"subject": subject, "text": text, "type": "transactional"}})
+        if sent["status"] == "error":  # an internal error before the email was queued
+            raise Refused(201, "the email was not queued")
+        return sent
 
     def look_up(self, message_id):
         return self._call("GET", "/v2/emails/" + parse.quote(message_id, safe=""))
@@ -104,7 +107,7 @@ class Signups:
             return "unknown"
         with self._lock:
             if self.statuses[key] == "unknown":  # an event may have been faster
-                self.statuses[key] = "welcomed" if sent["status"] not in ("rejected", "error") else "refused"
+                self.statuses[key] = "welcomed" if sent["status"] != "rejected" else "refused"
             return self.statuses[key]
 
     def is_signed(self, body, signature):

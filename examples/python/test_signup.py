@@ -170,6 +170,13 @@ class SignupTest(unittest.TestCase):
         self.assertEqual(self.sign_up(ADA), (202, {"status": "unknown"}))
         self.assertEqual(len(box.outbox(ADA)), 1)
 
+    def test_an_email_that_is_not_queued_can_be_sent_again(self):
+        box.fault(action="internal_error", times=1)
+        self.assertNotIn("status", self.sign_up(ADA)[1])
+        self.assertEqual(box.outbox(ADA), [])
+        self.assertEqual(self.sign_up(ADA), (202, {"status": "welcomed"}))
+        self.assertEqual(len(box.outbox(ADA)), 1)
+
     def test_faults_of_a_sign_up(self):
         """One email, or at most one if the outcome is unknown, under each fault."""
         faults = [{"action": "status", "status": status} for status in (401, 403, 409, 422, 429, 500, 502)]
