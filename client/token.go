@@ -34,11 +34,11 @@ func (t Token) String() string {
 }
 
 // MarshalText implements [encoding.TextMarshaler] for encoders such as
-// encoding/json and encoding/xml. The result is that of String.
+// encoding/json and encoding/xml. It returns the same text as String.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // MarshalBinary implements [encoding.BinaryMarshaler] for encoders such as
-// encoding/gob. The result is that of String.
+// encoding/gob. It returns the same text as String.
 func (t Token) MarshalBinary() ([]byte, error) { return []byte(t.String()), nil }
 
 // LogValue implements [slog.LogValuer].

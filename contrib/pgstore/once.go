@@ -44,7 +44,7 @@ func NewOnce(db DB, _ OnceOptions) *Once {
 }
 
 // Do implements [webhook.Once]. fn gets the transaction with [Tx]. An event
-// needs two round trips to the database, in addition to those of fn.
+// needs two round trips to the database, and the queries of fn.
 func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -55,15 +55,36 @@ func (o *Once) Do(ctx context.Context, key string, fn func(context.Context) erro
 		return false, err
 	}
 	if err := fn(withTx(ctx, tx)); err != nil {
-		if tx.Conn().PgConn().TxStatus() == 'I' { // idle: not in a transaction
+		if tx.Conn().PgConn().TxStatus() == idle {
 			err = fmt.Errorf("pgstore: %w: %w", ErrTxManaged, err)
 		}
 		return true, err
 	}
-	if err := tx.Commit(ctx); err != nil { // after the INSERT of the key
-		return true, fmt.Errorf("pgstore: %w", handled.Explain(err))
+	if err := commit(ctx, tx); err != nil {
+		return true, fmt.Errorf("pgstore: %w", err)
 	}
 	return true, nil
+}
+
+// The states of a connection.
+const (
+	idle   = 'I' // not in a transaction
+	failed = 'E' // in a transaction that can only be rolled back
+)
+
+// commit inserts the key too. It does not begin what would fail: pgx then closes
+// the connection, and the key would be free some time after Do has returned.
+func commit(ctx context.Context, tx pgx.Tx) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch tx.Conn().PgConn().TxStatus() {
+	case idle:
+		return ErrTxManaged
+	case failed:
+		return fmt.Errorf("a statement of the handler failed: %w", pgx.ErrTxCommitRollback)
+	}
+	return handled.Explain(tx.Commit(ctx))
 }
 
 // begin locks before it looks for the key: see [handled.Lock]. The transaction

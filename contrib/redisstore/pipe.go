@@ -65,8 +65,8 @@ func (p *pipe) run() {
 	}
 }
 
-// take drops commands without a caller, so that the queue does not grow while
-// Redis hangs.
+// take returns the next commands. It drops commands without a caller. Otherwise
+// the queue would grow while Redis hangs.
 func (p *pipe) take() (batch []*command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
