@@ -127,7 +127,8 @@ func Conditions() map[string]any {
 	about := func(to aim, not object) object {
 		var names []record.FaultAction
 		for _, action := range Actions() {
-			if actions()[action] == to || to == deliveries && aimOf(record.Fault{Action: action, Event: "*"}) != requests {
+			withEvent := aimOf(record.Fault{Action: action, Event: "*"})
+			if actions()[action] == to || to == deliveries && (withEvent == deliveries || withEvent == attempts) {
 				names = append(names, action)
 			}
 		}
