@@ -19,7 +19,7 @@ func (a Attributes) Get(name string) string {
 	return ""
 }
 
-// writeAttributes writes an object, in which each name can occur only once.
+// writeAttributes writes an object. A name that occurs again is an error.
 func writeAttributes(w *jsonwrite.Writer, attributes Attributes) {
 	w.Open('{')
 	for i, a := range attributes {
