@@ -131,8 +131,9 @@
 // fails after such an attempt, its error is an [ErrOutcomeUnknown], unless the
 // call is a GET. This includes a 2xx response with an unusable body: the resource
 // may exist, but its id is unknown. Any other error means that the request had no
-// effect, except that the platform keeps a record of an email after ErrNotQueued. After ErrOutcomeUnknown you can repeat a repeatable call. Before you
-// repeat another call, find out whether the platform processed it.
+// effect, except that the platform keeps a record of an email after ErrNotQueued.
+// After ErrOutcomeUnknown you can repeat a repeatable call. Before you repeat another
+// call, find out whether the platform processed it.
 //
 // After a 401 a call with a fixed [Config.Token] fails. With a [TokenSource], the
 // client requests a new token once. It sends the request again only if the new

@@ -47,6 +47,8 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 // base64 (specification, "Authentication"). Verify rejects any other encoding of the
 // same HMAC.
 //
+// A Verifier that [NewVerifierFunc] returned can call its function.
+//
 // The duration of Verify depends on the length of the body, on the length of the
 // signature and on which secret matches, not on the content of a wrong signature.
 func (v *Verifier) Verify(body []byte, signature string) error {
