@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -34,36 +33,40 @@ func noSetGet(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelin
 	return next(ctx, cmds)
 }
 
-// TestRoundTripHangs: other callers succeed during a round trip that hangs, and
-// its own caller waits only until its deadline.
-func TestRoundTripHangs(t *testing.T) {
+// TestRoundTripsHang: other callers succeed while as many round trips hang as are
+// made at a time, and their own callers wait only until their deadline.
+func TestRoundTripsHang(t *testing.T) {
 	t.Parallel()
 	rdb := newRedis(t)
+	var trips atomic.Int64
 	hangs, end := make(chan struct{}), make(chan struct{})
-	var first atomic.Bool
 	rdb.AddHook(pipelines(func(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelineHook) error {
-		if first.CompareAndSwap(false, true) {
-			close(hangs)
+		if trips.Add(1) <= maxTrips {
+			hangs <- struct{}{}
 			<-end
 		}
 		return next(ctx, cmds)
 	}))
 	o, key := NewOnce(rdb, OnceOptions{Logger: quiet()}), rand.Text()
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := o.Do(ctx, key, succeed)
-		ended <- err
-	}()
-	<-hangs
+	ended := make(chan error, maxTrips)
+	for range maxTrips {
+		go func() {
+			_, err := o.Do(ctx, key, succeed)
+			ended <- err
+		}()
+		<-hangs
+	}
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() { expect(t, o, rand.Text(), "ran") })
 	}
 	all.Wait()
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	for range maxTrips {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	}
 	expect(t, o, key, "ran")
 	close(end)
@@ -94,12 +97,9 @@ func TestRoundTripsAreShared(t *testing.T) {
 
 // TestQueueWhileRedisHangs: commands whose callers have left are dropped.
 func TestQueueWhileRedisHangs(t *testing.T) {
+	rdb := connect(t, "127.0.0.1:1") // no connection is made
 	synctest.Test(t, func(t *testing.T) {
 		const commands = 20_000
-		rdb := redis.NewClient(&redis.Options{Dialer: func(context.Context, string, string) (net.Conn, error) {
-			return nil, errors.New("no server in the bubble")
-		}})
-		defer func() { _ = rdb.Close() }()
 		var sent, ended atomic.Int64
 		rdb.AddHook(pipelines(func(_ context.Context, cmds []redis.Cmder, _ redis.ProcessPipelineHook) error {
 			sent.Add(int64(len(cmds)))
