@@ -235,7 +235,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	return nil
 }
 
-// created is what the API responds with, as far as seeds need it.
+// created has the fields of API responses that seeds need.
 type created struct {
 	TemplateID int64               `json:"template_id"`
 	ListID     int64               `json:"list_id"`

@@ -42,8 +42,8 @@ var SeedSchema = sync.OnceValue(func() *schema.Schema {
 	}.Of(reflect.TypeFor[seed]())
 })
 
-// seed is one object of a seed file. Its items are sent to the API as they are, without
-// the fields of which the API knows nothing.
+// seed is one object of a seed file. Its items are sent to the API without the fields
+// that the API does not define.
 type seed struct {
 	AccountID  int64          `json:"account_id,omitzero" min:"1" doc:"the account; by default the account of the first token of the configuration"`
 	Tokens     []seedToken    `json:"tokens,omitzero" doc:"access tokens to add; they create the account"`
@@ -76,7 +76,7 @@ type seedParts struct {
 
 type seedList struct {
 	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
-	Name           string        `json:"name" min:"1" doc:"the name, by which workflows and campaigns of the same object refer to the list"`
+	Name           string        `json:"name" min:"1" doc:"the name; workflows and campaigns of the same object refer to the list by it"`
 	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, without which it cannot be sent to"`
 	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; all of them have an id, in ascending order, or none has"`
 }
