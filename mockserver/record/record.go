@@ -53,6 +53,7 @@ type Message struct {
 	CampaignID         int64                 `json:"campaign_id,omitzero" doc:"the campaign that sent it"`
 	WorkflowID         int64                 `json:"workflow_id,omitzero" doc:"the workflow that sent it"`
 	Confirmation       bool                  `json:"confirmation,omitzero" doc:"true for the confirmation email of a double opt-in"`
+	Confirmed          bool                  `json:"confirmed,omitzero" doc:"true if the recipient has followed the link of a confirmation email"`
 	Status             string                `json:"status" doc:"delivered or bounced; rejected or error if it was not sent"`
 	BounceCategory     events.BounceCategory `json:"bounce_category,omitzero" doc:"the category of the bounce"`
 	Opens              int64                 `json:"opens" doc:"the number of opens"`

@@ -13,14 +13,14 @@ func TestClock(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/inbox", desk)
 	p.says(".clock", "running")
-	p.until(`document.querySelector('.passing button:nth-child(3)').disabled`) // nothing comes next
+	p.until(`document.querySelector('.passing button:nth-child(4)').disabled`) // nothing comes next
 	p.click(".clock button", "running")
 	p.says(".clock", "frozen")
 	before := w.srv.Now()
 	for _, step := range []struct {
 		button string
 		want   time.Duration
-	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}} {
+	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}, {"+1 day", 24 * time.Hour}} {
 		p.click(".passing button", step.button)
 		p.says(".toast", "Now it is")
 		p.until(`document.querySelector('.clock time').dateTime === '` + before.Add(step.want).UTC().Format("2006-01-02T15:04:05.000Z") + `'`)
@@ -28,6 +28,16 @@ func TestClock(t *testing.T) {
 			t.Errorf("%s: %v passed", step.button, got)
 		}
 		before = before.Add(step.want)
+	}
+	p.says(".clock", before.Local().Format("2 Jan 2006, 15:04:05"))
+	p.click(".passing button", "Set")
+	p.until(`document.activeElement.name === 'now'`)
+	eval[bool](p, `(e => { e.value = '2031-03-04T05:06:07'; return e.dispatchEvent(new Event('input', { bubbles: true })) })(document.activeElement)`)
+	p.click("dialog button", "Set it")
+	p.says(".toast", "Now it is 4 Mar 2031, 05:06:07")
+	p.says(".clock", "4 Mar 2031, 05:06:07 frozen")
+	if got := w.srv.Now().Local().Format(time.DateTime); got != "2031-03-04 05:06:07" {
+		t.Errorf("the clock was set to %s", got)
 	}
 	w.srv.ResumeClock() // by somebody else
 	p.says(".clock", "running")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"example.com/emailplatform/client"
@@ -100,4 +102,37 @@ func TestMessageAsFileAndItsChecks(t *testing.T) {
 	fine := w.send("ada@example.org", "Hello", `<a href="https://shop.example/">go</a>`)
 	p.goTo("#/inbox/" + fine + "/checks")
 	p.says(".tabpanel", "Nothing found")
+}
+
+// After a click in the frame of an email, single keys still work, and printing prints the email alone. A confirmed email says so.
+func TestFrameAndPrint(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	_, err := w.sdk.Contacts.Create(t.Context(), list.ID, pending(reader("kai@example.org", "Kai")))
+	w.check(err)
+	w.send("ada@example.org", "Your order is on its way", order)
+	p := open(t, w.srv.URL(), "#/inbox/"+w.srv.Outbox()[1].ID, desk)
+	p.rest()
+	box := eval[[]float64](p, `(() => { const r = document.querySelector('iframe').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`)
+	p.do(chromedp.MouseClickXY(box[0], box[1]))
+	p.until(`document.activeElement === document.body`)
+	p.press("j")
+	p.says(".head h2", "Please confirm")
+	p.press("k")
+	p.says(".head h2", "Your order")
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	p.until(`!document.querySelector('nav').checkVisibility() && !document.querySelector('.list').checkVisibility() && !document.querySelector('.tablist').checkVisibility()`)
+	p.until(`document.querySelector('h2').checkVisibility() && document.querySelector('iframe').getBoundingClientRect().width > innerWidth * 0.95`)
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
+		t.Fatal(err)
+	}
+	p.press("j")
+	p.click(".actions button", "Confirm")
+	p.says(".head .chip", "confirmed")
+	p.until(`![...document.querySelectorAll('.actions button')].some(b => b.textContent === 'Confirm')`)
+	if m := w.srv.Outbox()[0]; !m.Confirmed {
+		t.Errorf("the message is %+v, want it confirmed", m)
+	}
 }

@@ -306,6 +306,38 @@ func TestLists(t *testing.T) {
 	p.says(".cards", "policy accepted")
 }
 
+// A draft is sent with one click. Long waits are in days, and no tile or button stands alone in its row.
+func TestSendNow(t *testing.T) {
+	w := newWorld(t)
+	list := w.list("Readers", reader("ada@example.org", "Ada"))
+	draft := client.CampaignCreate{
+		Name: "Autumn", ListID: list.ID, Sender: client.Sender{Email: "hello@harbour.example"}, Content: client.MessageContent{Subject: "Hello", HTML: order},
+	}
+	later, err := w.sdk.Campaigns.Create(t.Context(), draft)
+	w.check(err)
+	_, err = w.sdk.Campaigns.Schedule(t.Context(), later.ID, w.srv.Now().Add(30*24*time.Hour))
+	w.check(err)
+	c, err := w.sdk.Campaigns.Create(t.Context(), draft)
+	w.check(err)
+	p := open(t, w.srv.URL(), fmt.Sprintf("#/campaigns/%d", later.ID), desk)
+	p.says(".head", "is sent in 30 days")
+	p.goTo(fmt.Sprintf("#/campaigns/%d", c.ID))
+	p.click(".detail button", "Send now")
+	p.says(".detail .chip", "delivered")
+	p.goTo("#/inbox/" + w.srv.Outbox()[0].ID)
+	const rows = `new Set([...document.querySelectorAll('.detail .actions .button')].map(b => Math.round(b.getBoundingClientRect().top))).size`
+	p.until(`document.querySelectorAll('.detail .actions .button').length >= 6`)
+	if n := eval[int](p, rows); n != 1 {
+		t.Errorf("at %d px the buttons of an email are in %d rows", desk.width, n)
+	}
+	p.goTo("#/overview")
+	p.until(`document.querySelectorAll('.tile').length === 8`)
+	for width, want := range map[int64]int{1280: 2, 1920: 1, 900: 4} {
+		p.do(chromedp.EmulateViewport(width, 1000))
+		p.until(fmt.Sprintf(`new Set([...document.querySelectorAll('.tile')].map(b => Math.round(b.getBoundingClientRect().top))).size === %d`, want))
+	}
+}
+
 // A campaign is created, scheduled and sent; what comes of it is shown as it comes.
 func TestCampaigns(t *testing.T) {
 	w := newWorld(t)
@@ -325,8 +357,7 @@ func TestCampaigns(t *testing.T) {
 	p.fill("dialog [name='content.html']", "<p>Hello</p>")
 	p.click("dialog button", "Create the campaign")
 	p.says(".rows", "draft")
-	p.click("strong", "Autumn")
-	p.says(".detail", "Nobody has got it yet.")
+	p.says(".detail", "Nobody has got it yet.") // the new one is open
 	p.click(".detail button", "Schedule")
 	p.click("dialog button", "Schedule it")
 	p.says(".head", "is sent in 59:")

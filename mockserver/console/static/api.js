@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from './vendor/preact.js';
  * @typedef {{id: string, fresh?: boolean, time: string, event: string, event_id?: string, message_id?: string, recipient?: string, subject?: string, deliveries: string[]}} Fired
  * @typedef {Fired & {body: string}} FullFired
  * @typedef {{id: string, fresh?: boolean, time: string, sent_by: string, type?: string, from_name?: string, from_email: string, to: string, subject: string, snippet?: string, status: string, bounce_category?: string,
- *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean,
+ *   list_id?: number, contact_id?: number, campaign_id?: number, workflow_id?: number, template_id?: number, confirmation?: boolean, confirmed?: boolean,
  *   opens: number, clicks: number, unsubscribed: boolean, global_unsubscribed: boolean, reported_as_spam: boolean}} Message
  * @typedef {Message & {html?: string, text?: string, headers: Header[], links: string[], events: FullFired[], reason?: string, error?: string}} FullMessage
  * @typedef {{time: string, duration_ms: number, status?: number, response?: string, error?: string, manual?: boolean}} Attempt

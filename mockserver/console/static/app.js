@@ -110,8 +110,10 @@ function useKeys(help, on) {
   now.current = on; // read when a key comes: an effect would be renewed a little too late
   useEffect(() => {
     let leader = 0; // when g was pressed
+    let tabbed = false; // by the last key
     const f = (/** @type {KeyboardEvent} */ e) => {
       const target = /** @type {HTMLElement} */ (e.target);
+      tabbed = e.key === 'Tab';
       const typing = target.closest('input:not([type=radio], [type=checkbox]), textarea, select');
       if (document.querySelector('dialog[open], :popover-open')) return;
       if (e.key === 'Escape') return typing ? target.blur() : moveTo(0);
@@ -136,8 +138,12 @@ function useKeys(help, on) {
       else return;
       e.preventDefault();
     };
+    const back = () => setTimeout(() => { // a click in the frame of an email takes the keys with it; Tab may
+      if (!tabbed && document.activeElement?.matches('iframe')) /** @type {HTMLElement} */ (document.activeElement).blur();
+    });
     addEventListener('keydown', f);
-    return () => removeEventListener('keydown', f);
+    addEventListener('blur', back);
+    return () => { removeEventListener('keydown', f); removeEventListener('blur', back); };
   }, []);
 }
 

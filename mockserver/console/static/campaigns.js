@@ -4,10 +4,10 @@ import { call, everyPage, useAnswer } from './api.js';
 import { Shares, percent } from './chart.js';
 import { Create } from './create.js';
 import { useList } from './list.js';
-import { link, useParam, useSearch } from './place.js';
+import { go, link, useParam, useSearch } from './place.js';
 import { Rows } from './rows.js';
 import { accountFilter, ofAccount, useSession } from './session.js';
-import { Countdown, now, when } from './time.js';
+import { Countdown, local, now, when } from './time.js';
 import { Choice, Copy, Doing, Heading, Search, Split, attempt, chip, counted, empty, icon, seen, tags } from './ui.js';
 /**
  * @typedef {import('./api.js').Message} Message @typedef {import('./create.js').Part} Part
@@ -68,6 +68,7 @@ function Opened({ kind, id }) {
   if (error) return empty('warn', 'Not here', error);
   if (!s) return div({ class: 'loading', 'aria-busy': 'true' });
   const act = (/** @type {string} */ what, /** @type {string} */ said) => attempt(() => call('POST', ofAccount(`/workflows/${id}/${what}`)), () => [said]).then(reload);
+  const sendNow = () => attempt(() => call('POST', ofAccount(`/campaigns/${id}/schedule`), {}), c => [`${c.name} is being sent.`]).then(reload);
   return article({ class: 'sending' },
     header({ class: 'head' },
       h(Heading, { text: s.name }),
@@ -77,7 +78,7 @@ function Opened({ kind, id }) {
         s.list_id ? a({ href: `#/contacts/${s.list_id}` }, 'list ', seen(s.list_name)) : span('no list'), s.template_id ? a({ href: `#/templates/${s.template_id}` }, `template ${s.template_id}`) : null,
         span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy the ${kind} id` }))),
       div({ class: 'actions' },
-        s.status === 'incomplete' && h(Schedule, { s, reload }),
+        s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload })],
         kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', `${s.name} greets nobody any more.`) }, icon('pause'), 'Deactivate')
           : button({ type: 'button', class: 'button main', onClick: () => act('activate', `${s.name} is sent to whoever joins the list.`) }, icon('play'), 'Activate')),
         a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'))),
@@ -104,12 +105,9 @@ function Got({ kind, id, sent }) {
     data && data.total > data.data.length && p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`));
 }
 
-/** A moment as an input of the browser has it. @param {number} ms */
-const local = ms => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-
 /** @param {{s: Sending, reload: () => void}} props */
 const Schedule = ({ s, reload }) => h(Create, {
-  label: 'Schedule', sign: 'clock', main: true, title: `Schedule ${s.name}`, ok: 'Schedule it',
+  label: 'Schedule', sign: 'clock', title: `Schedule ${s.name}`, ok: 'Schedule it',
   parts: [{ name: 'scheduled_for', label: 'When, by the platform’s clock', kind: 'time', note: 'Left empty, it is sent now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
   send: body => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), body),
   done: c => { reload(); return [`${c.name} is ${c.status}.`]; },
@@ -135,6 +133,9 @@ function New({ kind }) {
   return h(Create, {
     label: 'New', title: `New ${kind}`, main: true, ok: `Create the ${kind}`, parts,
     send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
-    done: made => [kind === 'campaign' ? `${made.name} is there: schedule it to send it.` : `${made.name} is there: activate it to send it.`, ['Open', `#/${kind}s/${made[kind + '_id']}`]],
+    done: made => {
+      go(link(`${kind}s/${made[kind + '_id']}`));
+      return [kind === 'campaign' ? `${made.name} is a draft: send it now, or schedule it.` : `${made.name} is inactive: activate it to send it.`];
+    },
   });
 }

@@ -25,8 +25,9 @@ const states = {
   bounced: ['bad', 'cross', 'bounced'],
   rejected: ['bad', 'block', 'rejected'],
   error: ['bad', 'warn', 'error'],
+  confirmed: ['ok', 'check', 'confirmed'],
 };
-const state = (/** @type {Message} */ m) => chip(...(m.reported_as_spam ? /** @type {[string, string, string]} */ (['bad', 'warn', 'spam']) : states[m.status] ?? ['info', '', m.status]));
+const state = (/** @type {Message} */ m) => chip(...(m.reported_as_spam ? /** @type {[string, string, string]} */ (['bad', 'warn', 'spam']) : m.confirmed ? states.confirmed : states[m.status] ?? ['info', '', m.status]));
 
 /** What its recipient did, as small signs. @param {Message} m */
 const marks = m => /** @type {[unknown, string, string][]} */ ([
@@ -36,7 +37,7 @@ const marks = m => /** @type {[unknown, string, string][]} */ ([
 /** @param {Message} m @param {boolean} current @param {boolean} unread */
 const row = (m, current, unread) => a({ href: link(`inbox/${m.id}`), 'aria-current': current ? 'true' : undefined, class: unread ? 'unread' : '' },
   span({ class: 'line' }, strong(unread && span({ class: 'hidden' }, 'Unread: '), seen(m.subject || '(no subject)')), when(m.time)),
-  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam) && state(m)),
+  span({ class: 'line' }, span({ class: 'cut whom' }, span({ class: 'from' }, seen(m.from_name || m.from_email), ' → '), seen(m.to)), marks(m), (m.status !== 'delivered' || m.reported_as_spam || m.confirmed) && state(m)),
   span({ class: 'line snippet' }, span({ class: 'dim cut more' }, seen(m.snippet)), m.sent_by !== 'email_api' && span({ class: 'dim kind' }, kind(m))));
 
 /** What is unread, and says how much that is; a search does not see all of it. @param {(Message|undefined)[]|null} rows @param {boolean} all */
@@ -132,7 +133,7 @@ function Actions({ m, next }) {
   });
   return h(Doing, { label: 'What the recipient does', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
-    m.confirmation && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
+    m.confirmation && !m.confirmed && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
     button({ type: 'button', class: 'button', onClick: () => act('open'), ...key('o') }, icon('eye'), 'Open'),
     m.links.length > 0 && h(Menu, { label: 'Click', sign: 'hand', keyed: 'c', items: [...new Set(m.links)].map(l => ({ value: l, label: l })), onPick: url => act('click', { url }) }),
     h(Menu, {

@@ -33,6 +33,14 @@ export function useNow() {
 const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
+const whole = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** A time with its date. @param {string} at */
+export const dated = at => h('time', { datetime: at, title: at }, whole.format(new Date(at)));
+
+/** A moment as an input of the browser has it. @param {number} ms */
+export const local = ms => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+
 const today = { from: 0, to: 0 };
 /** Whether a moment is within the platform's today. @param {number} ms */
 function isToday(ms) {
@@ -52,11 +60,12 @@ export function when(at, ms) {
   return h('time', { datetime: at, title: d.toISOString() }, s);
 }
 
-/** Minutes and seconds until a moment, hours if there are any. @param {{to: string}} props */
+/** Minutes and seconds until a moment, hours if there are any, or days if there are many. @param {{to: string}} props */
 export function Countdown({ to }) {
   const s = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000));
   const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
   const minutes = Math.floor(s / 60) % 60, full = Math.floor(s / 3600);
+  if (full >= 48) return h('span', { class: 'num' }, `${Math.round(full / 24)} days`);
   return h('span', { class: 'num' }, (full ? `${full}:${two(minutes)}` : String(minutes)) + ':' + two(s % 60));
 }
 

@@ -60,6 +60,7 @@ type message struct {
 	Unsubscribed       bool `json:"unsubscribed,omitzero"`
 	GlobalUnsubscribed bool `json:"global_unsubscribed,omitzero"`
 	ReportedAsSpam     bool `json:"reported_as_spam,omitzero"`
+	Confirmed          bool `json:"confirmed,omitzero"`
 
 	Deleted bool `json:"deleted,omitzero"` // from the outbox
 }

@@ -45,6 +45,7 @@ func (m *message) outline() record.Message {
 		Unsubscribed:       m.Unsubscribed,
 		GlobalUnsubscribed: m.GlobalUnsubscribed,
 		ReportedAsSpam:     m.ReportedAsSpam,
+		Confirmed:          m.Confirmed,
 	}
 	if m.Bounce != nil {
 		out.BounceCategory = m.Bounce.Category

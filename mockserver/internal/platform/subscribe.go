@@ -109,6 +109,7 @@ func (p *Platform) Confirm(emailID string) error {
 		if l, c := t.contactOf(m); c.Status == statusPending {
 			t.activate(l, c)
 		}
+		m.Confirmed = true
 		return nil
 	})
 }
