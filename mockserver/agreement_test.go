@@ -158,7 +158,7 @@ func randomSeed(random *rand.Rand) any {
 
 // values are put in the place of others.
 var values = []any{
-	nil, true, false, 0, 1, -1, 2, 199, 200, 599, 600, 1.5, 86_400_000, 86_400_001, 1e15, 1e15 + 1, 315_360_000_001, "", " ", "x", "5", "0",
+	nil, true, false, 0, 1, -1, 2, 199, 200, 599, 600, 1.5, 86_400_000, 86_400_001, 1e15, 1e15 + 1, 315_360_000_001.0, "", " ", "x", "5", "0",
 	" x", "x\ny", "/x", "GET", "get", "*", "Email.Opened", "email.opened", "listTags", "active", "sha256", "SHA256", "day", "subscribed", "l", "t",
 	"a@b.example", "a@b", "@b.example", "a b@c.example", "a..b@c.example", "ü@exämple.org", "*@c.example", "a@*", "http://a.test", "HTTPS://a.test/x",
 	"ftp://a.test", "//a.test", "http://", "key\x00", "kéy", strings.Repeat("x", 300) + "@c.example",
