@@ -164,11 +164,11 @@ type importer struct {
 	mu       sync.Mutex // guards the fields below, and is held during callbacks
 	report   *ImportReport
 	started  int
-	finished []bool         // for the batches in slots, at the number modulo len(finished)
-	inOrder  int            // number of finished batches at the beginning
-	inFlight map[uint64]int // number of contacts by the hash of their address; nil if Concurrency is 1
-	landed   sync.Cond      // signals that inFlight has changed
-	batches  int            // finished
+	finished []bool              // for the batches in slots, at the number modulo len(finished)
+	inOrder  int                 // number of finished batches at the beginning
+	inFlight map[uint64]struct{} // hashes of addresses, each of one batch; nil if Concurrency is 1
+	landed   sync.Cond           // signals that inFlight has changed
+	batches  int                 // finished
 	failed   int
 	first    error // of the first batch that failed
 	stopped  error // why no further batch is sent
@@ -205,7 +205,7 @@ func (im *importer) configure() error {
 	im.finished = make([]bool, o.Concurrency)
 	im.landed.L = &im.mu
 	if o.Concurrency > 1 {
-		im.inFlight, im.seed = map[uint64]int{}, maphash.MakeSeed()
+		im.inFlight, im.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	}
 	im.spare = make(chan *batch, o.Concurrency+1)
 	return nil
@@ -276,18 +276,18 @@ func (im *importer) batch(from int64) *batch {
 // start waits for a free slot and sends a batch. It reports whether the import
 // continues.
 func (im *importer) start(ctx context.Context, b *batch) bool {
+	hashes := im.hashes(b) // while other batches are in flight
 	select {
 	case im.slots <- struct{}{}:
 	case <-ctx.Done():
 		return false
 	}
-	hashes := im.hashes(b)
 	im.mu.Lock()
-	for slices.ContainsFunc(hashes, func(h uint64) bool { return im.inFlight[h] > 0 }) {
+	for slices.ContainsFunc(hashes, func(h uint64) bool { _, found := im.inFlight[h]; return found }) {
 		im.landed.Wait()
 	}
 	for _, h := range hashes {
-		im.inFlight[h]++
+		im.inFlight[h] = struct{}{}
 	}
 	stopped := im.stopped != nil || ctx.Err() != nil
 	b.number = im.started
@@ -376,9 +376,7 @@ func (im *importer) release(number int, hashes []uint64) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	for _, h := range hashes {
-		if im.inFlight[h]--; im.inFlight[h] == 0 {
-			delete(im.inFlight, h)
-		}
+		delete(im.inFlight, h)
 	}
 	im.landed.Broadcast()
 	n := len(im.finished)
