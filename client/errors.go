@@ -54,21 +54,21 @@ type Error struct {
 	Attempts   int           // number of requests
 	Body       []byte        // first 4 KiB of the response; nil for a 2xx, except an HTML page
 
-	cause           error  // what failed underneath
-	note            string // what more there is to say, for people
-	badRequest      bool   // refused before anything was sent
+	cause           error  // the underlying error
+	note            string // additional text for people
+	badRequest      bool   // rejected before anything was sent
 	invalidResponse bool   // the response is invalid
-	mismatch        bool   // it is JSON, but not of the kind that is expected
+	mismatch        bool   // the response is JSON, but has the wrong type
 	notQueued       bool   // the response is valid, and its status means that the email was not queued
-	reached         bool   // bytes may have left
-	refused         bool   // the platform said that it did nothing
+	reached         bool   // a part of the request may have been sent
+	refused         bool   // the platform reported that it did nothing
 	more            int    // number of omitted details
-	final           bool   // nothing was done, and trying again is of no use
-	unknown         bool   // it may have been carried out
+	final           bool   // nothing was done, and a retry would not help
+	unknown         bool   // the platform may have processed the request
 }
 
-// Error returns one line with the operation and the reasons for the failure. Control
-// characters are escaped as in a Go string.
+// Error returns one line with the operation and the reasons for the failure. It escapes
+// control characters like [strconv.Quote].
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.Path)
@@ -188,15 +188,15 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// later returns e with the requested delay in its text.
+// later returns e with the text of RetryAfter.
 func (e *Error) later() *Error {
 	late := *e
 	late.note = strings.TrimPrefix(fmt.Sprintf("%s: retry not before %v", e.note, e.RetryAfter), ": ")
 	return &late
 }
 
-// joined returns e, or a copy that also wraps err, because callers may already
-// have e.
+// joined returns e if err is nil or e wraps it already. Otherwise it returns a copy
+// that also wraps err, because a caller may already hold e.
 func (e *Error) joined(err error) *Error {
 	if err == nil || errors.Is(e.cause, err) {
 		return e
@@ -209,8 +209,7 @@ func (e *Error) joined(err error) *Error {
 	return &both
 }
 
-// caused adds the cause of the context to the error of a call that its context
-// ended.
+// caused adds the cause of the context to the error if the context ended the call.
 func caused(next exchange) exchange {
 	return func(ctx context.Context, c *call) error {
 		err := next(ctx, c)
@@ -223,15 +222,15 @@ func caused(next exchange) exchange {
 	}
 }
 
-// lineError shows an error in one line.
+// lineError wraps an error and prints it in one line.
 type lineError struct{ err error }
 
 func (e *lineError) Error() string { return visible(e.err.Error()) }
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// visible returns s in one line. It escapes invisible characters and characters
-// that change the text direction as in a Go string.
+// visible returns s in one line. It escapes control characters, line separators and
+// characters that change the text direction, like strconv.Quote.
 func visible(s string) string {
 	hidden := func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// options are the options in the context of a call. They are immutable.
+// options contains the options that a call's context carries. It is immutable.
 type options struct {
 	header      http.Header
-	maxAttempts int // 0 is what Config says
+	maxAttempts int // 0 means the value in Config
 }
 
 type optionsKey struct{}
 
-// optionsOf returns the options in ctx. The context has a pointer to them, because
-// printing a context prints its values.
+// optionsOf returns the options in ctx. The context stores a pointer, because printing
+// a context prints its values.
 func optionsOf(ctx context.Context) options {
 	if o, ok := ctx.Value(optionsKey{}).(*options); ok {
 		return *o
@@ -57,7 +57,7 @@ func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, optionsKey{}, &o)
 }
 
-// withoutOptions returns a context without the options of the caller.
+// withoutOptions returns a context without the caller's options.
 func withoutOptions(ctx context.Context) context.Context {
 	return context.WithValue(ctx, optionsKey{}, nil)
 }
@@ -86,7 +86,7 @@ func (o options) check() error {
 	return nil
 }
 
-// isHeaderName reports whether s is a token. (RFC 9110, section 5.6.2.)
+// isHeaderName reports whether s is a valid header name. (RFC 9110, section 5.6.2.)
 func isHeaderName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)

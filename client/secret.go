@@ -92,8 +92,8 @@ func redactFirst(s, token string, n int) string {
 	return b.String() + s[done:i]
 }
 
-// spelled returns the length of the token that s begins with, escaped or not,
-// or 0.
+// spelled returns how many bytes of s the token takes if s begins with it, escaped or
+// not. Otherwise it returns 0.
 func spelled(s, token string) int {
 	if strings.HasPrefix(s, token) {
 		return len(token)
@@ -109,8 +109,7 @@ func spelled(s, token string) int {
 	return n
 }
 
-// spelledByte returns the length of the byte c that s begins with, escaped or
-// not, or 0.
+// spelledByte is spelled for a token of one byte.
 func spelledByte(s string, c byte) int {
 	switch {
 	case s == "":

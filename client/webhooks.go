@@ -48,7 +48,7 @@ func (s *Webhooks) Unarchive(ctx context.Context, webhookID string) error {
 	return perform(ctx, s.x, unarchiveWebhookRequest(webhookID), nil)
 }
 
-// List returns one page of webhooks, archived ones included, without their
+// List returns one page of webhooks, including archived webhooks. It does not return
 // secrets.
 func (s *Webhooks) List(ctx context.Context, params ListWebhooksParams) (WebhookPage, error) {
 	return do(ctx, s.x, listWebhooksRequest(params), readWebhookPage)

@@ -14,14 +14,15 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Complete sets defaults; usual is the default of the secret text.
-func Complete(given []record.Token, usual string) []record.Token {
+// Complete returns the tokens with defaults. The default of Value is defaultValue. An
+// empty list becomes one token.
+func Complete(given []record.Token, defaultValue string) []record.Token {
 	if len(given) == 0 {
 		given = []record.Token{{}}
 	}
 	out := make([]record.Token, len(given))
 	for i, t := range given {
-		t.Value = cmp.Or(t.Value, usual)
+		t.Value = cmp.Or(t.Value, defaultValue)
 		t.UserID, t.AccountID = cmp.Or(t.UserID, 1), cmp.Or(t.AccountID, 1)
 		t.UserEmail = cmp.Or(t.UserEmail, "user@example.com")
 		out[i] = t
@@ -48,7 +49,7 @@ type Set struct {
 type known struct {
 	record.Token
 	added   bool
-	expires time.Time // zero is never
+	expires time.Time // zero means never
 }
 
 // New returns a set of the configured tokens, which must be complete.
@@ -58,13 +59,13 @@ func New(configured []record.Token, now func() time.Time) *Set {
 	return s
 }
 
-// Reset restores the configured tokens and some added tokens. The lifetime of
-// each starts again.
+// Reset restores the configured tokens and replaces the added tokens. The lifetime
+// of each token starts again.
 func (s *Set) Reset(added ...record.Token) {
 	s.reset(added, func(record.Token) bool { return true })
 }
 
-// ResetAccount does the same for the tokens of one account.
+// ResetAccount is Reset for the tokens of one account.
 func (s *Set) ResetAccount(account int64, added ...record.Token) {
 	s.reset(added, func(t record.Token) bool { return t.AccountID == account })
 }
@@ -85,7 +86,7 @@ func (s *Set) reset(added []record.Token, concerned func(record.Token) bool) {
 	}
 }
 
-// Added returns the tokens that were added.
+// Added returns the added tokens.
 func (s *Set) Added() []record.Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -107,7 +108,7 @@ func (s *Set) begin(t record.Token, added bool) known {
 	return k
 }
 
-// Find returns the token with a secret text, comparing each in constant time.
+// Find returns the token with a secret text. It compares each token in constant time.
 func (s *Set) Find(secret string) (record.Token, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -145,8 +146,8 @@ func (s *Set) All() []record.Token {
 	return out
 }
 
-// Of returns a token of an account, including expired ones: the token of a
-// user, or with user 0 the first token with write access, if any.
+// Of returns a token of an account, even if it has expired: the token of a user, or
+// if user is 0, preferably the first token with write access.
 func (s *Set) Of(account, user int64) (record.Token, bool) {
 	all := s.All()
 	found := -1

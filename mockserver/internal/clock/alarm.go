@@ -16,16 +16,16 @@ type Alarm struct {
 	place uint64 // order among alarms of the same time
 	what  fmt.Stringer
 	ring  func()
-	timer *time.Timer // nil while the clock stands
+	timer *time.Timer // nil while the clock is frozen
 }
 
-// At sets an alarm. It calls ring in its own goroutine as soon as the clock
-// reaches or has passed the time. From that time on, the call counts as work.
-// what describes the work; it must only read constant data.
-func (c *Clock) At(at time.Time, what fmt.Stringer, ring func()) *Alarm {
+// At sets an alarm. When the clock has reached the time, the alarm calls ring in a new
+// goroutine. From then until ring returns, the call counts as work. The parameter work
+// describes the work. Its String method may read only constant data.
+func (c *Clock) At(at time.Time, work fmt.Stringer, ring func()) *Alarm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := &Alarm{clock: c, at: plain(at), what: what, ring: ring}
+	a := &Alarm{clock: c, at: plain(at), what: work, ring: ring}
 	c.alarms.add(a)
 	c.armLocked(a)
 	return a
@@ -73,7 +73,7 @@ func (c *Clock) Next() (at time.Time, ok bool) {
 // rearmLocked sets the timers of all alarms, in order, after a change of the
 // clock.
 func (c *Clock) rearmLocked() {
-	for _, a := range slices.Clone(c.alarms) { // what rings leaves
+	for _, a := range slices.Clone(c.alarms) { // an alarm that rings is removed
 		c.armLocked(a)
 	}
 }
@@ -88,8 +88,8 @@ func (c *Clock) armLocked(a *Alarm) {
 	}
 }
 
-// fired is called by an alarm's timer. The alarm may have been stopped, or the
-// clock set, just before.
+// fired is called by the alarm's timer. Just before, the alarm may have been stopped,
+// or the clock may have been set.
 func (c *Clock) fired(a *Alarm) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *Clock) ringLocked(a *Alarm) {
 	}()
 }
 
-// alarms contains the set alarms, the earliest first.
+// alarms contains the pending alarms, sorted by time.
 type alarms []*Alarm
 
 func (all *alarms) add(a *Alarm) {

@@ -20,8 +20,8 @@ import (
 // nothing is a body without fields, or an empty response.
 type nothing struct{}
 
-// decodeBody reads the JSON object of a request, and rejects what its schema does not
-// have. No body is an empty object.
+// decodeBody reads the JSON object of a request, and rejects it if it does not match
+// the schema. An empty body is treated as an empty object.
 func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 	reader, err := limited(r, gateway.MaxBody)
 	if err != nil {
@@ -58,8 +58,9 @@ func decodeBody[T any](r *http.Request, s *schema.Schema) (in T, err error) {
 
 func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// limited returns a body that fails with a [http.MaxBytesError] at the limit. If its
-// Content-Length is larger than that, limited fails before it reads any of it.
+// limited returns a reader for the body. The reader fails with an [http.MaxBytesError]
+// after limit bytes. If the Content-Length exceeds the limit, limited returns an error
+// at once.
 func limited(r *http.Request, limit int64) (io.Reader, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
@@ -87,7 +88,7 @@ func bodyProblem(err error, prefix string) *problem.Error {
 	return problem.Invalid(msg, "body")
 }
 
-// writeJSON responds with JSON, or with 204 to nothing and null.
+// writeJSON responds with JSON, or with 204 if out is nothing or null.
 func writeJSON(w http.ResponseWriter, out any) error {
 	body, err := json.Marshal(out)
 	if err != nil {
@@ -102,7 +103,7 @@ func writeJSON(w http.ResponseWriter, out any) error {
 	return nil
 }
 
-// writePlain responds with untrusted bytes, as text that a browser does not run.
+// writePlain responds with untrusted bytes as plain text, so a browser does not run them.
 func writePlain(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", inertPolicy)
@@ -122,8 +123,8 @@ const (
 // beforeHead matches the text before the content of an email's head.
 var beforeHead = regexp.MustCompile(`(?i)^\s*(<!doctype[^>]*>\s*)?(<html[^>]*>\s*)?(<head[^>]*>)?`)
 
-// writeMailHTML responds with untrusted HTML, under a policy. Links open a new
-// tab, because the frame of an email must not show another site.
+// writeMailHTML responds with untrusted HTML and a Content-Security-Policy. Links open
+// a new tab, because the frame of an email must not show another site.
 func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -86,15 +86,16 @@ func upload(read func(io.Reader) error, prefix string) func(*request) error {
 	}
 }
 
-// oneOrAll calls one for the account in the request, or all if there is none.
-func oneOrAll(one func(account int64) error, all func()) func(*request) (nothing, error) {
+// oneOrAll returns a handler that calls forAccount with the account in the request. If
+// the request has no account, it calls forAll.
+func oneOrAll(forAccount func(account int64) error, forAll func()) func(*request) (nothing, error) {
 	return func(r *request) (nothing, error) {
 		account := r.query.id("account_id")
 		if account == 0 {
-			all()
+			forAll()
 			return nothing{}, nil
 		}
-		switch err := one(account); {
+		switch err := forAccount(account); {
 		case errors.Is(err, environment.ErrNoAccount):
 			return nothing{}, problem.NotFound("account", account, "query", "account_id")
 		case err != nil:

@@ -12,7 +12,7 @@ const KeptMinutes = 24 * 60
 // not safe for concurrent use.
 type PerMinute struct {
 	total int64
-	by    map[int64]int64 // by minute; a minute without a count is missing
+	by    map[int64]int64 // counts by minute, without zeros
 }
 
 // Add counts an occurrence at a time.
@@ -23,16 +23,16 @@ func (c *PerMinute) Add(at time.Time) {
 	}
 	minute := MinuteOf(at)
 	c.by[minute]++
-	if len(c.by) > 2*KeptMinutes { // later minutes are from before the clock was set back
+	if len(c.by) > 2*KeptMinutes { // minutes after this one exist if the clock was set back
 		maps.DeleteFunc(c.by, func(m, _ int64) bool { return m > minute || m <= minute-KeptMinutes })
 	}
 }
 
-// Total returns the number of all occurrences.
+// Total returns the total number of occurrences.
 func (c *PerMinute) Total() int64 { return c.total }
 
-// Each calls f with the count of each minute from the first to the last,
-// inclusive, in no order.
+// Each calls f for each minute that has a count, between the first and the last
+// minute, inclusive. The order is unspecified.
 func (c *PerMinute) Each(from, until int64, f func(minute, n int64)) {
 	if until-from > int64(len(c.by)) {
 		for minute, n := range c.by {

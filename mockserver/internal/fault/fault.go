@@ -20,8 +20,8 @@ const (
 	defaultOversize = 64 << 20 // bytes
 	maxOversize     = 1 << 30
 
-	DefaultHold = time.Second    // how long Reorder holds a delivery back
-	MaxDelay    = 24 * time.Hour // of any fault
+	DefaultHold = time.Second    // how long Reorder delays a delivery
+	MaxDelay    = 24 * time.Hour // maximum delay of a fault
 )
 
 // Wire is a fault in JSON, with its delay in milliseconds.
@@ -30,7 +30,7 @@ type Wire struct {
 	DelayMS int64 `json:"delay_ms,omitzero" min:"0" max:"86400000" doc:"a delay before the action, up to 24 hours"`
 }
 
-// aim is a kind of targets of a rule.
+// aim is the kind of target that a rule applies to.
 type aim int
 
 const (
@@ -40,7 +40,7 @@ const (
 	attempts // of deliveries
 )
 
-// actions contains every action with its targets.
+// actions returns every action with its kind of target.
 func actions() map[record.FaultAction]aim {
 	return map[record.FaultAction]aim{
 		record.FaultStatus: requests, record.FaultReset: requests, record.FaultHang: requests,
@@ -66,7 +66,7 @@ func aimOf(f record.Fault) aim {
 // Actions lists the names of all actions, sorted.
 func Actions() []record.FaultAction { return slices.Sorted(maps.Keys(actions())) }
 
-// FieldErrors are the invalid fields of faults.
+// FieldErrors contains an error for each invalid field of a fault.
 type FieldErrors []FieldError
 
 // FieldError is an invalid field of a fault, and the rule that it breaks.
@@ -81,7 +81,7 @@ func (e FieldErrors) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// check returns the invalid fields of a fault.
+// check returns an error for each invalid field of a fault.
 func check(f record.Fault) (errs FieldErrors) {
 	reject := func(invalid bool, field, rule string) {
 		if invalid {
@@ -113,8 +113,8 @@ func check(f record.Fault) (errs FieldErrors) {
 	return errs
 }
 
-// Conditions returns the rules of check that are about several fields, as keywords of
-// JSON Schema for a [Wire].
+// Conditions returns the rules of the function check that involve several fields. They
+// are JSON Schema keywords for a [Wire].
 func Conditions() map[string]any {
 	type object = map[string]any
 	without := func(names ...[]string) object {

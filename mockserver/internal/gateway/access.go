@@ -44,7 +44,8 @@ func LoopbackAddr(addr net.Addr) bool {
 	return err == nil && to.Addr().Unmap().IsLoopback()
 }
 
-// loopbackName reports whether a Host means this machine without a DNS lookup.
+// loopbackName reports whether a Host is localhost or a loopback address. It does not
+// use DNS.
 func loopbackName(host string) bool {
 	name := (&url.URL{Host: host}).Hostname()
 	addr, err := netip.ParseAddr(name)

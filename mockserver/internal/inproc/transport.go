@@ -13,11 +13,11 @@ import (
 	"strconv"
 )
 
-// Transport passes requests to a handler in the same process, without sockets
-// and without remaining goroutines, so it works with testing/synctest. For
-// clients it behaves like a connection: canceling a request cancels the
-// handler's context, an aborted handler is a lost connection, and a short body
-// is an unexpected end.
+// Transport passes requests to a handler in the same process. It uses no sockets and
+// leaves no goroutines running, so it works with testing/synctest. For the client it
+// behaves like a connection. Canceling the request cancels the handler's context. If
+// the handler aborts, the client gets a connection error. If the body is shorter than
+// its Content-Length, the client gets an unexpected EOF.
 type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements [http.RoundTripper].
@@ -31,7 +31,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case response := <-w.ready:
-		if response == nil { // of a canceled request too, when select could take either
+		if response == nil { // the handler panicked, maybe because the request was canceled
 			return nil, cmp.Or(r.Context().Err(), io.EOF)
 		}
 		return response, nil
@@ -40,7 +40,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// received returns the request as a server sees it.
+// received returns the request as a server would receive it.
 func received(ctx context.Context, r *http.Request) *http.Request {
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()
@@ -56,16 +56,16 @@ func received(ctx context.Context, r *http.Request) *http.Request {
 	return in
 }
 
-// responder is the handler's side. The client gets the response when the
-// handler returns, or at its first Flush; later writes go through a pipe.
+// responder is the handler's ResponseWriter. The client gets the response when the
+// handler returns or first calls Flush. After a Flush, writes go through a pipe.
 type responder struct {
 	request *http.Request
 	header  http.Header
 	status  int
-	sent    http.Header // the header as it was when it was written
+	sent    http.Header // copy of the header from when it was written
 	buffer  bytes.Buffer
 	pipe    *io.PipeWriter
-	release func() bool // stops what ends the pipe with the request
+	release func() bool // stops the function that closes the pipe when the request ends
 	ready   chan *http.Response
 }
 
@@ -112,8 +112,8 @@ func (w *responder) Flush() {
 	}{io.MultiReader(head, reader), reader})
 }
 
-// finish passes on the rest of the response, even if the handler panicked. It
-// must be deferred around the handler.
+// finish sends the rest of the response, even if the handler panicked. The goroutine
+// that runs the handler must defer it.
 func (w *responder) finish() {
 	cause := recover()
 	if w.request.Body != nil {
@@ -128,7 +128,7 @@ func (w *responder) finish() {
 		_ = w.pipe.CloseWithError(io.ErrUnexpectedEOF)
 	case w.pipe != nil:
 		w.release()
-		_ = w.pipe.CloseWithError(w.request.Context().Err()) // nil is the ordinary end
+		_ = w.pipe.CloseWithError(w.request.Context().Err()) // nil means io.EOF
 	case cause != nil:
 		w.ready <- nil
 	default:

@@ -18,7 +18,7 @@ import (
 // returned by edit can be changed. Only the methods of the table can change
 // indexed fields.
 type contactTable struct {
-	all       table.Table[contact] // by id, which only ever grows
+	all       table.Table[contact] // in the order of ids
 	byAddress map[string]uint32
 	orders    orders // of all slots
 	statuses  map[string]*standing
@@ -120,7 +120,7 @@ func (t *contactTable) at(address string) *contact {
 	return t.slot(slot)
 }
 
-// editAt returns the same contact for changes.
+// editAt returns the contact with the address for changes, or nil.
 func (t *contactTable) editAt(address string) *contact {
 	if c := t.at(address); c != nil {
 		return t.edit(c)
@@ -152,8 +152,8 @@ func (t *contactTable) setDate(c *contact, unix int64) {
 	among.Insert(c.slot)
 }
 
-// tag adds the tags that the contact does not have. It replaces the slices of a
-// contact instead of changing them, because copies share them.
+// tag adds the tags that the contact does not have. It replaces the slices of the
+// contact instead of changing them, because copies share the slices.
 func (t *contactTable) tag(c *contact, tags []string) {
 	c.Tags = addLabels(c.Tags, tags, t.tags, c.slot)
 }
@@ -184,7 +184,7 @@ type query struct {
 func (t *contactTable) page(q query, p pageRequest) ([]*contact, int) {
 	found := t.matching(q.field, q.value)
 	from, to := p.bounds(found.n)
-	if q.descending { // the same places from the other end, then turned round
+	if q.descending { // read the page from the other end, then reverse it
 		from, to = found.n-to, found.n-from
 	}
 	out := make([]*contact, 0, to-from)
@@ -209,7 +209,7 @@ type match struct {
 	all    bool
 	set    slotSet
 	sorted []uint32
-	orders *orders // of everything and of a set
+	orders *orders // sort orders, if match is all slots or a set
 }
 
 func (t *contactTable) matching(field, value string) match {
@@ -233,7 +233,7 @@ func (t *contactTable) matching(field, value string) match {
 	return match{n: 1, sorted: []uint32{slot}}
 }
 
-// asSet returns the slots as a set, nil for all of them.
+// asSet returns the slots as a set. A nil set contains all slots.
 func (m match) asSet() slotSet {
 	if m.all || m.set != nil {
 		return m.set
@@ -241,7 +241,7 @@ func (m match) asSet() slotSet {
 	return slotSetOf(m.sorted)
 }
 
-// from yields the slots from a rank on.
+// from yields the slots, starting at rank.
 func (m match) from(rank int) iter.Seq[uint32] {
 	if m.set != nil {
 		return m.set.From(rank, nil)
@@ -259,7 +259,7 @@ func (m match) from(rank int) iter.Seq[uint32] {
 	}
 }
 
-// sorted yields the found slots in the order of a field, from a rank on.
+// sorted yields the found slots sorted by a field, starting at rank.
 func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint32] {
 	among := found.orders
 	if among == nil {
@@ -276,9 +276,9 @@ func (t *contactTable) sorted(field string, found match, rank int) iter.Seq[uint
 	return found.from(rank)
 }
 
-// inOrder yields the found slots in an order, from a rank on. If the order
-// contains other slots too, it sorts a small number of found slots, and
-// searches the order for a large number.
+// inOrder yields the found slots in the given order, starting at rank. If the order
+// also contains other slots, inOrder sorts the found slots if they are few, and
+// otherwise scans the order for them.
 func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter.Seq[uint32] {
 	switch {
 	case found.orders != nil:
@@ -290,8 +290,7 @@ func (t *contactTable) inOrder(order *order[uint32], found match, rank int) iter
 	return found.asSet().Ordered(order, rank)
 }
 
-// byStatus yields the slots of a set in the order of statuses; nil means all
-// slots.
+// byStatus yields the slots of a set, sorted by status. A nil set contains all slots.
 func (t *contactTable) byStatus(within slotSet, rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, status := range slices.Sorted(maps.Keys(t.statuses)) {

@@ -54,7 +54,7 @@ func (p *Platform) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	return h, nil
 }
 
-// ListWebhooks implements GET /webhooks, archived ones included.
+// ListWebhooks implements GET /webhooks. The result includes archived webhooks.
 func (p *Platform) ListWebhooks(
 	ctx context.Context, r api.ListWebhooksRequestObject,
 ) (api.ListWebhooksResponseObject, error) {

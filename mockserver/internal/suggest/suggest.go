@@ -1,4 +1,4 @@
-// Package suggest finds the known name that an unknown one probably stands for.
+// Package suggest finds the known name that is most similar to an unknown name.
 package suggest
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxLength is the length of the longest name that is compared, in bytes.
+// maxLength is the maximum length of a name that is compared, in bytes.
 const maxLength = 100
 
 // Closest returns the known name that is most similar to name, ignoring case,
@@ -25,21 +25,21 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Unknown returns an error text for an unknown name of a kind, with the most
-// similar name and all valid names.
-func Unknown(what, name string, known []string) string {
+// Unknown returns an error text for an unknown name. The text contains the kind, the
+// most similar name if any, and all valid names.
+func Unknown(kind, name string, known []string) string {
 	if len(known) == 0 {
-		return "no such " + what + ": there is none here"
+		return "no such " + kind + ": there is none here"
 	}
 	list := strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	if right := Closest(name, known); right != "" {
-		return "no such " + what + ": did you mean " + right + "? There are " + list
+		return "no such " + kind + ": did you mean " + right + "? There are " + list
 	}
-	return "no such " + what + ": there are " + list
+	return "no such " + kind + ": there are " + list
 }
 
-// distance returns the number of bytes to insert, remove, replace, or swap with
-// the next one to change a to b.
+// distance returns the number of edits that change a to b. An edit inserts, removes
+// or replaces a byte, or swaps two adjacent bytes.
 func distance(a, b string) int {
 	var before []int // the row before the previous one
 	previous := make([]int, len(b)+1)
