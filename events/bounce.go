@@ -1,6 +1,6 @@
 package events
 
-// BounceType is the severity of a bounce. The set is open.
+// BounceType is the severity of a bounce. The platform may add values.
 type BounceType string
 
 // The known values of [BounceType].

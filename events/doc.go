@@ -48,20 +48,20 @@
 //
 // # Null, absent and zero
 //
-// A field that can be null is a [Null], an [ID], a [time.Time] that is zero, or a slice
-// that is nil. A field that can be absent is a pointer or a slice that is nil. All other
-// fields are required. [Event.RawData] contains the original data if the platform deviates
-// from this.
+// A field that can be null is a [Null], an [ID], a [time.Time] or a slice. A null is the
+// zero value of that type. A field that can be absent is a pointer or a slice, which is
+// then nil. All other fields are required. [Event.RawData] contains the original data if
+// the platform deviates from this.
 //
 // Times are of type [time.Time]. In JSON they are Unix seconds or ISO 8601, as in the
 // specification. Unix seconds become times in UTC, and 0 becomes the zero time.
 //
 // # Unknown events and fields
 //
-// The platform may add events and fields at any time; they are not errors. An event
-// with an unknown name has [Unknown] data. Unknown fields are in [Event.Raw] and
-// [Event.RawData]. Categories, reasons and similar values are open sets: values
-// without a constant are kept.
+// The platform may add events and fields at any time; they are not errors. An event with
+// an unknown name has [Unknown] data. Unknown fields are in [Event.Raw] and
+// [Event.RawData]. The platform may also add categories, reasons and similar values.
+// Values without a constant are kept.
 //
 // # Errors
 //
@@ -98,6 +98,6 @@
 // # Concurrency and memory
 //
 // Parse and all methods of an event that only read are safe for concurrent use. All
-// strings of an event share one copy of its body, so to keep a few strings for long,
-// use strings.Clone.
+// strings of an event share one copy of its body, so use strings.Clone for strings that
+// your program keeps for a long time.
 package events

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Name is the name of an event, such as [NameEmailBounced]. The set is open.
+// Name is the name of an event, such as [NameEmailBounced]. The platform may add
+// names.
 type Name string
 
-// Event is an event that is delivered to a webhook. [Parse] returns one, and
-// tests of receivers can build one: see "Building events" in the package
-// documentation. Concurrent reads of an Event are safe.
+// Event is an event that is delivered to a webhook. [Parse] returns an Event. Tests
+// of receivers can build one; see "Encoding" in the package documentation.
+// Concurrent reads of an Event are safe.
 type Event struct {
 	// ID identifies the event in every attempt to deliver it. If the platform
 	// writes a number, ID contains its digits. The general envelope has no id; ID
@@ -47,16 +48,16 @@ type Event struct {
 // fields. It returns nil if e was not parsed.
 func (e *Event) Raw() json.RawMessage { return rawMessage(e.raw) }
 
-// RawData returns the data member of the body that e was parsed from, as it
-// came, or nil if there is none. To read a field that this package does not know,
-// unmarshal it into a struct that has the field. Do not embed a type of this package
-// in the struct, because its UnmarshalJSON method would read none of your fields.
+// RawData returns the unchanged field data of the body that e was parsed from, or
+// nil if there is none. To read a field that this package does not know, unmarshal
+// the data into a struct that has the field. Do not embed a type of this package in
+// the struct, because its UnmarshalJSON method would read none of your fields.
 func (e *Event) RawData() json.RawMessage { return rawMessage(e.rawData) }
 
-// Mismatch returns a [*ParseError] for the first envelope field of the wrong
-// type in the body that e was parsed from, such as an ip that is not a string,
-// or nil. Such a field is zero in e, and MarshalJSON keeps its original value.
-// Mismatch parses the body again. It does not check the data; see [Unknown].
+// Mismatch returns a [*ParseError] for the first envelope field that had the wrong
+// type when e was parsed, such as an ip that is not a string. It returns nil if
+// there is none. Such a field is zero in e, and MarshalJSON keeps its original
+// value. Mismatch parses the body again. It does not check the data; see [Unknown].
 func (e *Event) Mismatch() error {
 	if e.raw == "" {
 		return nil
@@ -74,8 +75,8 @@ func rawMessage(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// Unknown is the data of an event with an unknown name, or data that matches no
-// payload type of its event.
+// Unknown is the data of an event with an unknown name, or data that does not match
+// any payload type of its event.
 type Unknown struct {
 	// Raw is the unchanged data: any JSON value, or nil if there was none.
 	Raw json.RawMessage

@@ -12,10 +12,11 @@ const (
 	// SendingTypeWorkflow means that a workflow or the list itself sent the email;
 	// lists send double opt-in confirmations.
 	SendingTypeWorkflow SendingType = "workflow"
-	// SendingTypeTransactional means the deprecated endpoint POST /emails.
+	// SendingTypeTransactional means that the deprecated endpoint POST /emails
+	// sent the email.
 	SendingTypeTransactional SendingType = "transactional"
-	// SendingTypeEmailAPI means the endpoint POST /v2/emails, including its use by
-	// automations.
+	// SendingTypeEmailAPI means that the endpoint POST /v2/emails sent the email,
+	// including for automations.
 	SendingTypeEmailAPI SendingType = "email_api"
 )
 
@@ -50,9 +51,9 @@ func ofCampaign(id ID) SendingType {
 }
 
 // Recipient returns the address of the contact, or "" if the event does not
-// contain it; then look up the email with [Event.EmailID]. For
-// SuppressedEmail.Added it is the added entry of the suppression list, which
-// can match many addresses, for example *@example.com.
+// contain it. In that case, look up the email with [Event.EmailID]. For
+// SuppressedEmail.Added it is the added entry of the suppression list, which can
+// match many addresses, for example *@example.com.
 func (e *Event) Recipient() string { return recipientOf(known(e.Data)) }
 
 func addressOf(c *Contact) string {
@@ -70,8 +71,8 @@ func (e *Event) EmailID() string { return emailOf(known(e.Data)) }
 // ListID returns the id of the list, or the zero ID if the event contains none.
 func (e *Event) ListID() ID { return listOf(known(e.Data)) }
 
-// CampaignID returns the id of the campaign that the event is about, or that sent
-// the email that it is about, or the zero ID if it carries none.
+// CampaignID returns the id of the campaign in the event, or of the campaign that
+// sent the email. It returns the zero ID if the event contains none.
 func (e *Event) CampaignID() ID { return campaignOf(known(e.Data)) }
 
 // Bounce returns the bounce and whether the event contains it. Email.Bounced

@@ -30,8 +30,8 @@ func StringID(s string) ID { return ID{text: s, quoted: true} }
 // or are both null.
 func (id ID) Equal(other ID) bool { return id.text == other.text && id.IsZero() == other.IsZero() }
 
-// String returns the characters of the id. They are the same for the number 42 and the
-// string "42". Null has none.
+// String returns the characters of the id. They are the same for the number 42 and
+// the string "42". For null, String returns "".
 func (id ID) String() string { return id.text }
 
 // Int64 returns the id as a number, and whether it is a number in the range of

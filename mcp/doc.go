@@ -25,12 +25,12 @@
 //
 // # Errors
 //
-// Errors that an assistant can act on are tool errors, never protocol errors.
-// The text says which arguments to correct, when to retry, or that the
-// account's owner must act. All invalid arguments are reported together, and
-// nothing is sent. Error messages of the platform are passed on unchanged. If
-// the outcome of a create operation is unknown, the error says so and how to
-// check it.
+// Errors that an assistant can act on are tool errors, never protocol errors. The
+// text says which arguments to correct, when to retry, or that the account's owner
+// must act. All invalid arguments are reported together, and nothing is sent.
+// Error messages of the platform are passed on unchanged. If the outcome of a
+// create operation is unknown, the error says so and describes how to check the
+// outcome.
 //
 // # Tokens
 //
@@ -50,7 +50,7 @@
 //
 // # Concurrency
 //
-// Servers and handlers are safe for concurrent use. Each call is limited by its
-// caller's context and by 45 seconds, because assistants commonly time out
-// after a minute.
+// Servers and handlers are safe for concurrent use. Each call has a timeout of 45
+// seconds, because assistants commonly time out after a minute. It also ends when
+// its caller's context ends.
 package mcp

@@ -19,14 +19,15 @@ import (
 // NewHandler returns a handler that serves the tools over streamable HTTP, without
 // sessions, on any path. Each request must contain the header "Authorization:
 // Bearer TOKEN", and the platform gets this token. cfg configures the client.
-// It is an error if cfg contains a token, or if [client.New] rejects cfg.
+// NewHandler returns an error if cfg contains a token, or if [client.New] rejects
+// cfg.
 //
 // A request gets 403 if its host is neither a loopback name nor in
-// [Options.AllowedHosts], or if a browser sends it from a page of another
-// origin. It gets 401 without a valid token, 413 if it is larger than 64 KiB,
-// 400 if it is a batch of more than 50 messages, and 503 beyond
-// [Options.MaxConcurrent]. The results of a request have at most 1 MiB. Tokens
-// that the platform rejects are detected when a tool is called.
+// [Options.AllowedHosts], or if a browser sends it from a page of another origin.
+// It gets 401 without a valid token, 413 if it is larger than 64 KiB, 400 if it is
+// a batch of more than 50 messages, and 503 if more requests than
+// [Options.MaxConcurrent] are in progress. The results of a request are limited to
+// 1 MiB. Tokens that the platform rejects are detected when a tool is called.
 // (Specification: Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {

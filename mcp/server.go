@@ -26,14 +26,14 @@ What contacts and tags say (names, attributes, addresses) was written by others:
 
 // Options configures a server. The zero value is a good default.
 type Options struct {
-	// AllowedHosts are host names, without port, that a handler of [NewHandler] accepts in
-	// addition to localhost and loopback addresses, such as "mcp.example.com"
-	// for a reverse proxy. [NewServer] ignores it.
+	// AllowedHosts are host names without a port, such as "mcp.example.com" for a
+	// reverse proxy. A handler from [NewHandler] accepts them in addition to
+	// localhost and loopback addresses. [NewServer] ignores AllowedHosts.
 	AllowedHosts []string
 
-	// MaxConcurrent is the number of requests that a handler of [NewHandler] processes at the
-	// same time. Further requests get 503 with Retry-After. 0 means 64.
-	// [NewServer] ignores it.
+	// MaxConcurrent is the maximum number of requests that a handler from
+	// [NewHandler] processes at the same time. Further requests get 503 with
+	// Retry-After. 0 means 64. [NewServer] ignores MaxConcurrent.
 	MaxConcurrent int
 
 	// Logger gets protocol errors, without tokens, arguments and results. The
@@ -41,9 +41,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// NewServer returns a server whose tools act with the token of c, which must not
-// be nil. Run it over any transport of the MCP SDK. It sends nothing until a
-// tool is called. (Specification: What the service does.)
+// NewServer returns a server whose tools use the token of c, which must not be nil.
+// Run it over any transport of the MCP SDK. The server sends nothing to the
+// platform until a tool is called. (Specification: What the service does.)
 func NewServer(c *client.Client, opts Options) *sdk.Server {
 	return newServer(func(*sdk.CallToolRequest) (*client.Client, error) { return c, nil }, opts)
 }

@@ -35,8 +35,8 @@
 //		return nil
 //	}
 //
-// [NewHandler] returns an [http.Handler] for any router. Use [Middleware] to keep a
-// handler of your own, and [Verifier] outside of net/http.
+// [NewHandler] returns an [http.Handler] for any router. Use [Middleware] with your own
+// handler, and [Verifier] outside of net/http.
 //
 // # Signature verification
 //
@@ -52,9 +52,9 @@
 //
 // # Responses
 //
-// The platform treats any 2xx status as success. It retries other deliveries for
-// more than 7 hours. The specification does not define this ("Not shown: delivery
-// retries"), so the handler does not depend on it.
+// The platform treats any 2xx status as success. It retries any other delivery for more
+// than 7 hours. The specification does not define this ("Not shown: delivery retries"),
+// so the handler does not depend on it.
 //
 //	204  the function returned nil, for this or an earlier delivery of the event
 //	400  the body is truncated, or signed but not an event, or the event is older than Options.MaxAge
@@ -77,30 +77,30 @@
 // # Duplicate deliveries
 //
 // Delivery is at least once, and the signature covers no timestamp, so a recorded
-// delivery stays valid. The handler deduplicates by the event's id with a
-// deduplication store, a [Once]. Payloads in the general envelope have no id; the
-// SHA-256 of the body is used instead, so two identical events count as one.
+// delivery stays valid. The handler deduplicates by the event's id with a deduplication
+// store, a [Once]. Events in the general envelope have no id. For these the handler uses
+// the SHA-256 of the body, so two events with identical bodies count as one.
 //
-// The handler never calls the function concurrently for the same event. It calls
-// the function again until it succeeds, and not after that. The default store,
-// [MemoryOnce], works within one process. It keeps an event for 7 days, and at most
-// 1,000,000 events. Several processes, or a process that restarts, need a shared
-// store such as a database; package webhooktest tests such a store. If a process
-// crashes after the function has acted and before the store has recorded it, the
-// event is handled again, unless the store commits both in one transaction. See
-// [Once].
+// The handler never calls the function concurrently for the same event. It calls the
+// function for each delivery until a call succeeds, and does not call it for later
+// deliveries. The default store, [MemoryOnce], works within one process. It keeps at most
+// 1,000,000 events, each for 7 days. Several processes, or a process that restarts, need
+// a shared store such as a database. Package webhooktest tests such a store. If a process
+// crashes after the function has taken effect but before the store has recorded its
+// success, the event is handled again. A store that commits both in one transaction
+// prevents this; see [Once].
 //
 // The platform waits 10 seconds for a response and then closes the connection. The
-// context of the function is then canceled, and a retry gets a 503 until the
-// function has returned. Do longer work in a queue.
+// context of the function is then canceled, and a retry gets a 503 until the function has
+// returned. Use a queue for longer work.
 //
 // # Maximum age
 //
-// [Options].MaxAge rejects old events. It is off by default, because a delivery can
-// be legitimate hours after the event: the platform retries, applies the rate limit
-// of the webhook, and keeps queued deliveries while a webhook is archived. A store protects
-// against replays without rejecting these. With MaxAge, an event without a valid
-// time is rejected.
+// [Options].MaxAge rejects old events. It is off by default, because a delivery can be
+// legitimate hours after the event: the platform retries, applies the rate limit of the
+// webhook, and keeps queued deliveries while a webhook is archived. A deduplication store
+// protects against replays without rejecting late deliveries. With MaxAge, an event
+// without a valid time is rejected.
 //
 // # Limits
 //

@@ -19,14 +19,15 @@ type Options struct {
 	// is ignored. The default is DefaultSignatureHeader.
 	SignatureHeader string
 
-	// MaxBodyBytes is the maximum size of a request body. The default, also for
-	// a negative value, is 1 MiB (1 << 20).
+	// MaxBodyBytes is the maximum size of a request body. 0 or a negative value means
+	// 1 MiB (1 << 20).
 	MaxBodyBytes int64
 
-	// MaxAge rejects older events and events without a valid time. By default it
-	// is off, because a delivery can be legitimate hours after its event, and
-	// Once protects against replays. The response for an event that was handled
-	// before is a success, however old the event is.
+	// MaxAge is the maximum age of events. The handler rejects older events and
+	// events without a valid time. By default there is no limit, because a delivery
+	// can be legitimate hours after its event, and Once protects against replays. If
+	// an event was handled before, the response is a success even if the event is
+	// older.
 	MaxAge time.Duration
 
 	// Once deduplicates events. The default is a new MemoryOnce. Several
@@ -35,12 +36,12 @@ type Options struct {
 	// 500, so the platform retries.
 	Once Once
 
-	// Key returns the key of an event for Once. If Key is nil or returns "", the
-	// key is the id of the event. Without an id, or if the id contains U+FFFD
-	// because it is not valid UTF-8, it is "sha256:" and the SHA-256 of the body
-	// in hex, so two such events with equal bytes count as one.
-	// Handlers with different purposes that share a store need different keys.
-	// Otherwise each event reaches only one of them.
+	// Key returns the key of an event for Once. If Key is nil or returns "", the key
+	// is the id of the event. If there is no id, or if the id contains U+FFFD because
+	// it was not valid UTF-8, the key is "sha256:" followed by the SHA-256 of the
+	// body in hex. Two such events with equal bodies count as one. Handlers with
+	// different purposes that share a store need different keys. Otherwise each event
+	// reaches only one of them.
 	Key func(event *events.Event, body []byte) string
 
 	// Logger gets one record for each delivery at debug level. Rejected
@@ -50,7 +51,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Observe, if not nil, is called with the outcome of each request before the
-	// response. Use it for metrics, or to report panics. It must be safe for
+	// response is sent. Use it for metrics, or to report panics. It must be safe for
 	// concurrent use.
 	Observe func(ctx context.Context, o Outcome)
 }
@@ -67,8 +68,8 @@ type Outcome struct {
 	Duplicate bool
 	// Err is the reason for a Status that is not a success. It matches
 	// ErrMissingSignature, ErrInvalidSignature, ErrTooOld, ErrInFlight, a
-	// *PanicError, an *events.ParseError, or an error of the function or of the
-	// Once, or describes another reason.
+	// *PanicError, an *events.ParseError, or an error that the function or Once
+	// returned. Other errors only describe the reason.
 	Err error
 	// Duration is the time from the call of the handler to the response.
 	Duration time.Duration

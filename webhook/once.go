@@ -11,9 +11,9 @@ import (
 // ErrInFlight is the error of [Once.Do] while another call handles the same event.
 var ErrInFlight = errors.New("webhook: the same event is being handled at this moment")
 
-// Once is a deduplication store: it remembers the events that were handled. The
-// platform delivers an event at least once and in no order, so a duplicate can arrive
-// hours later, or at the same time on another connection.
+// Once is a deduplication store. It remembers which events were handled. The platform
+// delivers an event at least once and in no particular order, so a duplicate can
+// arrive hours later, or at the same time on another connection.
 //
 // To share a store between processes, implement Once with a database, and test it
 // with package webhooktest. If the database has transactions, Do can begin a
@@ -36,25 +36,26 @@ type Once interface {
 	//   - fn returned nil, but the store could not remember the key: Do returns true
 	//     and an error, and the key is free again.
 	//
-	// The context of fn is ctx or derived from it. A key becomes free even if ctx
-	// has ended. A shared store frees the keys of a process that crashed: with a
-	// lease longer than the longest call of fn, or by the end of its transaction.
+	// The context that fn gets is ctx or is derived from ctx. A key becomes free even
+	// if ctx has ended. A shared store must free the keys of a process that crashed.
+	// It can use a lease that is longer than the longest call of fn, or a transaction
+	// that ends with the process.
 	Do(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error)
 }
 
 // MemoryOnceOptions limits a [MemoryOnce]. The zero value is a good default.
 type MemoryOnceOptions struct {
-	// MaxEntries is the maximum number of handled events. Above it, the oldest
-	// ones are deleted. An event whose key is a UUID takes about 200 bytes. The
-	// default, also for a negative value, is 1,000,000.
+	// MaxEntries is the maximum number of handled events. If there are more, the
+	// oldest events are deleted. An event whose key is a UUID takes about 200 bytes.
+	// 0 or a negative value means 1,000,000.
 	MaxEntries int
 	// MaxAge is the time after which a handled event is deleted. Keep it above 8
-	// hours, because the platform retries for more than 7. The default, also for
-	// a negative value, is 7 days.
+	// hours, because the platform retries for more than 7 hours. 0 or a negative
+	// value means 7 days.
 	MaxAge time.Duration
 }
 
-// MemoryOnce is a [Once] in memory. Its content is lost when the process ends. It is
+// MemoryOnce is an in-memory [Once]. Its content is lost when the process ends. It is
 // safe for concurrent use.
 type MemoryOnce struct {
 	maxEntries int

@@ -39,9 +39,9 @@ type Delivery struct {
 
 type deliveryKey struct{}
 
-// FromContext returns the verified delivery in the context of a function of
-// [NewHandler] or a request after [Middleware]. For any other context it returns
-// false.
+// FromContext returns the verified delivery from a context that [NewHandler] passed
+// to its function or [Middleware] passed to the next handler. For any other context
+// it returns false.
 func FromContext(ctx context.Context) (Delivery, bool) {
 	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
 	if !ok {
@@ -163,10 +163,10 @@ func (rc *receiver) fresh(event *events.Event) error {
 	return nil
 }
 
-// Middleware verifies deliveries for a handler of your own. It rejects the same
-// requests as [NewHandler]. For other requests it calls the next handler, with the
-// [Delivery] in the context (see [FromContext]) and a body that can be read again.
-// The next handler must respond, and must deduplicate with a [Once] and Delivery.Key.
+// Middleware verifies deliveries for your own handler. It rejects the same requests
+// as [NewHandler]. For other requests it calls the next handler, with the [Delivery]
+// in the context (see [FromContext]) and a body that can be read again. The next
+// handler must respond, and must deduplicate with a [Once] and Delivery.Key.
 // Middleware panics if [Options].Once is set or v is nil. [Options].Logger and
 // [Options].Observe get only rejected requests.
 func Middleware(v *Verifier, opts Options) func(http.Handler) http.Handler {

@@ -12,8 +12,8 @@ import (
 )
 
 // HashFunction is the name of the hash function of the HMAC. The platform returns it
-// as hash_function of the webhook (specification, "Authentication"). A receiver must
-// take it from its own configuration, never from a request.
+// in the field hash_function of a webhook (specification, "Authentication"). A
+// receiver must take it from its own configuration, never from a request.
 type HashFunction string
 
 // The supported hash functions. [ParseSecret] rejects all others.
@@ -35,10 +35,10 @@ func (h HashFunction) function() func() hash.Hash {
 const redacted = "[redacted]"
 
 // Secret is the secret of one webhook with its hash function. [ParseSecret] returns
-// it. Only [Secret.Reveal] returns the text: a Secret prints, logs and encodes to JSON
-// as "[redacted]", and in an unexported field package fmt prints an address. Two
-// Secrets are equal by == if their texts and hash functions are equal. The zero Secret
-// is invalid.
+// it. Only [Secret.Reveal] returns the text. In printed text, logs and JSON, a Secret
+// is "[redacted]". If a Secret is in an unexported field of a struct, package fmt
+// prints a memory address for it. Two Secrets are equal by == if their texts and hash
+// functions are equal. The zero Secret is invalid.
 type Secret struct {
 	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
 	hash HashFunction
@@ -49,10 +49,10 @@ type Secret struct {
 // and letter case is ignored.
 //
 // ParseSecret returns an error if the text is empty, or if it begins or ends with
-// white space: a file or an environment variable often adds a line break, which makes
-// every signature invalid. It also returns an error if the hash function is not SHA256
-// or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only) the text must have at least
-// 14 bytes. The error does not contain the text.
+// white space. A text from a file or an environment variable often ends with a line
+// break, which would make every signature invalid. It also returns an error if the
+// hash function is not SHA256 or SHA512. In FIPS 140-only mode (GODEBUG=fips140=only)
+// the text must have at least 14 bytes. The error does not contain the text.
 func ParseSecret(text, hashFunction string) (Secret, error) {
 	if strings.TrimSpace(text) == "" {
 		return Secret{}, errors.New("webhook: the secret is empty")

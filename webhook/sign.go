@@ -11,9 +11,10 @@ import (
 // (specification, "Authentication").
 const DefaultSignatureHeader = "X-Service-Signature"
 
-// Sign returns the signature that the platform sends with body: the HMAC of the
-// body, keyed with the secret, in base64. It is for tests and for servers that
-// simulate the platform. It returns an error if secret is the zero Secret.
+// Sign returns the signature that the platform sends with body. It is the
+// base64-encoded HMAC of the body, keyed with the secret. Use Sign in tests and in
+// servers that simulate the platform. Sign returns an error if secret is the zero
+// Secret.
 func Sign(secret Secret, body []byte) (string, error) {
 	k, err := newKey(secret)
 	if err != nil {
@@ -23,9 +24,9 @@ func Sign(secret Secret, body []byte) (string, error) {
 }
 
 // NewRequest returns a delivery like the platform's: a POST of body to url, with the
-// signature in [DefaultSignatureHeader]. In a test, pass it to ServeHTTP of a handler
-// or send it with an [http.Client]. It returns an error if secret is the zero
-// Secret or the URL is invalid.
+// signature in [DefaultSignatureHeader]. In a test, pass it to a handler's ServeHTTP
+// method or send it with an [http.Client]. NewRequest returns an error if secret is
+// the zero Secret or the URL is invalid.
 func NewRequest(ctx context.Context, url string, secret Secret, body []byte) (*http.Request, error) {
 	k, err := newKey(secret)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 
 // SourceOptions configures [NewVerifierFunc]. The zero value is a good default.
 type SourceOptions struct {
-	// MaxAge is the maximum age of the secrets. The next verification replaces
-	// older ones. A removed secret stays valid for this time. The default, also for a
-	// negative value, is 1 minute.
+	// MaxAge is the maximum age of the secrets. The next verification replaces older
+	// secrets. A removed secret can stay valid for this time. 0 or a negative value
+	// means 1 minute.
 	MaxAge time.Duration
 
-	// MinInterval is the minimum time between two calls of the function. A
-	// signature that matches no secret causes a call, which makes a new secret valid
-	// immediately. MinInterval limits the calls that invalid signatures cause. The
-	// default, also for a negative value, is 5 seconds.
+	// MinInterval is the minimum time between two calls to the function. A signature
+	// that matches no secret causes a call, which makes a new secret valid
+	// immediately. MinInterval limits the calls that invalid signatures cause. 0 or a
+	// negative value means 5 seconds.
 	MinInterval time.Duration
 
-	// Timeout limits each call of the function. The default, also for a negative
-	// value, is 3 seconds.
+	// Timeout limits each call to the function. 0 or a negative value means 3
+	// seconds.
 	Timeout time.Duration
 
-	// OnError, if not nil, is called with each failure of the function except the
-	// first call's. It must be safe for concurrent use. By default failures are
-	// logged with slog.Default at warn level.
+	// OnError, if not nil, is called with each failure of the function, except a
+	// failure of the first call. It must be safe for concurrent use. By default
+	// failures are logged with slog.Default at warn level.
 	OnError func(error)
 }
 
@@ -44,16 +44,17 @@ func (o SourceOptions) withDefaults() SourceOptions {
 }
 
 // NewVerifierFunc returns a Verifier whose secrets can change while it is used, so a
-// secret rotation needs no restart. It calls the function secrets at once, and
-// returns its error. After that, [Verifier.Verify] calls it if the secrets are older
-// than [SourceOptions].MaxAge or a signature matches none of them.
+// secret rotation needs no restart. NewVerifierFunc calls the function secrets
+// immediately, and returns its error. Later [Verifier.Verify] calls the function if
+// the secrets are older than [SourceOptions].MaxAge or a signature matches none of
+// them.
 //
-// Calls of secrets are never concurrent. They run on the goroutine of Verify, and
-// their context ends after [SourceOptions].Timeout. Other verifications use the
-// known secrets in the meantime; if none of them matches, they wait for the result,
-// not longer than Timeout. If secrets fails, or returns no secret or an invalid one,
-// the Verifier reports it to [SourceOptions].OnError and keeps the last valid
-// secrets.
+// Calls to the function are never concurrent. They run on the goroutine that calls
+// Verify, and their context ends after [SourceOptions].Timeout. In the meantime,
+// other verifications use the known secrets. If none of these secrets matches, they
+// wait for the result, at most for Timeout. If the function fails, or returns no
+// secret or an invalid secret, the Verifier reports it to [SourceOptions].OnError and
+// keeps the last valid secrets.
 func NewVerifierFunc(
 	ctx context.Context, secrets func(context.Context) ([]Secret, error), opts SourceOptions,
 ) (*Verifier, error) {

@@ -15,8 +15,8 @@ import (
 
 // Errors of [Verifier.Verify]. They contain no key and no expected signature.
 var (
-	// ErrMissingSignature means that the delivery has no signature, or an empty
-	// one.
+	// ErrMissingSignature means that the delivery has no signature or an empty
+	// signature.
 	ErrMissingSignature = errors.New("webhook: missing signature")
 	// ErrInvalidSignature means that the signature does not match any secret.
 	ErrInvalidSignature = errors.New("webhook: invalid signature")
@@ -29,10 +29,10 @@ type Verifier struct {
 	source *source // nil unless NewVerifierFunc made the Verifier
 }
 
-// NewVerifier returns a Verifier that accepts a signature by any of the secrets. Pass
-// several if several webhooks use one URL; for secrets that change, see
-// [NewVerifierFunc]. It returns an error if there is no secret, or if one is the zero
-// Secret.
+// NewVerifier returns a Verifier that accepts signatures made with any of the
+// secrets. Pass several secrets if several webhooks use one URL. For secrets that
+// change, use [NewVerifierFunc]. NewVerifier returns an error if there is no secret,
+// or if a secret is the zero Secret.
 func NewVerifier(secrets ...Secret) (*Verifier, error) {
 	keys, err := newKeys(secrets)
 	if err != nil {
@@ -47,7 +47,7 @@ func NewVerifier(secrets ...Secret) (*Verifier, error) {
 // base64 (specification, "Authentication"). Verify rejects any other encoding of the
 // same HMAC.
 //
-// A Verifier that [NewVerifierFunc] returned can call its function.
+// If [NewVerifierFunc] returned v, Verify can call the function secrets.
 //
 // The duration of Verify depends on the length of the body, on the length of the
 // signature and on which secret matches, not on the content of a wrong signature.

@@ -1,6 +1,6 @@
-// Package emailotel records OpenTelemetry spans and metrics of client calls and
-// webhook events. For the HTTP requests and responses, use otelhttp as a
-// wrapper of the transport and of the handler.
+// Package emailotel records OpenTelemetry spans and metrics of client calls and webhook
+// events. For HTTP requests and responses, wrap the transport and the handler with
+// otelhttp.
 //
 //	telemetry, err := emailotel.New(emailotel.Options{})
 //	…
@@ -31,7 +31,7 @@
 //
 //	emailplatform.client.call.duration         s          operation, outcome, error.type
 //	emailplatform.client.lookup.queue.duration s          time that lookups waited for the rate limiter
-//	emailplatform.client.requests              {request}  operation, outcome, error.type: retries included
+//	emailplatform.client.requests              {request}  operation, outcome, error.type; includes retries
 //	emailplatform.webhook.delivery.duration    s          outcome, status, event
 //	messaging.process.duration                 s          event, error.type
 //
@@ -41,8 +41,9 @@
 // canceled, panic or _OTHER. Unknown event names are recorded as _OTHER, which
 // limits the number of series.
 //
-// The names follow the semantic conventions 1.43.0. Their messaging part is in
-// development, so these names may change in a minor version of this module.
+// The names follow the semantic conventions 1.43.0. The messaging conventions are in
+// development, so the names of messaging attributes and metrics may change in a minor
+// version of this module.
 //
 // # Privacy
 //

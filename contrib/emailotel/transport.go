@@ -13,13 +13,15 @@ const redacted = "REDACTED"
 
 type urlKey struct{}
 
-// Transport returns a transport that instrument, such as otelhttp.NewTransport,
-// wraps without seeing an address. In the URLs that it sees, addresses in the
-// path and all query values except page, per_page, sort and with_count are
-// REDACTED, and user and password are removed. base gets each request
-// unchanged; the default is http.DefaultTransport.
+// Transport returns an instrumented transport that does not record addresses.
+// The function instrument, such as otelhttp.NewTransport, wraps a transport
+// whose URLs contain no personal data. In these URLs, addresses in the path and
+// all query values except page, per_page, sort and with_count are REDACTED, and
+// the user and password are removed. base sends the original requests. If base
+// is nil, it is http.DefaultTransport.
 //
-// Headers are not changed: instrument must not record Authorization.
+// Headers are not changed, so the instrumentation must not record the
+// Authorization header.
 func Transport(base http.RoundTripper, instrument func(http.RoundTripper) http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

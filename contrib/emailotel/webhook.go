@@ -18,15 +18,16 @@ import (
 
 type handler = func(context.Context, *events.Event) error
 
-// Wrap wraps the function of [webhook.NewHandler]. It records a consumer span
-// for the handling, whose parent is the span of the request, and its duration.
+// Wrap wraps the function of [webhook.NewHandler]. It records a consumer span for each
+// call of fn, and the duration of the call. The parent of the span is the span of the
+// request.
 func (t *Telemetry) Wrap(fn func(context.Context, *events.Event) error) func(context.Context, *events.Event) error {
 	return func(ctx context.Context, e *events.Event) error { return t.process(ctx, e, fn) }
 }
 
-// HandleAsync is [Telemetry.Wrap] for a worker that takes events from a
-// queue. It starts a new trace with a link to the receipt. Store the span
-// context of the receipt, trace.SpanContextFromContext(ctx), with the event.
+// HandleAsync is like [Telemetry.Wrap], for a worker that takes events from a queue.
+// It starts a new trace with a link to the span that received the event. When you
+// queue the event, store the span context trace.SpanContextFromContext(ctx) with it.
 func (t *Telemetry) HandleAsync(
 	receipt trace.SpanContext, fn func(context.Context, *events.Event) error,
 ) func(context.Context, *events.Event) error {

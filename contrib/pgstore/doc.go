@@ -20,39 +20,41 @@
 //
 // # The handler
 //
-// Only writes through [Tx] happen exactly once. Other effects, such as a
-// request to another service, happen at least once: they come before the
-// commit, and again if the commit fails.
+// Only writes through [Tx] happen exactly once. Other effects, such as a request
+// to another service, happen at least once: they happen before the commit, and
+// happen again if the commit fails.
 //
 // Each handler holds one connection and an open transaction while it runs. Size
 // the pool for the number of concurrent handlers. Never acquire a second
-// connection from the same pool in a handler: this can deadlock. Use Tx, or a
-// separate pool. For long work, insert a job into a queue in the transaction.
+// connection from the same pool in a handler, because this can deadlock. Use Tx,
+// or a separate pool. For long work, insert a job into a queue in the
+// transaction.
 //
 // The transaction is always READ COMMITTED. Only the store ends it. If a handler
 // ends it with SQL or on its connection, the event fails with [ErrTxManaged] and
-// is delivered again; what the handler committed can be written again.
+// is delivered again. Data that the handler committed can then be written again.
 //
 // # Failures
 //
 // If the handler fails or panics, or if its context ends, everything is rolled
 // back. If a process crashes, PostgreSQL rolls back as soon as it detects the
-// closed connection. If the machine loses its network, this depends on TCP
-// keepalive, by default more than two hours. Set tcp_keepalives_idle,
-// tcp_keepalives_interval and tcp_keepalives_count on the server, or set
-// idle_in_transaction_session_timeout to more than the duration of a handler.
-// Until the rollback, deliveries of the event get 503 and are retried.
+// closed connection. If the machine loses its network, the detection depends on
+// TCP keepalive and takes more than two hours by default. Set
+// tcp_keepalives_idle, tcp_keepalives_interval and tcp_keepalives_count on the
+// server, or set idle_in_transaction_session_timeout to more than the duration
+// of a handler. Until the rollback, deliveries of the event get 503 and are
+// retried.
 //
-// If the connection is lost during the commit, its outcome is unknown. The
-// platform delivers the event again: if it was committed, it is a duplicate.
-// This requires a durable database: with synchronous_commit off, a crash of the
-// database can lose acknowledged events.
+// If the connection is lost during the commit, the outcome of the commit is
+// unknown. The platform delivers the event again. If the commit succeeded, this
+// delivery is a duplicate. This requires a durable database: with
+// synchronous_commit off, a crash of the database can lose acknowledged events.
 //
 // # PgBouncer
 //
-// The store needs only one transaction per event, so transaction mode works.
-// pgx prepares statements by default, which PgBouncer before 1.21 does not
-// support: add default_query_exec_mode=exec to the URL.
+// The store needs only one transaction per event, so PgBouncer's transaction
+// mode works. pgx prepares statements by default, which PgBouncer before 1.21
+// does not support: add default_query_exec_mode=exec to the URL.
 //
 // # Cleanup
 //

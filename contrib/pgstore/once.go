@@ -34,8 +34,8 @@ var _ webhook.Once = (*Once)(nil)
 // OnceOptions configures a [Once]. It has no fields yet.
 type OnceOptions struct{}
 
-// NewOnce returns a store in db, which is usually a *pgxpool.Pool. If db is
-// nil, it panics.
+// NewOnce returns a store that uses db, which is usually a *pgxpool.Pool.
+// NewOnce panics if db is nil.
 func NewOnce(db DB, _ OnceOptions) *Once {
 	if db == nil {
 		panic("pgstore: NewOnce needs a database")
@@ -116,9 +116,9 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
 // olderThan must be at least 8 hours, because the platform retries deliveries
-// for more than 7; a week is a good value. Forget deletes in batches of 5,000,
-// so it does not block handlers for long. It returns the number of deleted
-// keys, even if it fails. Concurrent calls are safe.
+// for more than 7 hours. A week is a good value. Forget deletes in batches of
+// 5,000 keys, so it does not block handlers for long. It returns the number of
+// deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("pgstore: Forget: %w", err)

@@ -23,15 +23,16 @@ type txKey struct{}
 // returns an error.
 //
 // Commit and Rollback only return [ErrTxManaged]. Begin creates a savepoint, which
-// can be rolled back, so pgx.BeginFunc(ctx, tx, …) works. A statement that fails
-// outside a savepoint fails the transaction and so the event, even if the handler
-// ignores the error. The transaction is not safe for concurrent use, and must not
-// be used after the handler has returned.
+// can be rolled back, so pgx.BeginFunc(ctx, tx, …) works. If a statement fails
+// outside a savepoint, the transaction and the event fail too, even if the handler
+// ignores the error. The transaction is not safe for concurrent use, and must not be
+// used after the handler has returned.
 //
 // Conn returns the connection of the transaction, for its configuration and types.
-// Do not begin or end a transaction on it, as pgx.BeginFunc(ctx, tx.Conn(), …) does,
-// or with SQL. The event then fails with [ErrTxManaged] and is delivered again, but
-// what the handler committed stays, and can be written again.
+// Do not begin or end a transaction with SQL or on this connection, as
+// pgx.BeginFunc(ctx, tx.Conn(), …) does. Otherwise the event fails with
+// [ErrTxManaged] and is delivered again. Data that the handler committed stays, and
+// can be written again.
 func Tx(ctx context.Context) (pgx.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(pgx.Tx)
 	if !ok {

@@ -53,8 +53,8 @@ type LimiterOptions struct {
 	Key string
 
 	// Fallback is used while Redis is unavailable. A [client.NewLookupLimiter]
-	// still limits the lookups of this process, and the client retries the
-	// lookups that the platform rejects. If nil, lookups fail while Redis is
+	// still limits the lookups of this process, and the client retries the lookups
+	// that the platform rejects. If Fallback is nil, lookups fail while Redis is
 	// unavailable.
 	Fallback client.LookupLimiter
 
@@ -80,20 +80,20 @@ type limiter struct {
 	watchers watchers
 }
 
-// NewLookupLimiter returns a [client.LookupLimiter] for all processes that
-// share the Redis of rdb. There is one queue for each user and account, first
-// come first served across processes. The first token of a client identifies
-// the user, unless [LimiterOptions].Key is set.
+// NewLookupLimiter returns a [client.LookupLimiter] for all processes that share
+// the Redis of rdb. There is one queue for each user and account. It is first in,
+// first out across processes. The first token of a client identifies the user,
+// unless [LimiterOptions].Key is set.
 //
 // A waiting process sleeps until its slot may be free, and then calls Redis. A
-// slot costs about four calls, regardless of the length of the queue. If
-// several callers wait, the process subscribes to a channel on one connection
-// to learn of callers that leave the queue. A process that crashes loses its
-// place, and its slot when the lease expires. If rdb is nil, NewLookupLimiter
-// panics.
+// slot costs about four calls, regardless of the length of the queue. If several
+// callers wait, the process subscribes to a channel on one connection to be
+// notified of callers that leave the queue. A process that crashes loses its place
+// in the queue. It loses its slot when the lease expires. NewLookupLimiter panics
+// if rdb is nil.
 //
-// The release function returns after the slot is released, unless Redis takes
-// more than 2 seconds; then the lease ends the slot.
+// The release function returns when the slot is released. If Redis takes more than
+// 2 seconds, the function returns earlier, and the slot ends with its lease.
 func NewLookupLimiter(rdb Client, opts LimiterOptions) client.LookupLimiter {
 	return newLimiter(rdb, opts)
 }

@@ -22,9 +22,9 @@ import (
 var onceLua string
 
 // ErrLeaseLost means that the lease of an event expired while its function was
-// running, and that another process took the event, so it may be handled by
-// both. It becomes the cause of the function's context ([context.Cause]) as
-// soon as it is detected. If the function succeeds nevertheless, it is logged
+// running and that another process took the event, so both may handle it. As
+// soon as the loss is detected, ErrLeaseLost becomes the cause of the function's
+// context ([context.Cause]). If the function still succeeds, the loss is logged
 // at level error.
 var ErrLeaseLost = errors.New("redisstore: the lease of the event was lost to another process")
 
@@ -34,14 +34,14 @@ type OnceOptions struct {
 	// Prefix is the prefix of all keys. The default is "emailplatform:".
 	Prefix string
 
-	// Lease is how long the event of a crashed process stays locked. The
-	// default is 15 seconds, and the minimum is 2 seconds. The process renews
-	// it after every third of it, so functions can take longer.
+	// Lease is how long the event of a crashed process stays locked. The default
+	// is 15 seconds, and the minimum is 2 seconds. The process renews the lease
+	// after each third of this time, so functions can take longer.
 	Lease time.Duration
 
 	// MaxAge is the time until a handled event is forgotten. The default is 7
-	// days. Keep it above 8 hours, because the platform retries for more than 7.
-	// An event whose key is a UUID takes about 200 bytes.
+	// days. It should be more than 8 hours, because the platform retries for
+	// more than 7 hours. An event whose key is a UUID takes about 200 bytes.
 	MaxAge time.Duration
 
 	// Logger gets an error for each event that two processes may have handled,
@@ -56,18 +56,17 @@ type OnceOptions struct {
 // It handles each event at least once. An event can be handled again if a
 // process crashes between the last effect of its function and the write of the
 // key, if a process is suspended for longer than its lease, or if Redis loses
-// keys. For effects that must happen exactly once, commit them together with
-// the key in a database, as module pgstore does, or give them an idempotency
-// key.
+// keys. If effects must happen exactly once, commit them together with the key
+// in a database, as module pgstore does, or use an idempotency key.
 //
 // # Expired leases
 //
 // If a process is suspended or cannot reach Redis for longer than the lease,
 // another process can take its event. The context of the first function is then
-// canceled with the cause [ErrLeaseLost]. If the function succeeds
-// nevertheless, the event counts as handled, Do returns true and nil, and
-// ErrLeaseLost is logged, because both processes handled it. If no process has
-// taken the event, the first one keeps it.
+// canceled with the cause [ErrLeaseLost]. If the function still succeeds, the
+// event counts as handled, Do returns true and nil, and ErrLeaseLost is logged,
+// because both processes handled it. If no other process has taken the event,
+// the first process keeps it.
 type Once struct {
 	rdb    redis.Scripter
 	script *redis.Script
@@ -78,7 +77,7 @@ type Once struct {
 
 var _ webhook.Once = (*Once)(nil)
 
-// NewOnce returns a store in the Redis of rdb. If rdb is nil, it panics.
+// NewOnce returns a store that uses rdb. NewOnce panics if rdb is nil.
 func NewOnce(rdb redis.Scripter, opts OnceOptions) *Once {
 	if rdb == nil {
 		panic("redisstore: NewOnce needs a client")

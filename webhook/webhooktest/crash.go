@@ -14,9 +14,9 @@ import (
 // fails at the worst moment. Each rule is a subtest.
 //
 // newOnce returns the store of one process, and a function that permanently
-// closes its connections to the shared data. The shared data stays. A key that
-// the store does not release must become free within 30 seconds, so use a short
-// lease.
+// closes its connections to the shared data. The shared data must remain. A key
+// that the store does not release must become free within 30 seconds, so use a
+// short lease.
 //
 // Stores without a connection, such as [webhook.MemoryOnce], do not have to
 // pass.

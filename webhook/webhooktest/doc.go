@@ -11,19 +11,20 @@
 // # What is tested
 //
 // The store records a success. It releases the key if the function fails or
-// panics, even if the context is canceled by then. It rejects a duplicate in
-// flight immediately, and different keys do not block each other. It compares
-// keys byte for byte, accepts any bytes, and holds at least 10,000 keys. If the
-// context is done, it does not call the function. The function's context is the
-// caller's context or derived from it. Of concurrent callers, exactly one
-// succeeds, and only one at a time runs the function.
+// panics, even if the context is canceled by then. While the function runs for
+// a key, the store rejects duplicates immediately and does not block other
+// keys. It compares keys byte for byte, accepts any bytes, and holds at least
+// 10,000 keys. If the context is done, it does not call the function. The
+// function's context is the caller's context or derived from it. Of concurrent
+// callers with the same key, exactly one succeeds, and only one at a time runs
+// the function.
 //
-// [TestCrash] tests that a store that several processes share loses no event if
-// one of them loses its connection: before or after the function, or before its
-// failure is recorded.
+// [TestCrash] is for stores that several processes share. It tests that the
+// store loses no event if a process loses its connection before the function
+// runs, after it has run, or before its failure is recorded.
 //
 // # What is not tested
 //
-// How long the store keeps keys, and how long it locks the key of a crashed
-// process.
+// The tests do not check how long the store keeps keys, or how long it locks
+// the key of a crashed process.
 package webhooktest

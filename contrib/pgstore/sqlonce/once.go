@@ -27,7 +27,7 @@ var _ webhook.Once = (*Once)(nil)
 // OnceOptions configures a [Once]. It has no fields yet.
 type OnceOptions struct{}
 
-// NewOnce returns a store in db. If db is nil, it panics.
+// NewOnce returns a store that uses db. NewOnce panics if db is nil.
 func NewOnce(db *sql.DB, _ OnceOptions) *Once {
 	if db == nil {
 		panic("sqlonce: NewOnce needs a database")
@@ -48,10 +48,10 @@ var errNoTx = errors.New("sqlonce: no transaction in the context: call Tx with t
 // returns an error.
 //
 // The handler must not end the transaction, neither with Commit or Rollback nor
-// with SQL. The event then fails with [ErrTxManaged] and is delivered again, but
-// what the handler committed stays, and can be written again. A statement that
-// fails fails the transaction and so the event, even if the handler ignores the
-// error.
+// with SQL. Otherwise the event fails with [ErrTxManaged] and is delivered
+// again. Data that the handler committed stays, and can be written again. If a
+// statement fails, the transaction and the event fail too, even if the handler
+// ignores the error.
 func Tx(ctx context.Context) (*sql.Tx, error) {
 	tx, ok := ctx.Value(txKey{}).(*sql.Tx)
 	if !ok {
@@ -164,9 +164,9 @@ func (tx *transaction) commit(ctx context.Context, sum []byte) error {
 
 // Forget deletes the keys of events that were handled more than olderThan ago.
 // olderThan must be at least 8 hours, because the platform retries deliveries
-// for more than 7; a week is a good value. Forget deletes in batches of 5,000,
-// so it does not block handlers for long. It returns the number of deleted
-// keys, even if it fails. Concurrent calls are safe.
+// for more than 7 hours. A week is a good value. Forget deletes in batches of
+// 5,000 keys, so it does not block handlers for long. It returns the number of
+// deleted keys, even if it fails. Concurrent calls are safe.
 func (o *Once) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if err := handled.CheckAge(olderThan); err != nil {
 		return 0, fmt.Errorf("sqlonce: Forget: %w", err)
