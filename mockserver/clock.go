@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Now returns the time of the virtual clock in UTC. It equals package time
-// until the clock is advanced, set or frozen.
+// Now returns the time of the virtual clock in UTC. It is the time of package
+// time until the clock is advanced, set or frozen.
 //
 // The clock determines the times of records, events, messages and logs. It also
 // determines when scheduled work is due: retries, rate limits, delayed
@@ -16,32 +16,33 @@ import (
 // delay a response, and [Server.Drain].
 func (s *Server) Now() time.Time { return s.env.Clock.Now() }
 
-// Advance advances the clock by d. It runs every retry, rate limit and
-// scheduled campaign that becomes due, in order and each at its own time. When
-// it returns, no work is in progress. Between these steps the clock is frozen.
-// Concurrent calls run one after the other.
+// Advance advances the clock by d. It runs all scheduled work that becomes due,
+// in order and each item at its own time. Between these steps the clock is
+// frozen. When Advance returns, no work is in progress. Concurrent calls run
+// one after the other.
 //
-// It fails if d is negative or the new time is after the year 2199, if ctx ends
-// first, or if another call sets the clock, such as [Server.SetNow],
-// [Server.Reset] or [Server.Restore]. The clock then keeps the time that it has
-// reached.
+// It fails if d is negative, if the new time is after the year 2199, if ctx
+// ends first, or if another call sets the clock, such as [Server.SetNow],
+// [Server.Reset] or [Server.Restore]. After a failure, the clock keeps the time
+// that it has reached.
 //
-// Receivers run in real time. A receiver that does not respond delays Advance
-// by the attempt timeout, at each attempt.
+// Receivers run in real time. If a receiver does not respond, each attempt
+// delays Advance by the attempt timeout.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error { return s.env.Advance(ctx, d) }
 
 // AdvanceTo is like [Server.Advance], with a time instead of a duration. It
 // fails if t is in the past.
 func (s *Server) AdvanceTo(ctx context.Context, t time.Time) error { return s.env.AdvanceTo(ctx, t) }
 
-// AdvanceToNext advances the clock until the next scheduled work is done;
-// [ClockState] contains its description. It fails if no work is scheduled.
+// AdvanceToNext advances the clock until the next scheduled work is done.
+// [ClockState] describes this work. AdvanceToNext fails if no work is
+// scheduled.
 func (s *Server) AdvanceToNext(ctx context.Context) error { return s.env.AdvanceToNext(ctx) }
 
 // SetNow sets the clock. It fails if the year is not from 1970 to 2199. Unlike
-// [Server.AdvanceTo] it does not step through the time between: work that has
-// become due runs now, late and in no order. t can be in the past: SetNow then
-// undoes nothing, and scheduled work keeps its time.
+// [Server.AdvanceTo], it does not run work at its scheduled time. All work that
+// has become due runs now, in no particular order. t can be in the past. In
+// that case SetNow undoes nothing, and scheduled work keeps its time.
 func (s *Server) SetNow(t time.Time) error {
 	if err := s.env.SetNow(t); err != nil {
 		return fmt.Errorf("mockserver: set the clock: %w", err)
@@ -50,8 +51,8 @@ func (s *Server) SetNow(t time.Time) error {
 }
 
 // FreezeClock freezes the clock until [Server.Advance], [Server.SetNow] or
-// [Server.ResumeClock]. While the clock is frozen, a rate limit never resets: a
-// client that waits for Retry-After and retries is rejected again.
+// [Server.ResumeClock]. While the clock is frozen, a rate limit never resets,
+// so a client that waits for Retry-After and retries is rejected again.
 func (s *Server) FreezeClock() { s.env.Clock.Freeze(true) }
 
 // ResumeClock resumes a frozen clock.

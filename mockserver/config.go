@@ -25,7 +25,7 @@ type Token = record.Token
 // Config configures a server. The zero value is a platform with one user, whose
 // token is DefaultToken.
 type Config struct {
-	// Tokens are the valid access tokens. The default is one DefaultToken.
+	// Tokens are the valid access tokens. The default is a single token, DefaultToken.
 	Tokens []Token
 	// RetrySchedule contains the delays before each retry of a failed delivery.
 	// The default is DefaultRetrySchedule; an empty slice turns retries off.
@@ -59,7 +59,8 @@ type Config struct {
 	// HashFunction signs the deliveries of webhooks. It is webhook.SHA256
 	// (default) or webhook.SHA512; [New] panics for any other value.
 	HashFunction webhook.HashFunction
-	// Lookups is the algorithm of the rate limit of one lookup per second.
+	// Lookups is the algorithm of the lookup rate limit. The limit is one lookup per
+	// second.
 	Lookups LookupLimit
 	// Now is the initial time of the clock, and its time after [Server.Reset].
 	// The clock runs from there. The default is package time. A time before
@@ -68,8 +69,8 @@ type Config struct {
 	// FreezeClock freezes the clock initially and after [Server.Reset], until
 	// [Server.Advance] or [Server.ResumeClock].
 	FreezeClock bool
-	// FaultSeed is the seed of the probabilities of fault rules; 0 chooses one.
-	// The server logs it with every rule that uses it; see [Server.FaultSeed].
+	// FaultSeed is the seed of the probabilities of fault rules; 0 chooses one. The
+	// server logs it with every rule that uses it. See [Server.FaultSeed].
 	FaultSeed uint64
 	// RecordEvents records events without a subscribed webhook too; see
 	// [Server.Events].
@@ -122,14 +123,15 @@ func (cfg Config) complete() Config {
 // delivery has failed permanently.
 func DefaultRetrySchedule() []time.Duration { return delivery.DefaultRetrySchedule() }
 
-// LookupLimit is the algorithm of the rate limit of one lookup per second for
-// each user and account. Rejected lookups do not count. Its text, in flags and
-// in JSON, is min_interval, token_bucket or fixed_window.
+// LookupLimit is an algorithm for the lookup rate limit, which allows each user and
+// account one lookup per second. Rejected lookups do not count. In flags and JSON the
+// values are min_interval, token_bucket and fixed_window.
 type LookupLimit = platform.LookupLimit
 
 // The algorithms of the lookup rate limit.
 const (
-	// LookupMinInterval accepts a lookup one second or more after the last accepted one.
+	// LookupMinInterval accepts a lookup if the last accepted lookup was at least one
+	// second ago.
 	LookupMinInterval LookupLimit = platform.LookupMinInterval
 	// LookupTokenBucket adds a token every second, up to two, and each lookup takes one.
 	LookupTokenBucket LookupLimit = platform.LookupTokenBucket
@@ -155,6 +157,5 @@ func (s *Server) SetTarget(host string, handler http.Handler) {
 	s.env.Deliveries.SetTarget(host, handler)
 }
 
-// SetLookupLimit sets the algorithm of the lookup rate limit until
-// [Server.Reset].
+// SetLookupLimit sets the algorithm of the lookup rate limit until [Server.Reset].
 func (s *Server) SetLookupLimit(limit LookupLimit) { s.env.Platform.SetLookups(limit) }

@@ -33,24 +33,26 @@
 // against the OpenAPI document. It stores contacts, messages and webhooks, and
 // delivers signed events. [Server.Bounce] and similar methods simulate
 // recipient actions. [Server.Wait] waits until all work is done.
-// [Server.Outbox], [Server.Deliveries] and [Server.Requests] return what
-// happened. Tests in other languages use the same functions over HTTP under
-// /_mock/. Command mockserver runs the server as a separate process.
+// [Server.Outbox], [Server.Deliveries] and [Server.Requests] return the
+// messages, deliveries and requests. Tests in other languages can use these
+// functions over HTTP, under /_mock/. Command mockserver runs the server as a
+// separate process.
 //
 // "Specification" in this documentation is the file docs/specification.md of
-// the repository. Where it is silent, docs/decisions.md applies.
+// the repository. If it does not define a behavior, docs/decisions.md applies.
 //
 // # Accounts
 //
 // Every request needs an access token of [Config.Tokens] or of a seed. A token
-// belongs to a user and an account. Accounts are isolated: the ids of another
-// account return 404. All ids come from one sequence, so no id is ambiguous.
+// belongs to a user and an account. Accounts are isolated: a request with an id
+// of another account gets 404. All ids come from one sequence, so each id
+// identifies one resource.
 //
 // # Messages
 //
-// The server sends no real email. A message has arrived, and is in the outbox,
-// when its submission returns. Campaigns are sent when they are due. Recipient
-// actions are simulated by tests, or automatically for addresses of
+// The server sends no real email. When a submission returns, its message has
+// been delivered and is in the outbox. Campaigns are sent when they are due.
+// Recipient actions are simulated by tests, or automatically for addresses of
 // [MagicDomain].
 //
 //	The recipient          Its contact becomes    Fires
@@ -88,19 +90,19 @@
 // # Time
 //
 // [Server.Wait] returns when all work that is due is done: every due campaign
-// has been sent, and every event has had a delivery attempt unless a rate limit
-// or an archived webhook blocks it. [Server.Drain] also waits for retries and
-// rate limits. [Server.Advance] advances the virtual clock, so hours of retries
-// take milliseconds. In a bubble of testing/synctest, a server made by [New]
-// and used through [Server.Transport] runs on the bubble's time.
+// has been sent, and every event has had a delivery attempt, unless a rate
+// limit or an archived webhook blocks it. [Server.Drain] also waits for retries
+// and rate limits. [Server.Advance] advances the virtual clock, so hours of
+// retries take milliseconds. In a bubble of testing/synctest, a server made by
+// [New] and used through [Server.Transport] runs on the bubble's time.
 //
 // # Fault injection
 //
-// [Server.Inject] adds fault rules. They make requests and deliveries fail as
-// networks and servers do: before the server processes a request, or
-// afterwards, when only the response is lost. Faults work over sockets and in
-// process. All random choices come from one seed, [Server.FaultSeed]: the same
-// seed, rules and order of requests cause the same faults.
+// [Server.Inject] adds fault rules. They simulate failures of networks and
+// servers. A request or delivery can fail before it is processed, or after it
+// was processed, so that only the response is lost. Faults work over sockets
+// and in process. All random choices come from one seed, [Server.FaultSeed]:
+// the same seed, rules and order of requests cause the same faults.
 //
 // # State
 //
@@ -114,9 +116,9 @@
 //
 // The routes under /_mock/ provide the functions of these methods and a stream
 // of changes; see docs/control-api.md. If the server listens on a loopback
-// address, they need no token, and reject requests from pages of other sites
-// and with a Host that is not a loopback name. Otherwise all routes except
-// /_mock/health need an access token.
+// address, the routes need no token. They then reject requests from pages of
+// other sites and requests whose Host is not a loopback name. Otherwise all
+// routes except /_mock/health need an access token.
 //
 // # Concurrency
 //

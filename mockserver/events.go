@@ -24,22 +24,23 @@ func (s *Server) SendEvent(webhookID string, body []byte) (deliveryID string, er
 }
 
 // SendEventTo delivers any body once to a URL without a webhook, signed with
-// secret. The same target addresses are allowed as for webhooks.
+// secret. It allows the same target addresses as webhooks.
 func (s *Server) SendEventTo(to string, secret webhook.Secret, body []byte) (deliveryID string, err error) {
 	return s.env.SendEventTo(to, secret, body)
 }
 
-// Redeliver queues a delivery again with the same bytes, whatever its state. If
-// it fails, its retries start from the beginning. Redeliver returns an error if
-// the delivery does not exist or is being attempted.
+// Redeliver queues a delivery again with the same bytes, regardless of its
+// state. If the delivery fails, its retries start from the beginning. Redeliver
+// returns an error if the delivery does not exist or is being attempted.
 func (s *Server) Redeliver(deliveryID string) error {
 	return s.env.Deliveries.Redeliver(deliveryID)
 }
 
 // DiagnoseSignature explains why a signature is not the signature of body with
-// secret. It returns the error that results in this signature, if it is a
-// common one, and "" if the signature is right. The text contains neither the
-// secret nor a signature. It also reports the zero Secret.
+// secret. If a common mistake results in this signature, it returns a
+// description of the mistake. If the signature is valid, it returns "". The
+// text contains neither the secret nor a signature. It also reports the zero
+// Secret.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {
 	return signature.Diagnose(secret, body, given)
 }

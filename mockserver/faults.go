@@ -6,8 +6,8 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Fault is a rule for fault injection. It has conditions for requests, messages
-// or deliveries, a selection of those, and an action. Package record documents
+// Fault is a rule for fault injection. It has conditions for requests, messages or
+// deliveries, selects some of the matches, and has an action. Package record documents
 // its fields.
 type Fault = record.Fault
 
@@ -78,8 +78,8 @@ func (s *Server) EnableFault(id string, on bool) error {
 // continue.
 func (s *Server) ClearFaults() { s.env.Faults.Remove("") }
 
-// FaultSeed returns the seed of all probabilities. A run with the same seed,
-// the same rules and the same order of requests has the same faults.
+// FaultSeed returns the seed of all probabilities. Runs with the same seed, rules and
+// order of requests have the same faults.
 func (s *Server) FaultSeed() uint64 {
 	seed, _ := s.env.Faults.List()
 	return seed

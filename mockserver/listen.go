@@ -32,9 +32,9 @@ type listening struct {
 // So a short timeout would make long tests flaky.
 const headerTimeout = 10 * time.Minute
 
-// Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if
-// the machine has no IPv4. Clients must use a loopback name, such as localhost.
-// Start panics if it can listen on neither.
+// Start returns a server that listens on a free port of 127.0.0.1, or of ::1 if the
+// machine has no IPv4. Clients must use a loopback name, such as localhost. Start
+// panics if it cannot listen on either address.
 func Start(cfg Config) *Server {
 	listener, err := listenLoopback(new(net.ListenConfig).Listen)
 	if err != nil {
@@ -57,8 +57,8 @@ func listenLoopback(listen func(ctx context.Context, network, address string) (n
 	return nil, fmt.Errorf("%w; %w", err4, err6)
 }
 
-// StartOn returns a server that serves the listener's connections; Close closes
-// it. If the address is not a loopback address, the control routes require an
+// StartOn returns a server that serves the connections of listener. Close closes the
+// listener. If the address is not a loopback address, the control routes require an
 // access token, so set Config.Tokens to secret values.
 func StartOn(listener net.Listener, cfg Config) *Server {
 	s := New(cfg)
@@ -108,8 +108,8 @@ func (u *unused) close() {
 }
 
 // Shutdown stops listening and waits for the requests in flight. If ctx ends first,
-// it returns an error that lists them. The server must still be closed; until then
-// its methods and deliveries work.
+// it returns an error that lists these requests. The server must still be closed.
+// Until then, its methods and deliveries work.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.env.Changes.Close()
 	if s.serve.http == nil {

@@ -21,9 +21,9 @@ const (
 
 // Bounce simulates a bounce of a message and fires Email.Bounced with the
 // payload of its sending type. A hard bounce sets the contact's status to
-// bounced; every bounce is counted. diagnostic is the response of the receiving
-// server; if empty, the default text of the category is used. Bounce returns an
-// error if the message does not exist or was not sent.
+// bounced; every bounce is counted. The parameter diagnostic is the response of
+// the receiving server. By default it is the text of the category. Bounce
+// returns an error if the message does not exist or was not sent.
 func (s *Server) Bounce(emailID string, category events.BounceCategory, diagnostic ...string) error {
 	return s.env.Platform.Bounce(emailID, category, diagnostic...)
 }
@@ -43,17 +43,19 @@ func (s *Server) Open(emailID string) error { return s.env.Platform.Open(emailID
 // time.
 func (s *Server) Click(emailID, url string) error { return s.env.Platform.Click(emailID, url) }
 
-// Unsubscribe simulates an unsubscribe from the list, by the link or the
-// List-Unsubscribe header. It fires Contact.Removed and Contact.Unsubscribed,
-// and for a message of the Email API also Email.Unsubscribed. It returns an
-// error for a message without a list contact. Repeated calls have no effect.
+// Unsubscribe simulates that the recipient unsubscribes from the list, with the
+// link or the List-Unsubscribe header. It fires Contact.Removed and
+// Contact.Unsubscribed, and Email.Unsubscribed too for a message of the Email
+// API. It returns an error if the recipient of the message is not a contact of
+// a list. Repeated calls have no effect.
 func (s *Server) Unsubscribe(emailID string) error { return s.env.Platform.Unsubscribe(emailID) }
 
-// GlobalUnsubscribe simulates an unsubscribe from all email. The address is
-// suppressed and SuppressedEmail.Added fires. For a message of the Email API,
-// Email.GlobalUnsubscribed also fires, and the contact does not change. For a
-// message of a campaign or workflow, the contact is unsubscribed, which fires
-// Contact.Removed and Contact.Unsubscribed. Repeated calls have no effect.
+// GlobalUnsubscribe simulates that the recipient unsubscribes from all email.
+// The address is suppressed and SuppressedEmail.Added fires. For a message of
+// the Email API, Email.GlobalUnsubscribed also fires, and the contact does not
+// change. For a message of a campaign or workflow, the contact is unsubscribed,
+// which fires Contact.Removed and Contact.Unsubscribed. Repeated calls have no
+// effect.
 func (s *Server) GlobalUnsubscribe(emailID string) error {
 	return s.env.Platform.GlobalUnsubscribe(emailID)
 }
@@ -63,7 +65,7 @@ func (s *Server) GlobalUnsubscribe(emailID string) error {
 // error for any other message. Repeated calls have no effect.
 func (s *Server) Confirm(emailID string) error { return s.env.Platform.Confirm(emailID) }
 
-// MagicDomain is the domain (mock.test) of the mailbox simulator: its
+// MagicDomain is the domain (mock.test) of the mailbox simulator. Its
 // recipients react to each message automatically. The local part selects the
 // action:
 //

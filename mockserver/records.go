@@ -30,11 +30,11 @@ const (
 	DeliveryRetrying  = record.DeliveryRetrying  // failed, and will be retried
 	DeliveryDelivered = record.DeliveryDelivered // the receiver responded with 2xx
 	DeliveryFailed    = record.DeliveryFailed    // failed, and will not be retried
-	DeliveryDropped   = record.DeliveryDropped   // lost by a fault; no attempt was made
+	DeliveryDropped   = record.DeliveryDropped   // dropped by a fault rule; no attempt was made
 )
 
-// Requests returns the latest 10,000 requests to the API, at most 32 MiB of them,
-// the oldest first.
+// Requests returns the latest requests to the API, the oldest first. It returns at
+// most 10,000 requests with at most 32 MiB in total.
 func (s *Server) Requests() []Request { return s.env.API.Log.All() }
 
 // Outbox returns the messages that were sent, of all accounts and all sending
@@ -51,12 +51,12 @@ func (s *Server) OutboxTo(address string) []Message { return s.env.Platform.Outb
 // does not exist.
 func (s *Server) DeleteMessage(id string) error { return s.env.Platform.DeleteMessage(id) }
 
-// Deliveries returns the deliveries to webhooks, past and pending, in the order in
-// which the events fired.
+// Deliveries returns the past and pending deliveries to webhooks, in the order of
+// their events.
 func (s *Server) Deliveries() []Delivery { return s.env.Deliveries.Deliveries() }
 
-// Events returns the latest 10,000 events that fired, the oldest first. Events that
-// no webhook subscribed to are among them only with [Config.RecordEvents].
+// Events returns the latest 10,000 events that fired, the oldest first. Events
+// without a subscribed webhook are included only with [Config.RecordEvents].
 func (s *Server) Events() []FiredEvent {
 	return s.env.Deliveries.Events(func(*FiredEvent) bool { return true })
 }

@@ -128,7 +128,7 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 
 // Close aborts all work in progress and releases all goroutines, timers and
 // connections, unless a handler of [Config.Targets] ignores the context of its
-// request. Deliveries that have not been made are lost. It can be called
+// request. Deliveries that have not been made are lost. Close can be called
 // repeatedly.
 func (s *Server) Close() {
 	s.close.Do(func() {
@@ -169,12 +169,12 @@ func (s *Server) linkBase() string {
 // concurrent use.
 func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "mockserver.Server{%s}", s.URL()) }
 
-// Token returns the first of the access tokens of [Config.Tokens].
+// Token returns the first access token of [Config.Tokens].
 func (s *Server) Token() string { return s.cfg.Tokens[0].Value }
 
 // Transport returns a transport that passes every request to the server in
-// process, whatever its host. It opens no socket and keeps no goroutine between
-// requests, so it works in a bubble of testing/synctest.
+// process, regardless of the host. It opens no socket and keeps no goroutine
+// between requests, so it works in a bubble of testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return inproc.Transport{Handler: s} }
 
 // HTTPClient returns a new client that uses [Server.Transport] and has no

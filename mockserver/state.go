@@ -8,57 +8,56 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait returns when all work that is due is done: every due campaign has been
-// sent, and every event has had a delivery attempt, unless its webhook is
-// archived or its rate limit is exhausted. It does not wait for retries, rate
-// limits and campaigns scheduled for later. For these, use [Server.Advance] or
-// [Server.Drain], or sleep in a bubble of testing/synctest.
+// Wait returns when all work that is due is done: every due campaign has been sent, and
+// every event has had a delivery attempt, unless its webhook is archived or its rate
+// limit is exhausted. It does not wait for retries, rate limits or campaigns that are
+// scheduled for later. For these, use [Server.Advance] or [Server.Drain], or sleep in a
+// bubble of testing/synctest.
 //
 // It returns an error if ctx ends first.
 func (s *Server) Wait(ctx context.Context) error { return s.env.Wait(ctx, 0) }
 
-// WaitAccount is [Server.Wait] for the work of one account, for tests that run in
-// parallel. It does not wait for deliveries of [Server.SendEventTo], which have no
-// account. It returns an error if the account does not exist.
+// WaitAccount waits like [Server.Wait], but only for the work of one account. Use it in
+// tests that run in parallel. WaitAccount does not wait for deliveries of
+// [Server.SendEventTo], which have no account. It returns an error if the account does
+// not exist.
 func (s *Server) WaitAccount(ctx context.Context, accountID int64) error {
 	return s.env.Wait(ctx, accountID)
 }
 
-// Drain returns when every delivery has succeeded or failed permanently,
-// including retries and rate limits. It ignores deliveries to archived
-// webhooks. It returns an error, which lists what is left, if ctx ends first,
-// the server is closed, or the clock is frozen.
+// Drain returns when every delivery has succeeded or failed permanently, including
+// retries and rate limits. It ignores deliveries to archived webhooks. It returns an
+// error that lists the remaining deliveries if ctx ends first, the server is closed, or
+// the clock is frozen.
 func (s *Server) Drain(ctx context.Context) error { return s.env.Drain(ctx, 0) }
 
-// DrainAccount is [Server.Drain] for the deliveries of one account. It returns an
-// error if the account does not exist.
+// DrainAccount waits like [Server.Drain], but only for the deliveries of one account. It
+// returns an error if the account does not exist.
 func (s *Server) DrainAccount(ctx context.Context, accountID int64) error {
 	return s.env.Drain(ctx, accountID)
 }
 
-// WaitFor calls f at once and then after every change of a message, a delivery,
-// an event, a request, a fault, the clock or the whole state, until f returns
-// true. Use it to test applications that work in the background. Time on the
-// virtual clock does not end it; only ctx does.
+// WaitFor calls f at once and then after every change of a message, a delivery, an event,
+// a request, a fault, the clock or the whole state, until f returns true. Use it to test
+// applications that work in the background. Only ctx limits the waiting time; the virtual
+// clock does not.
 //
 // The caller's goroutine calls f. f can use methods of the server, such as
-// [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. It must not
-// send requests to the API: each request is a change, so f would be called
-// without end. WaitFor returns an error if ctx ends first, or if the server is
-// shut down or closed.
+// [Server.OutboxTo], [Server.Deliveries] and [Server.Requests]. It must not send requests
+// to the API: each request is a change, so f would be called endlessly. WaitFor returns
+// an error if ctx ends first, or if the server is shut down or closed.
 func (s *Server) WaitFor(ctx context.Context, f func() bool) error { return s.env.WaitFor(ctx, f) }
 
-// Snapshot writes the whole state as one JSON object: all records of all
-// accounts, messages, the logs of events and deliveries, pending deliveries,
-// the clock, and the secrets of webhooks, so protect the snapshot like a
-// secret. It does not contain fault rules, access tokens and the request log. A
-// delivery that is being attempted is written as pending, with the attempt. A
-// pending delivery of [Server.SendEventTo] has failed after a restore, because
-// its secret is not in the snapshot.
+// Snapshot writes the whole state as one JSON object: all records of all accounts,
+// messages, the logs of events and deliveries, pending deliveries, the clock, and the
+// secrets of webhooks. Protect the snapshot like a secret. It does not contain fault
+// rules, access tokens or the request log. A delivery that is being attempted is written
+// as pending, with the attempt. Pending deliveries of [Server.SendEventTo] fail in a
+// restore, because the snapshot does not contain their secrets.
 //
-// The snapshot is consistent, even if the state changes while it is written.
-// Changes do not wait for w. In the meantime, it uses the memory of the records
-// that change.
+// The snapshot is consistent, even if the state changes while it is written. Changes do
+// not wait for w. Until Snapshot returns, the server keeps the old content of changed
+// records in memory.
 func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 
 // Restore replaces the whole state with the state of a snapshot (version 4) or
@@ -71,19 +70,18 @@ func (s *Server) Snapshot(w io.Writer) error { return s.env.Snapshot(w) }
 // problem.
 func (s *Server) Restore(r io.Reader) error { return s.env.Restore(r) }
 
-// SetBaseline makes the current state the baseline that [Server.Reset] restores. A
-// test seeds the server, sets the baseline, and then resets the server between
-// tests. The baseline is a compressed snapshot and the tokens that seeds added.
+// SetBaseline makes the current state the baseline that [Server.Reset] restores. A test
+// seeds the server, sets the baseline, and then resets the server between tests. The
+// baseline consists of a compressed snapshot and the tokens that seeds added.
 func (s *Server) SetBaseline() error { return s.env.SetBaseline() }
 
-// Reset restores the baseline, which is the state at the last
-// [Server.SetBaseline], or the empty state of a new server. Records have their
-// ids, secrets and times again, and new ids continue after the ids of the
-// baseline. Reset removes all fault rules and keeps the seed of their
-// probabilities. It clears the log of requests. The clock is restored as
-// [Server.Restore] does it. The lookup rate limit is as configured. The valid
-// tokens are the tokens of [Config.Tokens] and of seeds before the baseline.
-// Their lifetimes start again. Reset keeps the targets of [Server.SetTarget].
+// Reset restores the baseline, which is the state at the last [Server.SetBaseline], or
+// the empty state of a new server. Restored records keep their ids, secrets and times,
+// and new ids continue after the ids of the baseline. Reset removes all fault rules and
+// keeps the seed of their probabilities. It clears the log of requests. It restores the
+// clock in the same way as [Server.Restore], and the lookup rate limit of [Config]. The
+// valid tokens are the tokens of [Config.Tokens] and of seeds before the baseline. The
+// lifetimes of these tokens start again. Reset keeps the targets of [Server.SetTarget].
 func (s *Server) Reset() { s.env.Reset() }
 
 // Clear deletes everything, so the server is like a new one: ids begin with the
@@ -132,12 +130,12 @@ func (s *Server) ClearAccount(accountID int64) error { return s.env.ClearAccount
 // object by its name, and contacts can have a status as in an import. A seed
 // fires no events.
 //
-// A seed can set values that the platform normally chooses: ids, the
-// secret of a webhook without white space around it, and its hash function. Ids are from 1 to 10^15 and
-// unique across resources. Either all contacts of a list have an id, in
-// ascending order, or none has. Other ids continue after the greatest id.
-// Tokens belong to the account of the object, which they create; omitted fields
-// have the defaults of [Token].
+// A seed can set values that the platform normally chooses: ids, and the secret and hash
+// function of a webhook. A secret must not begin or end with white space. Ids are from 1
+// to 10^15 and unique across resources. Either all contacts of a list have an id, in
+// ascending order, or no contact has one. Other ids continue after the greatest id.
+// Tokens belong to the account of the object, and create the account. Omitted fields of a
+// token have the defaults of [Token].
 //
 // Seed stops at the first error, which contains its position. Records that were
 // added before it stay.
@@ -147,16 +145,15 @@ func (s *Server) Seed(r io.Reader) error { return s.env.Seed(r) }
 // example to keep a file up to date.
 func (s *Server) Follow() *Follower { return &Follower{s.env.Platform.Follow()} }
 
-// Follower writes the state of a server and then its changes. Its methods are
-// not safe for concurrent use. The server continues to work, and can have
-// several followers. Close it after use: it keeps the last written state in
-// memory.
+// Follower writes the state of a server and then its changes. Its methods are not safe
+// for concurrent use. The server continues to work, and can have several followers. Close
+// it after use, because it keeps the last written state in memory.
 type Follower struct{ follower *platform.Follower }
 
-// Write writes the whole state at its first call, as [Server.Snapshot] does.
-// Each later call writes the changes since the last call as one line, or
-// nothing if there are none. A line is valid only after all previous output.
-// After a Restore or a Reset, Write writes the whole state again.
+// The first call of Write writes the whole state, like [Server.Snapshot]. Each later call
+// writes the changes since the last call as one line, or nothing if there are none. A
+// line is valid only after all previous output. After a Restore or a Reset, Write writes
+// the whole state again.
 //
 // [Server.Restore] reads the concatenated output and restores the state of the
 // last call. Remove an incomplete last line first.

@@ -1,6 +1,6 @@
-// Package record declares the data types of the mock server: messages,
-// requests, events, deliveries, fault rules, samples and access tokens. Package
-// mockserver has an alias for each type; tests use these.
+// Package record declares the data types of the mock server: messages, requests,
+// events, deliveries, fault rules, samples and access tokens. Package mockserver
+// has an alias for each type. Use the aliases in tests.
 //
 // The tags describe the JSON of the control routes. It also contains durations,
 // in milliseconds, in the fields duration_ms and delay_ms.
@@ -152,8 +152,8 @@ type Sample struct {
 	Body    json.RawMessage `json:"body" doc:"the body, with a new id and the current time"`
 }
 
-// Token is an access token with its user and account. Requests with it act for
-// the user and see the account's resources only.
+// Token is an access token with its user and account. Requests with the token act
+// for the user and have access only to the account's resources.
 type Token struct {
 	// Value is the secret text that requests contain. The default is "dev-token".
 	Value string
@@ -167,7 +167,7 @@ type Token struct {
 	ReadOnly bool
 	// ExpiresIn is the lifetime of the token. It begins when the server is created
 	// or a seed adds the token, and again after each reset or clear. An expired
-	// token gets 401. 0 means that the token does not expire; a token with a
-	// negative value has expired.
+	// token gets 401. 0 means that the token does not expire. A negative value
+	// means that it has expired already.
 	ExpiresIn time.Duration
 }
