@@ -40,19 +40,19 @@ type Config struct {
 	// only separates the lookup rate limits of the accounts.
 	Account string
 
-	// HTTPClient sends the requests. The client does not change it, but does
-	// not follow redirects. Its transport must not add an Idempotency-Key
-	// header, because net/http then resends requests over HTTP/1. The default
-	// is a client of its own, like http.DefaultClient, with up to 100 HTTP/1
-	// connections, which can all be idle; see [Client.CloseIdleConnections]. More
-	// concurrent calls wait for a connection, which counts toward Timeout. HTTP/2
-	// sends many requests over one connection.
+	// HTTPClient sends the requests. The client does not change HTTPClient, but does not
+	// follow redirects. Its transport must not add an Idempotency-Key header, because
+	// net/http then resends requests over HTTP/1. The default is a new client like
+	// http.DefaultClient, with up to 100 HTTP/1 connections, which can all be idle (see
+	// [Client.CloseIdleConnections]). Further concurrent calls wait for a connection.
+	// This waiting time counts toward Timeout. HTTP/2 sends many requests over one
+	// connection.
 	HTTPClient *http.Client `json:"-"`
 
-	// Timeout is the maximum duration of one attempt, from dialing to the last
-	// byte of the response, and of one call of TokenSource. The default is 60 s;
-	// a negative value means no limit. Only the context limits the whole call. The error of an attempt
-	// that takes longer wraps context.DeadlineExceeded.
+	// Timeout is the maximum duration of one attempt, from dialing to the last byte of
+	// the response, and of one call to TokenSource. The default is 60 s; a negative value
+	// means no limit. If an attempt takes longer, its error wraps
+	// context.DeadlineExceeded. Only the context limits the whole call.
 	Timeout time.Duration
 
 	// MaxResponseBytes is the maximum size of a response body after
@@ -66,13 +66,12 @@ type Config struct {
 	// [NewLookupLimiter] for each client.
 	LookupLimiter LookupLimiter `json:"-"`
 
-	// Logger gets a record "platform request" at debug level for each request,
-	// and a record "retrying platform request" at info level for each retry.
-	// Both have the keys op, method, path, attempt and status (0 without a
-	// response), and request_id and error if there are any. The first record
-	// also has the key duration, the second one delay. Paths and errors can
-	// contain the address of a recipient. The default is slog.Default;
-	// slog.New(slog.DiscardHandler) turns logging off.
+	// Logger gets a record "platform request" at debug level for each request, and a
+	// record "retrying platform request" at info level for each retry. Both have the keys
+	// op, method, path, attempt and status (0 without a response), and request_id and
+	// error if there are any. The first record also has the key duration, and the second
+	// record has the key delay. Paths and errors can contain the address of a recipient.
+	// The default is slog.Default; slog.New(slog.DiscardHandler) turns logging off.
 	Logger *slog.Logger `json:"-"`
 
 	// Observe, if not nil, is called when a call begins. Use it for traces and
@@ -82,13 +81,13 @@ type Config struct {
 	// block.
 	Observe func(ctx context.Context, call Call) (context.Context, Observer) `json:"-"`
 
-	// UserAgent is the name and version of the application, for example
-	// "shop/2.1". It precedes this package's in the User-Agent header.
+	// UserAgent is the name and version of the application, for example "shop/2.1". In
+	// the User-Agent header it precedes the name and version of this package.
 	UserAgent string
 }
 
-// Format implements [fmt.Formatter]. No verb prints the token, except %p, which go
-// vet rejects: package fmt does not call Format for it.
+// Format implements [fmt.Formatter]. No verb prints the token, except %p, which go vet
+// rejects. Package fmt does not call Format for %p.
 func (c Config) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
 // String returns the base URL and whether there is a token or a source.
@@ -155,9 +154,9 @@ func defaultTransport() http.RoundTripper {
 
 // RetryConfig configures retries. The zero value is a good default.
 type RetryConfig struct {
-	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns
-	// retries off. A retry with a new token after a 401 does not count, nor
-	// does a lookup that the platform rejects with 429.
+	// MaxAttempts is the maximum number of attempts. The default is 3; 1 turns retries
+	// off. A retry with a new token after a 401 and a lookup that the platform rejects
+	// with 429 do not count.
 	MaxAttempts int
 
 	// BaseDelay is the maximum delay before the second attempt. It doubles with
@@ -174,11 +173,11 @@ type RetryConfig struct {
 	// value ignores Retry-After.
 	MaxRetryAfter time.Duration
 
-	// Budget is the retry budget that all calls of the client share. A retry
-	// costs 1. A call that succeeds at the first attempt adds 0.2; one that
-	// succeeds after a retry adds 1. The budget starts at its maximum, Budget.
-	// When it is exhausted, calls fail without a retry, so an outage does not
-	// multiply the load. The default is 100; a negative value means no limit.
+	// Budget is the retry budget that all calls of the client share. A retry costs 1. A
+	// call that succeeds at the first attempt adds 0.2. A call that succeeds after a
+	// retry adds 1. The budget starts at its maximum, Budget. When it is exhausted, calls
+	// fail without a retry, so an outage does not multiply the load. The default is 100;
+	// a negative value means no limit.
 	Budget int
 }
 

@@ -11,11 +11,12 @@ import (
 type Contacts struct{ x exchange }
 
 // Create adds a contact to a list. A deleted contact becomes active again and keeps
-// its id. A contact that has unsubscribed, perhaps before it was deleted, becomes
-// active again only if contact.Resubscribe is set. Any other address that is on the
-// list is [ErrContactExists], including contacts that complained or bounced. With
-// contact.DoubleOptIn the contact is pending until its recipient confirms. If the
-// policy of the list is not accepted, DoubleOptIn is [ErrPolicyNotAccepted].
+// its id. A contact that has unsubscribed becomes active again only if
+// contact.Resubscribe is set, even if it was deleted later. For any other contact on
+// the list, including contacts that complained or bounced, the error is
+// [ErrContactExists]. With contact.DoubleOptIn the contact is pending until its
+// recipient confirms. If DoubleOptIn is set and the policy of the list is not
+// accepted, the error is [ErrPolicyNotAccepted].
 func (s *Contacts) Create(ctx context.Context, listID int64, contact ContactCreate) (Contact, error) {
 	params := createContactParams{Resubscribe: &contact.Resubscribe, SendDoubleOptIn: contact.DoubleOptIn}
 	return do(ctx, s.x, createContactRequest(listID, params, contact), readContact)
@@ -48,11 +49,11 @@ func (s *Contacts) Tag(ctx context.Context, listID int64, tagging ContactTagging
 	return perform(ctx, s.x, tagContactsRequest(listID, tagging), nil)
 }
 
-// Find returns the contact with an address, which is compared case-insensitively.
-// The contact can have any status, including deleted. Find lists contacts with the
+// Find returns the contact whose address is email. It ignores letter case. The
+// contact can have any status, including deleted. Find lists contacts with the
 // filter "email:address" and checks each, in case the platform ignores the filter.
-// If there is no such contact, the error is [ErrNotFound]; if email is empty, it is
-// [ErrValidation].
+// If there is no such contact, the error is [ErrNotFound]. If email is empty, the
+// error is [ErrValidation].
 func (s *Contacts) Find(ctx context.Context, listID int64, email string) (Contact, error) {
 	params := ListContactsParams{Filter: "email:" + email}
 	return find(s.All(ctx, listID, params), listContactsRequest(listID, params), "email", email, func(c Contact) bool {
@@ -69,9 +70,9 @@ func (s *Contacts) List(ctx context.Context, listID int64, params ListContactsPa
 // the package documentation.
 //
 // Without Sort and Filter, an iteration yields each contact that is on the list
-// during the whole iteration exactly once: unsubscribed and deleted contacts stay on
-// the list, and new contacts are last. So to read, for example, the active contacts
-// completely while recipients unsubscribe, do not filter by status. Check it in the
+// during the whole iteration exactly once. Unsubscribed and deleted contacts stay on
+// the list, and new contacts are last. To read, for example, all active contacts
+// while recipients unsubscribe, do not filter by status. Check the status in the
 // loop:
 //
 //	for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{}) {

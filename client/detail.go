@@ -9,7 +9,7 @@ import (
 // Limits of the details in an Error.
 const (
 	maxDetails      = 100
-	maxShownDetails = 5   // in the line of Error
+	maxShownDetails = 5   // in the result of Error
 	maxDetailText   = 500 // bytes of each text
 	maxLocation     = 20  // elements of a location
 )
@@ -18,7 +18,7 @@ const (
 type ErrorDetail struct {
 	Loc  Location `json:"loc"`  // location of the invalid value
 	Msg  string   `json:"msg"`  // description for people
-	Type string   `json:"type"` // violated rule, such as "missing"; an open set
+	Type string   `json:"type"` // violated rule, such as "missing"; the platform may add values
 }
 
 // String returns for example "body.email: not an email address (value_error)".

@@ -1,5 +1,5 @@
-// Package client sends requests to the email platform: templates, lists,
-// contacts, campaigns, workflows, emails, suppressed emails and webhooks.
+// Package client is a client for the email platform. It manages templates, lists,
+// contacts, campaigns, workflows, suppressed emails and webhooks, and sends emails.
 //
 //	package main
 //
@@ -47,24 +47,24 @@
 // # Authentication
 //
 // Every request carries an access token: [Config.Token], or the token that
-// [Config.TokenSource] returns. The client caches the token of a source. It calls
-// the source before the first request, shortly before the token expires, and once
-// after a 401 response; see Retries. The client sends the token only to the host of
-// [Config.BaseURL]. It does not follow redirects. It rejects http URLs except on
-// loopback hosts, unless [Config.AllowPlainHTTP] is set.
+// [Config.TokenSource] returns. The client caches the token of a source. It calls the
+// source before the first request, shortly before the token expires, and once after a 401
+// response (see Retries). The client sends the token only to the host of
+// [Config.BaseURL]. It does not follow redirects. It rejects http URLs except on loopback
+// hosts, unless [Config.AllowPlainHTTP] is set.
 //
 // No value of this package prints or logs a token or a webhook's secret, with two
-// exceptions. Package fmt does not call methods of unexported fields: if a type of
-// yours has a [Config] or a [Token] in an unexported field, %v prints the token.
-// Give the type a Format or String method, or store a [Client] instead. Package fmt
-// also prints the token for %p, which go vet rejects.
+// exceptions. Package fmt does not call the methods of unexported fields. If one of your
+// types has a [Config] or a [Token] in an unexported field, %v prints the token. Give
+// this type a Format or String method, or store a [Client] instead. Package fmt also
+// prints the token for %p, which go vet rejects.
 //
 // # Errors
 //
-// The error of a method of a service is an [*Error], which contains the operation,
-// the response and the number of attempts. Only the error of [Contacts.Import] can
-// combine errors of several requests, of its source and of its callbacks. Use
-// [errors.Is] to find out the meaning of an error:
+// The error of a method of a service is an [*Error], which contains the operation, the
+// response and the number of attempts. Only the error of [Contacts.Import] can combine
+// errors of several requests, of its source and of its callbacks. Use [errors.Is] to
+// distinguish errors:
 //
 //	switch {
 //	case errors.Is(err, client.ErrNotFound):
@@ -73,9 +73,9 @@
 //	case errors.Is(err, context.DeadlineExceeded):
 //	}
 //
-// If the context ended the call, the error wraps the context's error and its
-// cause. An attempt that exceeds [Config.Timeout] also wraps
-// [context.DeadlineExceeded]; check the context to tell the two apart.
+// If the context ended the call, the error wraps the context's error and its cause. An
+// attempt that exceeds [Config.Timeout] also wraps [context.DeadlineExceeded]. Check the
+// context to distinguish the two cases.
 //
 // A nil error means that the result is complete: a resource has its id, a page
 // has its items, an import accounts for each contact, and an iteration yields as
@@ -127,13 +127,13 @@
 // If HTTP/2 rejects a request without a body unprocessed, the client treats it like
 // a lost connection. All requests that are not repeatable have a body.
 //
-// "Maybe done" means that the platform may have processed the request. If a call
-// fails after such an attempt, its error is an [ErrOutcomeUnknown], unless the
-// call is a GET. This includes a 2xx response with an unusable body: the resource
-// may exist, but its id is unknown. Any other error means that the request had no
-// effect, except that the platform keeps a record of an email after ErrNotQueued.
-// After ErrOutcomeUnknown you can repeat a repeatable call. Before you repeat another
-// call, find out whether the platform processed it.
+// "Maybe done" means that the platform may have processed the request. If a call fails
+// after such an attempt, its error is an [ErrOutcomeUnknown], unless the call is a GET.
+// This includes a 2xx response with an unusable body, because the resource may exist
+// although its id is unknown. Any other error means that the request had no effect,
+// except that the platform keeps a record of an email after ErrNotQueued. After
+// ErrOutcomeUnknown you can repeat a repeatable call. Before you repeat another call,
+// find out whether the platform processed it.
 //
 // After a 401 a call with a fixed [Config.Token] fails. With a [TokenSource], the
 // client requests a new token once. It sends the request again only if the new
@@ -153,12 +153,11 @@
 // If an attempt of a DELETE was maybe done and the next one returns 404, the call
 // succeeds.
 //
-// By default net/http resends some requests itself: over HTTP/2 even requests
-// that may have been processed. The client prevents this for every
-// [Config.HTTPClient], so one attempt is one request and is counted in
-// [Error.Attempts]. Over HTTP/1 net/http still resends a request on a new
-// connection if the platform had closed the idle one, but a request with a body
-// only if no byte of it had been written.
+// By default net/http resends some requests itself, and over HTTP/2 even requests that
+// may have been processed. The client prevents this for every [Config.HTTPClient], so one
+// attempt is one request and is counted in [Error.Attempts]. Over HTTP/1, net/http still
+// resends a request on a new connection if the platform had closed the idle connection.
+// It resends a request with a body only if no byte of the request had been written.
 //
 // # Pagination
 //
@@ -176,12 +175,12 @@
 // then ends. It requests the number of items, and 100 items per page unless
 // PerPage is set. [Prefetch] prefetches pages.
 //
-// The client checks that the list is complete. If responses contain no number of
-// items, the client also requests the page after a
-// short page, which has fewer items than fit on a page. That page must be empty, be
-// rejected ([ErrNotFound] or [ErrValidation]) or repeat the short page. A list with fewer items than counted
-// is an [ErrInvalidResponse], and so is a response with another page number or with the
-// items of an earlier page.
+// The client checks that the list is complete. A short page is a page with fewer items
+// than fit on it. If responses contain no number of items, the client also requests the
+// page after a short page. That page must be empty, be rejected ([ErrNotFound] or
+// [ErrValidation]) or repeat the short page. The error is [ErrInvalidResponse] if the
+// list has fewer items than the platform counts, or if a response has another page number
+// or the items of an earlier page.
 //
 // Pages are numbered. If an item leaves the list during an iteration, the items after
 // it move up, and one of them can be missing. If the number of items decreases,
@@ -192,20 +191,18 @@
 //
 // # Import
 //
-// [Contacts.Import] reads any number of contacts from an iterator and sends them
-// in batches of 1,000. Its [ImportReport] has the result of each contact. You can
-// resume an import that failed or crashed, without losing a contact: from the
-// last checkpoint, or with exactly the contacts that the report lists as
-// remaining.
+// [Contacts.Import] reads any number of contacts from an iterator and sends them in
+// batches of 1,000. Its [ImportReport] has the result of each contact. You can resume an
+// import that failed or crashed without losing a contact. Start from the last checkpoint,
+// or pass the contacts that the report lists as remaining.
 //
 // # Lookup rate limit
 //
-// The platform allows one lookup of a submitted email per second for each user
-// and account. [Emails.Get] waits accordingly, for any number of goroutines: a
-// request starts at least one second after the previous response, first come
-// first served. If the platform still rejects a lookup, because another
-// process uses the same token, the client waits and retries. Clients can share a
-// [LookupLimiter].
+// The platform allows one lookup of a submitted email per second for each user and
+// account. [Emails.Get] enforces this limit for any number of goroutines. Each request
+// starts at least one second after the previous response, in the order of the calls. If
+// the platform still rejects a lookup, because another process uses the same token, the
+// client waits and retries. Clients can share a [LookupLimiter].
 //
 // # Logs, metrics and traces
 //
@@ -215,12 +212,11 @@
 //
 // # Concurrency
 //
-// A [Client], its services and its iterators are immutable and safe for
-// concurrent use. The client does not change or keep arguments after the call,
-// and the caller owns all results. No goroutine outlives the call or loop that
-// started it, except the goroutine of a [TokenSource]: it replaces a token that
-// expires soon in the background, for up to [Config.Timeout] unless it ignores its
-// context.
+// A [Client], its services and its iterators are immutable and safe for concurrent use.
+// The client does not change or keep arguments after the call, and the caller owns all
+// results. No goroutine outlives the call or loop that started it, except a goroutine
+// that calls a [TokenSource] in the background to replace a token that expires soon. It
+// ends after at most [Config.Timeout], unless the source ignores its context.
 //
 // If a callback on another goroutine panics or calls [runtime.Goexit], as
 // testing.T.FailNow does, the call waits for its requests in flight and then does

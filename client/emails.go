@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// EmailStatus is the status of an email. The set is open.
+// EmailStatus is the status of an email. The platform may add values.
 type EmailStatus string
 
 // The known values of [EmailStatus].
@@ -36,15 +36,14 @@ type Emails struct{ x exchange }
 // does not retry it. [Emails.Get] returns the reason of a rejection. Any other
 // status is a success.
 //
-// The client never repeats a submission that the platform may have processed. If
-// the outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no idempotency keys and no search for
-// emails, so no call resolves this. Later events of the email contain its id, and
-// [Emails.Get] returns the recipient and the subject for an id. So store each
-// submission before you send it, with a key that is part of the subject, and look
-// up unknown ids of events. If the recipient does nothing, no event arrives, and a
-// person must decide.
-// examples/unknown-outcome implements this. Custom attributes fill merge tags; no
-// event or lookup returns them.
+// The client never repeats a submission that the platform may have processed. If the
+// outcome is unknown, the error is an [ErrOutcomeUnknown]. The platform has no
+// idempotency keys and no search for emails, so no call can find the outcome. Later
+// events of the email contain its id, and [Emails.Get] returns the recipient and the
+// subject for an id. So store each submission before you send it, with a key that is part
+// of the subject, and look up unknown ids of events. If the recipient does nothing, no
+// event arrives, and a person must decide. examples/unknown-outcome implements this.
+// Custom attributes fill merge tags; no event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
 	err := perform(ctx, s.x, submitEmailRequest(email), func(body []byte) (err error) {
@@ -84,11 +83,10 @@ func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) 
 	return do(ctx, s.x, sendTransactionalEmailRequest(email), readTransactionalReceipt)
 }
 
-// Get returns a submitted email. The platform allows one lookup per second for
-// each user and account. Get waits for its slot, first come first served. If the
-// platform still rejects the lookup, Get waits and retries up to 60 times. The
-// context ends the wait. A call at the head of the queue fails immediately if its
-// deadline is before its slot.
+// Get returns a submitted email. The platform allows one lookup per second for each user
+// and account. Get waits for its slot in the order of the calls. If the platform still
+// rejects the lookup, Get waits and retries up to 60 times. The context ends the wait. A
+// call at the head of the queue fails immediately if its deadline is before its slot.
 // (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)

@@ -41,8 +41,8 @@ var (
 const maxErrorBody = 4 << 10
 
 // Error is the error of a call. Only [Contacts.Import] can return another error. It
-// is always a pointer; get it with [errors.As]. It contains no token. Do not change
-// it, because it may be shared.
+// is always a pointer. Use [errors.As] to get it. It contains no token. Do not
+// change it, because it may be shared.
 type Error struct {
 	Op         string        // operation, such as "createTemplate"
 	Method     string        // HTTP method
@@ -157,7 +157,7 @@ func (e *Error) hasDetail(rule string) bool {
 // or decoding. It is nil if the platform responded with an error.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Format implements [fmt.Formatter]: every verb prints the line of Error.
+// Format implements [fmt.Formatter]. Every verb prints the result of Error.
 func (e *Error) Format(f fmt.State, verb rune) {
 	if verb == 'q' {
 		_, _ = fmt.Fprintf(f, "%q", e.Error())

@@ -35,14 +35,13 @@ type ImportOptions struct {
 	// contain one of its addresses.
 	Concurrency int
 
-	// Skip is the number of contacts to skip at the beginning of the source. To
-	// resume an import, set it to the last value that OnCheckpoint got. It is an
-	// error if the source has fewer contacts.
+	// Skip is the number of contacts to skip at the beginning of the source. To resume
+	// an import, set it to the last value that OnCheckpoint got. If the source has
+	// fewer contacts, the import fails.
 	//
-	// Skip counts all contacts of the source, including those that Filter
-	// excludes. So exclude contacts with Filter, and do not remove them from the
-	// source: after a resume, other contacts would be in their positions and
-	// would not be imported.
+	// Skip counts all contacts of the source, including contacts that Filter excludes.
+	// Exclude contacts with Filter instead of removing them from the source. Otherwise
+	// other contacts have their positions after a resume and are not imported.
 	Skip int64
 
 	// Filter, if not nil, is called for each contact that is not skipped. If it
@@ -50,8 +49,8 @@ type ImportOptions struct {
 	// Skip, OnCheckpoint and the indexes in the [ImportReport].
 	Filter func(ImportContact) bool
 
-	// Resubscribe allows an import with status active to activate contacts that
-	// have unsubscribed or are pending. By default these keep their status.
+	// Resubscribe allows an import with status active to activate contacts that have
+	// unsubscribed or are pending. By default these contacts keep their status.
 	Resubscribe bool
 
 	// OnProgress, if not nil, is called after each batch that was sent, whether it
@@ -59,18 +58,19 @@ type ImportOptions struct {
 	OnProgress func(ImportProgress)
 
 	// OnCheckpoint, if not nil, is called when the confirmed prefix of the source
-	// grows: the platform has responded for each of its first confirmed
-	// contacts. Store this number in a safe place and set Skip to it after a
-	// crash. An error ends the import.
+	// grows. The platform has responded for each of the first confirmed contacts of the
+	// source. Store this number in a safe place and set Skip to it after a crash. An
+	// error ends the import.
 	//
-	// Batches after the checkpoint may have been imported too, and are then sent
-	// again. If no batch fails, these are at most Concurrency-1 batches, because
-	// the import never runs further ahead of the first unfinished batch.
+	// Batches after the checkpoint may have been imported too, and are then sent again.
+	// If no batch fails, at most Concurrency-1 batches are sent again, because the
+	// import starts no batch that is Concurrency or more batches after the first
+	// unfinished batch.
 	OnCheckpoint func(confirmed int64) error
 
-	// OnRejected, if not nil, is called for each contact that the platform
-	// rejects. By default the rejections are collected in
-	// [ImportReport.Rejections], which uses memory for each.
+	// OnRejected, if not nil, is called for each contact that the platform rejects. By
+	// default, Import collects the rejections in [ImportReport.Rejections], which needs
+	// memory for each rejection.
 	OnRejected func(ImportRejection)
 
 	// OnBatchError, if not nil, is called for each batch whose request failed
@@ -86,22 +86,22 @@ func ContinueOnError(ImportFailure) error { return nil }
 // ImportFailure is a batch whose request failed.
 type ImportFailure struct {
 	From, To int64 // the contacts From to To-1 of the source, except the filtered ones
-	Err      error // an *Error; with ErrOutcomeUnknown they may be on the list
+	Err      error // an *Error; with ErrOutcomeUnknown the contacts may be on the list
 }
 
-// Import adds any number of contacts to a list, in batches of 1,000. It keeps only
-// the batches in flight in memory. The report uses memory for each run of
-// consecutive contacts with the same status. Importing a contact again does not
-// create a duplicate. [Contacts.ImportBatch] describes the effect on a contact. If the
-// source contains an address several times, ignoring case, Import sends these contacts
-// in their order, so the last one that succeeds determines the fields that it contains.
+// Import adds any number of contacts to a list, in batches of 1,000. It keeps only the
+// batches in flight in memory. The report needs memory for each group of consecutive
+// contacts with the same status. Importing a contact again does not create a duplicate.
+// [Contacts.ImportBatch] describes the effect on a contact. If the source contains an
+// address several times, ignoring case, Import sends these contacts in their order, so
+// the last one that succeeds determines the fields that it contains.
 //
 // The report is never nil. Invalid options are [ErrValidation], and Import then does
-// not read the source. The error is nil if Import read the whole source and
-// the platform responded for all contacts, even if it rejected some of them.
-// Otherwise the error wraps each of these, and is not an [*Error] itself: the
-// error of the source, which ends the import after the contacts before it were
-// sent; the error of the first batch that failed; the context's error.
+// not read the source. The error is nil if Import read the whole source and the
+// platform responded for all contacts, even if it rejected some of them. Otherwise the
+// error is not an [*Error]. It wraps the error of the source, the error of the first
+// batch that failed and the context's error, if they occurred. An error of the source
+// ends the import after the contacts before it were sent.
 //
 // If the context is canceled, Import returns as soon as the source does. The
 // outcome of the batches in flight is then unknown.

@@ -25,16 +25,16 @@ func (s *Lists) AcceptPolicy(ctx context.Context, listID int64) error {
 }
 
 // Find returns the oldest list with exactly this name. It iterates over all lists, 100
-// per request, because the platform has no filter for names. If there is no such
-// list, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
+// per request, because the platform has no filter for names. If there is no such list,
+// the error is [ErrNotFound]. If name is empty, the error is [ErrValidation].
 func (s *Lists) Find(ctx context.Context, name string) (List, error) {
 	params := ListListsParams{}
 	return find(s.All(ctx, params), listListsRequest(params), "name", name, func(l List) bool { return l.Name == name })
 }
 
-// Ensure returns the oldest list with exactly the name of list. If there is none,
-// Ensure creates it. If several processes call Ensure at the same time, all get the
-// same list; the others that they created remain, without contacts, because lists
+// Ensure returns the oldest list whose name is exactly list.Name. If there is none,
+// Ensure creates the list. If several processes call Ensure at the same time, all get
+// the same list. Other lists that they created remain without contacts, because lists
 // cannot be deleted. Call [Lists.AcceptPolicy] before you send to the list.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If

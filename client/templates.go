@@ -30,7 +30,7 @@ func (s *Templates) Delete(ctx context.Context, templateID int64) error {
 	return perform(ctx, s.x, deleteTemplateRequest(templateID), nil)
 }
 
-// Render returns the HTML of the template. Merge tags are replaced with nothing.
+// Render returns the HTML of the template without its merge tags.
 func (s *Templates) Render(ctx context.Context, templateID int64) (html string, err error) {
 	r := renderTemplateRequest(templateID)
 	r.html = true
@@ -41,19 +41,20 @@ func (s *Templates) Render(ctx context.Context, templateID int64) (html string, 
 	return html, err
 }
 
-// Find returns the oldest template with exactly this name. It iterates over all templates, 100
-// per request, because the platform has no filter for names. If there is no such
-// template, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
+// Find returns the oldest template with exactly this name. It iterates over all
+// templates, 100 per request, because the platform has no filter for names. If there is
+// no such template, the error is [ErrNotFound]. If name is empty, the error is
+// [ErrValidation].
 func (s *Templates) Find(ctx context.Context, name string) (Template, error) {
 	params := ListTemplatesParams{}
 	is := func(t Template) bool { return t.Name == name }
 	return find(s.All(ctx, params), listTemplatesRequest(params), "name", name, is)
 }
 
-// Ensure returns the oldest template with exactly the name of template. If there is
-// none, Ensure creates it. Ensure does not compare or change the content of an
-// existing template. If several processes call Ensure at the same time, all get the
-// same template, and each deletes the other one that it created.
+// Ensure returns the oldest template whose name is exactly template.Name. If there is
+// none, Ensure creates the template. Ensure does not compare or change the content of an
+// existing template. If several processes call Ensure at the same time, all get the same
+// template. Each call deletes its own template if it created another one.
 //
 // After [ErrOutcomeUnknown], or if a request after Create fails, call Ensure again. If
 // the name is empty, the error is [ErrValidation].

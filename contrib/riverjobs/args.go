@@ -12,20 +12,21 @@ import (
 
 // The queues of the jobs. The configuration of the River client must contain both.
 const (
-	// SendQueue has the jobs of [SendArgs]. MaxWorkers is the maximum number of
-	// concurrent requests of a replica.
+	// SendQueue contains the [SendArgs] jobs. Its MaxWorkers is the maximum number
+	// of concurrent requests of a replica.
 	SendQueue = "emailplatform_send"
-	// LookupQueue has the jobs of [LookupArgs] and of [Jobs.Reconcile]. One worker
-	// per replica is enough, because the platform allows one lookup per second.
+	// LookupQueue contains the [LookupArgs] jobs and the jobs that [Jobs.Reconcile]
+	// inserts. One worker per replica is enough, because the platform allows one
+	// lookup per second.
 	LookupQueue = "emailplatform_lookup"
 )
 
-// SendArgs is a job that sends an email. Insert it with InsertTx of a River client,
-// in the transaction that writes what the email is about.
+// SendArgs is a job that sends an email. Insert it with the method InsertTx of a
+// River client, in the same transaction as the data of the email.
 type SendArgs struct {
-	// Key identifies the email, for example "order-17". It must be valid UTF-8 of
-	// 1 to 255 bytes, or the insertion fails. If a job with the key exists, the new
-	// job is skipped, even if its submission is different.
+	// Key identifies the email, for example "order-17". It must be valid UTF-8 of 1
+	// to 255 bytes; otherwise the insertion fails. If a job with the key exists, the
+	// new job is skipped, even if its submission is different.
 	Key string `json:"key" river:"unique"`
 
 	// Submission is the email.
@@ -35,7 +36,7 @@ type SendArgs struct {
 // Kind implements river.JobArgs.
 func (SendArgs) Kind() string { return "emailplatform_send" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts: the queue is [SendQueue], and
+// InsertOpts implements river.JobArgsWithInsertOpts. The queue is [SendQueue], and
 // the key is unique.
 func (SendArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: SendQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
@@ -66,7 +67,7 @@ type LookupArgs struct {
 // Kind implements river.JobArgs.
 func (LookupArgs) Kind() string { return "emailplatform_lookup" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts: the queue is [LookupQueue].
+// InsertOpts implements river.JobArgsWithInsertOpts. The queue is [LookupQueue].
 func (LookupArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: LookupQueue} }
 
 // reconcileArgs is a job that looks up an email that may be one whose outcome is
@@ -81,7 +82,7 @@ func (reconcileArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: LookupQueue, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// Output is the output of a job of [SendArgs], as JSON.
+// Output is the output of a [SendArgs] job, as JSON.
 type Output struct {
 	State   State  `json:"state"`             // StateSending is never an output
 	EmailID string `json:"email_id,omitzero"` // if the platform accepted or rejected the email

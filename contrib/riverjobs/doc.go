@@ -1,8 +1,8 @@
-// Package riverjobs sends and looks up emails as jobs of River, the queue in
+// Package riverjobs sends and looks up emails as jobs of River, a job queue in
 // PostgreSQL (github.com/riverqueue/river). An application inserts the job of an
 // email in its own transaction. The workers never send an email again if the
-// platform may have processed it, even after a crash, and they stop sending
-// during an outage.
+// platform may have processed it, even after a crash, and they stop sending during
+// an outage.
 //
 //	pool, err := pgxpool.New(ctx, url)
 //	…
@@ -42,8 +42,8 @@
 //	the process ends before the result   rescued by River     unknown, see below
 //
 // A snoozed job does not use up an attempt of River. The errors of a canceled job
-// contain the reason; a retry of the job in River sends the email. Each result
-// except "sent later" is in the output of the job, an [Output].
+// contain the reason. If you retry the job in River, it sends the email. Each
+// result except "sent later" is in the output of the job, an [Output].
 //
 // A worker commits the state "sending" before the request. If it finds that state
 // at the start of a job, another process ended during the request, and the outcome
@@ -56,30 +56,31 @@
 // resolves an email without an operator: if an event has an unknown email id, a job
 // looks up the id, and compares the recipient, the subject and the time. So make
 // the key part of the subject, as in "Your order 17". If the recipient does
-// nothing, there is no event, and a person must decide.
+// nothing, there is no event, and an operator must decide.
 //
 // # Outages
 //
 // After an unknown outcome, a 401, a 429, a 503 or a failed connection, no replica
 // sends from the queue for [Options.Pause]. Then one job sends. If it succeeds, all
-// others follow. If it fails, the pause doubles, up to [Options.MaxPause]. After 30
-// seconds without a success, one job is sent before the others too, so an outage
-// that begins while the queue is empty costs one unknown outcome for each pause. An
-// outage that begins while jobs send also costs the requests in progress, at most
-// MaxWorkers of each replica. Jobs that wait are snoozed for the rest of the pause.
+// other jobs continue. If it fails, the pause doubles, up to [Options.MaxPause].
+// After 30 seconds without a successful request, one job also runs before the
+// others, so an outage that begins while the queue is empty costs one unknown
+// outcome for each pause. An outage that begins while jobs send also costs the
+// requests in progress, at most MaxWorkers of each replica. Waiting jobs are
+// snoozed for the rest of the pause.
 //
 // # Shutdown
 //
-// Stop the River client before the process ends, and wait for it. The stop does not
-// interrupt a request: it has its own deadline, [Options.SendTimeout]. So wait for
-// some seconds more than that.
+// Stop the River client before the process ends, and wait for it. Stopping does not
+// interrupt requests, which have their own deadline, [Options.SendTimeout]. Wait
+// some seconds longer than this.
 //
 // # Uniqueness
 //
-// A key is sent once. While River keeps a job, it skips a second job with the same
-// key. By default it deletes a completed job after a day. After that a second job
-// finds the record of the first one and completes without sending. Call
-// [Jobs.Forget] to delete old records.
+// The email of a key is sent once. While River keeps a job, it skips a second job
+// with the same key. By default it deletes a completed job after a day. After that
+// a second job finds the record of the first one and completes without sending.
+// Call [Jobs.Forget] to delete old records.
 //
 // # Lookups
 //

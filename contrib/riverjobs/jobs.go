@@ -23,25 +23,25 @@ type Options struct {
 	// LookupArgs has no worker.
 	OnLookup func(ctx context.Context, tx pgx.Tx, email client.Email) error
 
-	// SendTimeout is the maximum duration of sending an email, with all retries
-	// of the client. The default is 20 s; it must be at least 1 ms.
+	// SendTimeout is the maximum duration of sending an email, with all retries of the
+	// client. The default is 20 s. SendTimeout must be at least 1 ms.
 	SendTimeout time.Duration
 
-	// Pause is the first pause after a failure. It doubles with each further
-	// failure, up to MaxPause. If the platform sent Retry-After, that is the
-	// pause, at most an hour. The default is 30 s; it must be at least 1 ms.
+	// Pause is the first pause after a failure. It doubles with each further failure, up
+	// to MaxPause. If the response has a Retry-After header, the pause is that time, at
+	// most one hour. The default is 30 s. Pause must be at least 1 ms.
 	Pause time.Duration
 
-	// MaxPause is the limit of the growing pause. The default is 10 minutes, or
-	// Pause if that is longer; it must not be less than Pause.
+	// MaxPause is the limit of the growing pause. The default is 10 minutes, or Pause if
+	// that is longer. MaxPause must not be less than Pause.
 	MaxPause time.Duration
 
-	// RiverSchema is the Schema of the configuration of River.
+	// RiverSchema is the field Schema of the River configuration.
 	RiverSchema string
 
 	// Logger gets the records "email outcome unknown", "email not queued", "email
-	// forbidden", "email outcome not recorded", "sending paused" and "sending resumed". The
-	// default is slog.Default. Errors in them can contain the address of a
+	// forbidden", "email outcome not recorded", "sending paused" and "sending resumed".
+	// The default is slog.Default. Errors in these records can contain the address of a
 	// recipient.
 	Logger *slog.Logger
 }
@@ -74,8 +74,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Jobs are the workers of [SendArgs] and [LookupArgs], and the records of the
-// emails. It is safe for concurrent use.
+// Jobs contains the workers for [SendArgs] and [LookupArgs], and manages the records of
+// the emails. It is safe for concurrent use.
 type Jobs struct {
 	pool *pgxpool.Pool
 	c    *client.Client
@@ -83,9 +83,9 @@ type Jobs struct {
 	opts Options
 }
 
-// New returns the jobs that send with c and keep their records in the database of
-// pool, which is also the database of River. It sends no request and opens no
-// connection. It fails if pool or c is nil or an option is out of range.
+// New returns the jobs that send with c and keep their records in the database of pool,
+// which is also the database of River. New sends no request and opens no connection. It
+// returns an error if pool or c is nil, or if an option is out of range.
 func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	if pool == nil || c == nil {
 		return nil, errors.New("riverjobs: New needs a pool and a client")
@@ -101,7 +101,8 @@ func New(pool *pgxpool.Pool, c *client.Client, opts Options) (*Jobs, error) {
 	return &Jobs{pool, c, jobs, opts}, nil
 }
 
-// Register adds the workers of this package. It panics if workers has one of them.
+// Register adds the workers of this package. It panics if workers already contains one of
+// these.
 func (j *Jobs) Register(workers *river.Workers) {
 	river.AddWorker(workers, &sendWorker{Jobs: j})
 	river.AddWorker(workers, &reconcileWorker{Jobs: j})

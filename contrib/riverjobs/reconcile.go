@@ -20,8 +20,9 @@ const clockSkew = time.Minute
 // event's recipient is unknown, and the event has an email id that is unknown too,
 // Reconcile inserts a job that looks up the id. If the recipient, the subject and
 // the time match exactly one email, that email is sent or, if the platform rejected
-// it, not queued. Merge tags without a custom attribute match any text. An email in
-// progress counts too; then the lookup waits until its worker must have ended.
+// it, not queued. Merge tags without a custom attribute match any text. Emails in
+// progress count too. In that case the lookup waits until the worker of the email
+// must have ended.
 func (j *Jobs) Reconcile(ctx context.Context, tx pgx.Tx, e *events.Event) error {
 	id := e.EmailID()
 	if t := e.SendingType(); id == "" || t != "" && t != events.SendingTypeEmailAPI {

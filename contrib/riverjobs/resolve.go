@@ -40,22 +40,22 @@ func (j *Jobs) Unknown(ctx context.Context) ([]Unresolved, error) {
 	return list, wrap(err)
 }
 
-// Resolution is what is known of an email after all.
+// Resolution is the known outcome of an email whose outcome was unknown.
 type Resolution int
 
 // The resolutions of an email whose outcome was unknown.
 const (
-	// Sent means that the platform accepted the email. Its job completes.
+	// Sent means that the platform accepted the email. The job completes.
 	Sent Resolution = iota + 1
-	// NotSent means that the platform did not accept the email, or that a
-	// duplicate is acceptable. Its job sends it.
+	// NotSent means that the platform did not accept the email, or that a duplicate
+	// is acceptable. The job sends the email.
 	NotSent
 )
 
 // Resolve records what an operator found out about an email whose outcome is
 // unknown. For any other email it returns [ErrNotUnknown]. If the job was deleted,
-// the error wraps rivertype.ErrNotFound; the resolution is recorded nevertheless,
-// and after NotSent a new job with the key sends the email.
+// the error wraps rivertype.ErrNotFound, but Resolve still records the resolution.
+// After NotSent, a new job with the key then sends the email.
 func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 	const resolved = ` WHERE ` + open + ` AND key = $2 RETURNING job_id`
 	statement := "DELETE FROM emailplatform_sends" + resolved
@@ -95,9 +95,10 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 }
 
 // Forget deletes the records of emails that were sent more than olderThan ago, and
-// returns their number. After that their keys can be sent again, so olderThan must
-// be longer than the application can insert the same key again. It must be at least
-// an hour. Records of other emails stay. Concurrent calls are safe.
+// returns their number. After that, emails with these keys can be sent again, so
+// olderThan must be longer than the time in which the application can insert the
+// same key again. It must be at least one hour. Records of other emails stay.
+// Concurrent calls are safe.
 func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < time.Hour {
 		return 0, fmt.Errorf("riverjobs: olderThan must be at least 1h0m0s, got %v", olderThan)
