@@ -9,9 +9,9 @@ import (
 // Error is the first error in a text.
 type Error struct {
 	Offset int    // in bytes from the start of the text
-	Path   string // of the value, such as data.tags[1]; empty for the whole text
-	Want   string // what should be there, with its article
-	Syntax bool   // the text is not JSON; else a value is of another kind than wanted
+	Path   string // path of the value, such as data.tags[1]; empty for the whole text
+	Want   string // the required value, with its article, such as "a string"
+	Syntax bool   // the text is not JSON; otherwise a value has the wrong type
 }
 
 // Error implements error. Its text contains field names, but no values.
@@ -33,7 +33,7 @@ func (c *Cursor) Err() *Error {
 	return &err
 }
 
-// End returns the first error, or nil. More text after the value is an error.
+// End returns the first error, or nil. Text after the value is an error.
 func (c *Cursor) End() *Error {
 	if c.Peek(); c.i < len(c.text) {
 		c.fail(c.i, "the end of the text")
@@ -41,8 +41,8 @@ func (c *Cursor) End() *Error {
 	return c.Err()
 }
 
-// Mismatch records that another value was required here, such as "a string",
-// and skips the value.
+// Mismatch records that the next value is not the required one, such as "a string",
+// and skips it.
 func (c *Cursor) Mismatch(want string) {
 	start := c.Offset()
 	c.Skip()
@@ -54,8 +54,8 @@ func (c *Cursor) Missing(offset int, member string) {
 	c.report(offset, "an object with the field "+strconv.Quote(member), false)
 }
 
-// Isolate reads a value with read and returns its first mismatch, without
-// recording it in the cursor.
+// Isolate calls read to read a value and returns the first mismatch in it. It does not
+// record the mismatch in the cursor.
 func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 	before := c.err
 	c.err = nil
@@ -67,12 +67,12 @@ func (c *Cursor) Isolate(read func(*Cursor)) *Error {
 	return mismatch
 }
 
-// fail records that the text is not JSON, and ends reading.
+// fail records that the text is not JSON, and moves the cursor to the end.
 //
 //go:noinline
 func (c *Cursor) fail(offset int, want string) {
 	c.report(offset, want, true)
-	c.i = len(c.text) // where nothing more is found
+	c.i = len(c.text) // so no further value is read
 }
 
 // report keeps the first error, except that a syntax error replaces a mismatch.
@@ -87,15 +87,16 @@ const (
 	maxName = 40  // bytes of a name that are shown
 )
 
-// path returns the path of the value at offset. It parses text again, so the
-// cursor does not need to record paths.
+// path returns the path of the value at offset. It parses text again, so that cursors
+// do not have to record paths.
 func path(text string, offset int) string {
 	way, _ := New(text).locate(offset, nil)
 	return string(way)
 }
 
-// locate reads the value at the path way. If the offset or the first syntax
-// error is in the value, locate returns the path of the innermost such value.
+// locate reads the next value, whose path is way. If the offset or the first syntax
+// error is in that value, locate returns the path of the innermost value that contains
+// it.
 func (c *Cursor) locate(offset int, way []byte) (_ []byte, found bool) {
 	if c.Offset() == offset {
 		return way, true

@@ -45,8 +45,8 @@ type Cursor struct {
 	depth int // open arrays and objects
 	err   *Error
 
-	recent *[64]string // copies of short strings, by a hash of theirs
-	taken  int         // bytes that the elements of slices take
+	recent *[64]string // copies of short strings, by their hash
+	taken  int         // total size of the elements of slices, in bytes
 }
 
 // New returns a cursor before text.
@@ -79,7 +79,7 @@ func (c *Cursor) Null() bool {
 		return true
 	case c.Peek() != 'n':
 		return false
-	case c.i > start: // after white space
+	case c.i > start: // there was white space before the value
 		return c.Null()
 	}
 	c.fail(c.i, "a value")
@@ -110,7 +110,7 @@ func (c *Cursor) Int() int64 {
 	return n
 }
 
-// NullInt is Int, and distinguishes null and invalid numbers from 0.
+// NullInt is Int, except that it distinguishes null and invalid numbers from 0.
 func (c *Cursor) NullInt() (n int64, ok bool) {
 	if n, length := c.shortInt(); length > 0 {
 		c.i += length
@@ -134,8 +134,8 @@ func (c *Cursor) NullInt() (n int64, ok bool) {
 	return n, true
 }
 
-// shortInt returns the next number and its length if it is a positive integer
-// of few digits, as most are. Otherwise the length is 0.
+// shortInt returns the next number and its length if it is a short positive integer,
+// which is the most frequent case. Otherwise the length is 0.
 func (c *Cursor) shortInt() (n int64, length int) {
 	const most = 18 // digits
 	s := c.text[c.i:]
@@ -222,8 +222,8 @@ func digits(s string) int {
 	return n
 }
 
-// Object iterates over the names in an object. The loop must read their values,
-// and must not end early unless the cursor is a copy that looks ahead.
+// Object iterates over the names in an object. The loop must read each value. It must
+// not end early unless the cursor is a copy that looks ahead.
 func (c *Cursor) Object() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name, more := c.First(); more && yield(name); name, more = c.Next() {
@@ -234,7 +234,7 @@ func (c *Cursor) Object() iter.Seq[string] {
 // First enters an object, reads the first name in it and reports whether there
 // is one. A loop with First and Next does the same as Object, but is faster.
 func (c *Cursor) First() (name string, ok bool) {
-	if s, ok := strings.CutPrefix(c.text[c.i:], `{"`); ok && c.depth < maxDepth { // as most are written
+	if s, ok := strings.CutPrefix(c.text[c.i:], `{"`); ok && c.depth < maxDepth { // fast path
 		if n := plain(s); strings.HasPrefix(s[n:], `":`) {
 			c.i += n + len(`{"":`)
 			c.depth++
@@ -249,7 +249,7 @@ func (c *Cursor) First() (name string, ok bool) {
 
 // Next reads the next name in an object and reports whether there is one.
 func (c *Cursor) Next() (name string, ok bool) {
-	if s, ok := strings.CutPrefix(c.text[c.i:], `,"`); ok { // as most are written
+	if s, ok := strings.CutPrefix(c.text[c.i:], `,"`); ok { // fast path
 		if n := plain(s); strings.HasPrefix(s[n:], `":`) {
 			c.i += n + len(`,"":`)
 			return s[:n], true
@@ -280,8 +280,8 @@ func (c *Cursor) name() (name string, ok bool) {
 	return name, true
 }
 
-// Array iterates over an array. The loop must read the elements, and must not
-// end early unless the cursor is a copy that looks ahead.
+// Array iterates over the elements of an array. The loop must read each element. It
+// must not end early unless the cursor is a copy that looks ahead.
 func (c *Cursor) Array() func(yield func() bool) {
 	return func(yield func() bool) {
 		for more := c.open('[', ']', "an array"); more && yield(); more = c.next(']') {
@@ -346,8 +346,8 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// Offset returns the position of the next value or separator, in bytes from the
-// start.
+// Offset returns the position of the next value or separator, in bytes from the start
+// of the text.
 func (c *Cursor) Offset() int {
 	c.Peek()
 	return c.i

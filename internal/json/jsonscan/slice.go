@@ -2,23 +2,23 @@ package jsonscan
 
 import "unsafe"
 
-// The elements of all slices can take growth times the length of the text plus
-// free bytes of memory.
+// The elements of all slices can take up to free bytes of memory, plus growth times
+// the length of the text.
 const (
 	growth = 8
 	free   = 256 << 10
 )
 
-// Slice reads an array, each element with read; null is nil. It fails if the
-// slices of the cursor take far more memory than the text, as is possible for
-// [{},{},{}].
+// Slice reads an array and calls read for each element. It returns nil for null. It
+// fails if the cursor's slices take far more memory than the text, which can happen
+// for a text such as [{},{},{}].
 func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	if c.Null() {
 		return nil
 	}
-	var few [16]T // so that most slices are allocated once, in their size
+	var few [16]T // on the stack, so most slices are allocated once, with the right size
 	n := 0
-	var many []T // not few, which would leave the stack for it
+	var many []T // a slice of few here would move few to the heap
 	for more := c.open('[', ']', "an array"); more; more = c.next(']') {
 		v := read(c)
 		switch {
@@ -45,9 +45,9 @@ func Slice[T any](c *Cursor, read func(*Cursor) T) []T {
 	}
 }
 
-// room returns an empty slice for the n elements that were read, the current
-// one, and the following ones. It counts those first, because a slice that
-// grows takes several times the memory.
+// room returns an empty slice with capacity for the n elements before the current one,
+// the current element and all following elements. It counts the following elements
+// first, because a growing slice takes several times the memory.
 func room[T any](c *Cursor, n int) []T {
 	const large, page = 64, 128
 	if unsafe.Sizeof(*new(T)) >= large && n < page {
@@ -60,8 +60,8 @@ func room[T any](c *Cursor, n int) []T {
 	return elements[T](c, n)
 }
 
-// elements returns an empty slice for n elements, or fails if that exceeds the
-// limit.
+// elements returns an empty slice with capacity for n elements. It fails if they exceed
+// the limit.
 func elements[T any](c *Cursor, n int) []T {
 	c.taken += n * int(unsafe.Sizeof(*new(T)))
 	if c.taken > free+growth*len(c.text) {

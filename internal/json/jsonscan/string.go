@@ -11,7 +11,7 @@ import (
 
 // String reads a string.
 func (c *Cursor) String() string {
-	if s := c.text[c.i:]; len(s) > 1 && s[0] == '"' { // as most are written
+	if s := c.text[c.i:]; len(s) > 1 && s[0] == '"' { // fast path
 		s = s[1:]
 		if n := plain(s); s[n] == '"' {
 			c.i += n + 2
@@ -34,7 +34,7 @@ func (c *Cursor) anyString() string {
 	return ""
 }
 
-// own returns s, or a copy if the cursor must copy strings.
+// own returns s, or a copy of s if Clone is set.
 func (c *Cursor) own(s string) string {
 	if c.Clone {
 		return c.copied(s)
@@ -42,9 +42,9 @@ func (c *Cursor) own(s string) string {
 	return s
 }
 
-// copied returns a copy of s. A repeated short string, such as a tag, shares
-// the memory of its last occurrence, if the text is at least as long as the
-// table.
+// copied returns a copy of s. If the text is at least as long as the table of recent
+// strings, a repeated short string, such as a tag, shares memory with its last
+// occurrence.
 func (c *Cursor) copied(s string) string {
 	const table = 1 << 10 // bytes
 	if len(s) == 0 || len(s) > 16 || len(c.text) < table {
@@ -75,9 +75,9 @@ func special(w uint64) uint64 {
 	return quoteOrControl | backslash
 }
 
-// plain returns the number of bytes at the beginning of s that are ASCII, but
-// not quotes, backslashes or control characters. It returns 0 if they extend to
-// the last few bytes.
+// plain returns the number of bytes at the beginning of s that are ASCII and are not
+// quotes, backslashes or control characters. It returns 0 if these bytes extend to
+// the last few bytes of s.
 func plain(s string) int {
 	for i := 0; i <= len(s)-8; i += 8 {
 		w := word(s, i)
@@ -137,8 +137,7 @@ func (c *Cursor) notPlain(i int) string {
 	}
 }
 
-// unescape returns the value of the escaped string s, which excludes the
-// quotes.
+// unescape returns the value of the escaped string s. The quotes are not part of s.
 func (c *Cursor) unescape(s string) string {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 && utf8.ValidString(s) {
@@ -155,7 +154,7 @@ func (c *Cursor) unescape(s string) string {
 				c.fail(c.i-1-len(s), "four hexadecimal digits")
 				return ""
 			}
-			b.WriteRune(r) // of a surrogate, U+FFFD
+			b.WriteRune(r) // writes U+FFFD for a surrogate
 			s = rest
 			continue
 		}
@@ -171,7 +170,7 @@ func (c *Cursor) unescape(s string) string {
 	return valid(b.String())
 }
 
-// valid returns s with U+FFFD for each byte that is not UTF-8.
+// valid returns s with each byte that is not valid UTF-8 replaced by U+FFFD.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -15,10 +15,10 @@ func (c *Cursor) Members() iter.Seq[string] {
 	return c.Object()
 }
 
-// Envelope is Object, except for the object that is the whole text: if it has a
-// field of the given name that is an object, the fields of that object are
-// yielded instead. They come last, without null values, and take precedence
-// over fields of the outer object.
+// Envelope is Object, except if the object is the whole text and its field member is
+// an object. It then yields the fields of that inner object instead of the field
+// member. The inner fields come last, without null values, and take precedence over
+// fields of the outer object.
 func (c *Cursor) Envelope(member string) iter.Seq[string] {
 	return func(yield func(string) bool) { c.envelope(member, yield) }
 }
@@ -50,15 +50,15 @@ func (c *Cursor) envelope(member string, yield func(string) bool) {
 	c.i = end
 }
 
-// Raw reads any value as it is written.
+// Raw reads any value and returns its JSON text.
 func (c *Cursor) Raw() json.RawMessage {
 	start := c.Offset()
 	c.Skip()
 	return json.RawMessage(c.Since(start))
 }
 
-// Leap is Skip for a cursor that reads ahead. Another cursor must read the same
-// value, because Leap may only search for the end of an object.
+// Leap is Skip for a cursor that looks ahead. Another cursor must validate the same
+// value, because Leap may search only for the end of an object.
 func (c *Cursor) Leap() {
 	if n := flat(c.text[c.i:]); n > 0 {
 		c.i += n
@@ -80,10 +80,11 @@ func flat(s string) int {
 	return len("{}") + len(inside)
 }
 
-// Text reads a string of type T, with the rules of [Cursor.String].
+// Text is [Cursor.String] for a string type T.
 func Text[T ~string](c *Cursor) T { return T(c.String()) }
 
-// Pointer reads a value with read; null is nil.
+// Pointer calls read to read a value, and returns a pointer to it. It returns nil for
+// null.
 func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	if c.Null() {
 		return nil
@@ -92,8 +93,8 @@ func Pointer[T any](c *Cursor, read func(*Cursor) T) *T {
 	return &v
 }
 
-// Optional reads an optional value with read: if the value or a part of it has
-// the wrong type, Optional returns the zero value without an error.
+// Optional calls read to read an optional value. If the value or a part of it has the
+// wrong type, Optional returns the zero value and records no error.
 func Optional[T any](c *Cursor, read func(*Cursor) T) T {
 	before := c.err
 	if before != nil && before.Syntax {

@@ -11,7 +11,7 @@ import (
 
 const notUTF8 = "is not UTF-8"
 
-// Refuse notes that the value that comes next cannot be sent, if it is the first.
+// Refuse records that the next value cannot be sent. Only the first call has an effect.
 func (w *Writer) Refuse(mistake string) {
 	if w.mistake == "" {
 		w.mistake, w.at = mistake, len(w.Bytes)
@@ -31,9 +31,9 @@ func (w *Writer) Err() error {
 	return fmt.Errorf("%s: %s", strings.Join(way, "."), w.mistake)
 }
 
-// locate returns the path of the value before which the text breaks off, or nil
-// if the next value does not contain it. It parses the written text, so the
-// writer does not need to record paths.
+// locate reads the next value of an incomplete text. If the text ends in that value,
+// locate returns the path of the missing value; otherwise it returns nil. It parses the
+// written text, so the writer does not have to record paths.
 func locate(c *jsonscan.Cursor, way []string) []string {
 	switch c.Peek() {
 	case '{':

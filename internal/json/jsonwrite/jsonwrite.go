@@ -21,11 +21,11 @@ import (
 type Writer struct {
 	Bytes []byte
 
-	mistake string // what is wrong with the first value that cannot be sent
-	at      int    // where it begins
+	mistake string // error of the first value that cannot be sent
+	at      int    // offset of that value
 }
 
-// Reset empties w and keeps its memory.
+// Reset empties w. It reuses the memory.
 func (w *Writer) Reset() { *w = Writer{Bytes: w.Bytes[:0]} }
 
 // Open begins an object or array.
@@ -57,7 +57,7 @@ func (w *Writer) Missing() {
 	w.Null()
 }
 
-// Slice writes an array, each element with write. A nil slice is missing.
+// Slice writes an array and calls write for each element. A nil slice is an error.
 func Slice[T any](w *Writer, elements []T, write func(*T, *Writer)) {
 	if elements == nil {
 		w.Missing()
@@ -73,22 +73,22 @@ func Slice[T any](w *Writer, elements []T, write func(*T, *Writer)) {
 	w.Close(']')
 }
 
-// Strings writes an array of texts. Without a slice it is missing.
+// Strings writes an array of strings. A nil slice is an error.
 func Strings[T ~string](w *Writer, elements []T) {
 	Slice(w, elements, func(s *T, w *Writer) { w.String(string(*s)) })
 }
 
-// Ints writes an array of numbers. Without a slice it is missing.
+// Ints writes an array of numbers. A nil slice is an error.
 func Ints[T ~int64](w *Writer, elements []T) {
 	Slice(w, elements, func(n *T, w *Writer) { w.Int(int64(*n)) })
 }
 
-// Key begins a member whose name may need escapes. A name that is not UTF-8 is an error.
+// Key begins a field whose name may need escapes. A name that is not UTF-8 is an error.
 func (w *Writer) Key(name string) {
 	w.Name("")
 	w.String(strings.ToValidUTF8(name, "\ufffd"))
 	w.Bytes = append(w.Bytes, ':')
 	if !utf8.ValidString(name) {
-		w.Refuse(notUTF8) // after the name, which is then part of the path
+		w.Refuse(notUTF8) // after writing the name, so the path of the error contains it
 	}
 }

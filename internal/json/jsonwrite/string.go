@@ -19,17 +19,17 @@ const (
 	tops = 0x80 * ones        // the top bit of each
 )
 
-// special has a top bit set if one of the eight bytes of b needs an escape or is not
-// ASCII: a quote, a backslash, a control character. Which bits are set is not exact,
-// because a subtraction borrows from the next byte.
+// special returns a value with a top bit set if one of the eight bytes of b is not
+// ASCII or needs an escape. Quotes, backslashes and control characters need escapes.
+// The result does not identify the byte, because a subtraction borrows from the next
+// byte.
 func special(b uint64) uint64 {
 	quote, backslash, control := (b^ones*'"')-ones, (b^ones*'\\')-ones, b-ones*' '
 	return (b | quote | backslash | control) & tops
 }
 
-// plain reports whether s is ASCII and needs no escapes. It reads eight bytes
-// at a time. For a long text, the last eight bytes may overlap the previous
-// ones.
+// plain reports whether s is ASCII and needs no escapes. It reads eight bytes at a
+// time. In a long text, the last eight bytes may overlap the previous eight.
 func plain(s string) bool {
 	words := len(s) / 8
 	for i := range words {
@@ -57,7 +57,7 @@ func (w *Writer) escaped(s string) {
 	done := 0
 	for i, r := range s {
 		switch {
-		case r == '\u2028', r == '\u2029': // as encoding/json: not all JavaScript takes them
+		case r == '\u2028', r == '\u2029': // like encoding/json, because old JavaScript rejects them
 		case r >= ' ' && r != '"' && r != '\\':
 			continue
 		}

@@ -16,19 +16,19 @@ const (
 	Request  = "request"
 	Fault    = "fault"
 	Clock    = "clock"
-	Records  = "records" // lists, contacts, webhooks and the like
-	State    = "state"   // everything
+	Records  = "records" // lists, contacts, webhooks and other resources
+	State    = "state"   // the whole state
 )
 
 // MaxLag is the maximum number of unread changes of a subscriber. A slower
 // subscriber is disconnected and must reload the state.
 const MaxLag = 1024
 
-// Feed sends changes to subscribers, and signals to watchers. The zero value is
-// ready. It is safe for concurrent use.
+// Feed sends changes to subscribers, and signals to watchers. The zero value is ready
+// to use. A Feed is safe for concurrent use.
 type Feed struct {
-	observed   atomic.Int32 // subscribers and watchers: without any, a change costs nothing
-	subscribed atomic.Int32 // subscribers: without any, no record is made
+	observed   atomic.Int32 // number of subscribers and watchers; if 0, a change costs nothing
+	subscribed atomic.Int32 // number of subscribers; if 0, no record is created
 
 	mu          sync.Mutex
 	seq         uint64
@@ -37,7 +37,7 @@ type Feed struct {
 	closed      bool
 }
 
-// change is what a subscriber receives, as JSON.
+// change is the JSON object that subscribers receive.
 type change struct {
 	Seq    uint64 `json:"seq"`
 	Kind   string `json:"kind"`
@@ -47,8 +47,8 @@ type change struct {
 // Observed reports whether there are subscribers or watchers.
 func (f *Feed) Observed() bool { return f.observed.Load() > 0 }
 
-// Publish publishes a change. record returns the changed record. It may be nil,
-// and is called only if there are subscribers.
+// Publish publishes a change. The function record returns the changed record. It may
+// be nil. Publish calls it only if there are subscribers.
 func (f *Feed) Publish(kind string, record func() any) {
 	if !f.Observed() {
 		return
@@ -62,7 +62,7 @@ func (f *Feed) Publish(kind string, record func() any) {
 	for signal := range f.watchers {
 		select {
 		case signal <- struct{}{}:
-		default: // the last one has not been received yet
+		default: // the last signal has not been received yet
 		}
 	}
 	if len(f.subscribers) > 0 {
@@ -74,7 +74,7 @@ func (f *Feed) sendLocked(out change) {
 	f.seq++
 	out.Seq = f.seq
 	line, err := json.Marshal(out)
-	if err != nil { // records are made to be shown
+	if err != nil { // records can always be encoded
 		panic("mockserver: change " + out.Kind + ": " + err.Error())
 	}
 	for to := range f.subscribers {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// EveryAccount is the account of work that any account may have to wait for.
+// EveryAccount is the account of work that every account waits for.
 const EveryAccount = -1
 
 // Work counts the work in progress, in total and by account. Unlike in a
@@ -14,11 +14,12 @@ const EveryAccount = -1
 type Work struct {
 	mu    sync.Mutex
 	total int
-	of    map[int64]int // by account
-	less  chan struct{} // closed when the work of an account is done; nil if no caller waits
+	of    map[int64]int // number by account
+	less  chan struct{} // closed when the work of any account is done; nil if no caller waits
 }
 
-// Start counts one more for an account; 0 is none. Each needs its Done.
+// Start counts the start of work for an account, or 0 for work without an account.
+// Each call requires a call to Done.
 func (w *Work) Start(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,7 +30,7 @@ func (w *Work) Start(account int64) {
 	w.of[account]++
 }
 
-// Done counts one less for an account.
+// Done counts the end of work for an account.
 func (w *Work) Done(account int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,8 +48,8 @@ func (w *Work) Done(account int64) {
 // Finish returns when no work is in progress. It has no timeout.
 func (w *Work) Finish() { _, _ = w.Wait(context.Background(), 0) }
 
-// Wait returns when an account has no work in progress, or with 0 when there is none
-// at all, and whether there was some. It fails if ctx ends first.
+// Wait returns when the account has no work in progress. Account 0 means all work. busy
+// reports whether Wait had to wait. Wait fails if ctx ends first.
 func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	for {
 		less := w.watch(account)
@@ -64,8 +65,8 @@ func (w *Work) Wait(ctx context.Context, account int64) (busy bool, err error) {
 	}
 }
 
-// watch returns a channel that is closed when there may be less work, or nil if there
-// is none.
+// watch returns a channel that is closed when there may be less work. It returns nil if
+// there is no work.
 func (w *Work) watch(account int64) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Nullable is a field of a partial update: omitted (the zero value), null, or a
-// string.
+// Nullable is a field of a partial update. It is omitted, null or a string. The zero
+// value is omitted.
 type Nullable struct {
 	// Set means that the field is not omitted.
 	Set bool

@@ -25,7 +25,7 @@ func update(sum uint32, b []byte) uint32 {
 
 func lineOf(sum uint32) string { return fmt.Sprintf("{\"crc32c\":\"%08x\"}\n", sum) }
 
-// Writer counts the Bytes of a part and computes its checksum.
+// Writer writes a part, counts its Bytes and computes its checksum.
 type Writer struct {
 	Bytes int64
 	to    io.Writer
@@ -48,12 +48,12 @@ func (c *Writer) End() error {
 	return err
 }
 
-// ErrNone is the error of a file whose last part has no checksum, although
-// earlier parts have one.
+// ErrNone means that the last part of a file has no checksum, although earlier parts
+// have one.
 var ErrNone = errors.New("the last part has no checksum")
 
-// Reader reads the parts of a state file without their checksums. Its Read
-// fails at the end of a part with another checksum.
+// Reader reads the parts of a state file without their checksums. Read fails at the end
+// of a part whose checksum does not match.
 type Reader struct {
 	Unverified bool // ignore the checksums
 	in         *bufio.Reader
@@ -63,7 +63,7 @@ type Reader struct {
 	offset     int64
 	line       int   // number of complete lines before offset
 	Verified   int64 // end of the last verified part; 0 if there is none
-	after      int   // number of complete lines before verified
+	after      int   // number of complete lines before Verified
 }
 
 // NewReader returns a Reader of a state file.
@@ -82,7 +82,7 @@ func (c *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a line, or a part of a long one.
+// next reads a line, or a part of a long line.
 func (c *Reader) next() error {
 	text, err := c.in.ReadSlice('\n')
 	whole := !c.inLine && err == nil
@@ -114,8 +114,8 @@ func (c *Reader) next() error {
 	return err
 }
 
-// IsTorn reports whether the end of a file can be an incomplete change of a
-// killed process: a part of its line, or the line and a part of its checksum.
+// IsTorn reports whether the end of a file can be a change that a killed process wrote
+// only partly. It is then a part of a line, or a line and a part of its checksum line.
 func IsTorn(tail []byte) bool {
 	line, checksum, complete := bytes.Cut(tail, []byte("\n"))
 	switch {

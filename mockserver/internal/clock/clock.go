@@ -43,7 +43,7 @@ type Options struct {
 	Frozen bool      // initially frozen
 
 	Changes *activity.Feed
-	Work    *activity.Work // counts what rings
+	Work    *activity.Work // counts alarms that are ringing
 }
 
 // New returns a clock. A start outside the valid years is moved to the nearest
@@ -54,19 +54,18 @@ func New(o Options) *Clock {
 	case year < minYear:
 		o.Start = time.Date(minYear, 1, 1, 0, 0, 0, 0, time.UTC)
 	case year > maxYear:
-		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // and it runs on
+		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // not the last second, because the clock runs on
 	}
 	c := &Clock{options: o, hands: make(chan struct{}, 1)}
-	c.resetLocked() // not shared yet
+	c.resetLocked() // without the lock, because no other goroutine has c yet
 	return c
 }
 
 // Unix returns the time in UTC for Unix seconds.
 func Unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
-// plain returns a time in UTC without a monotonic clock reading. Some times
-// have no such reading, and comparing them with times that have one would be
-// wrong.
+// plain returns a time in UTC without a monotonic clock reading. Only some times have
+// such a reading, and a mix of both kinds cannot be compared correctly.
 func plain(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // Now returns the time without a monotonic clock reading, because the monotonic
@@ -112,7 +111,7 @@ func Check(t time.Time) error {
 // Dated reports whether the clock has a configured initial time.
 func (c *Clock) Dated() bool { return !c.options.Start.IsZero() }
 
-// Frozen reports whether the clock is frozen explicitly.
+// Frozen reports whether a caller has frozen the clock with Freeze.
 func (c *Clock) Frozen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +144,8 @@ func (c *Clock) change(how func()) {
 	c.options.Changes.Publish(activity.Clock, func() any { return c.View() })
 }
 
-// settleLocked sets the timers of the alarms after a change of the clock.
+// settleLocked freezes or resumes the clock, sets the timers of the alarms and closes
+// moved. Every change of the clock calls it.
 func (c *Clock) settleLocked() {
 	c.standLocked()
 	c.rearmLocked()
@@ -155,8 +155,8 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// standLocked freezes the clock if a caller requires it. Otherwise the clock
-// runs from its current time.
+// standLocked freezes the clock if it is frozen explicitly or held. Otherwise the
+// clock runs on from its current time.
 func (c *Clock) standLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
 	if stand == !c.stands.IsZero() {
@@ -246,7 +246,7 @@ type State struct {
 	FrozenAt time.Time    `json:"frozen_at,omitzero"`
 }
 
-// Showing returns the state of a running clock whose time is t now.
+// Showing returns the state of a running clock whose current time is t.
 func Showing(t time.Time) State { return State{Ahead: Milliseconds(time.Until(t))} }
 
 // State returns the state of the clock.
@@ -271,7 +271,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// shows returns the current time of a clock in this state.
+// shows returns the current time of a clock that has this state.
 func (s State) shows() time.Time {
 	if !s.FrozenAt.IsZero() {
 		return s.FrozenAt

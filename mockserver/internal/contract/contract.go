@@ -23,7 +23,7 @@ type Operation struct {
 
 	Deprecated      bool
 	InPath, InQuery []Parameter
-	Body            *Schema // nil for none
+	Body            *Schema // nil if the operation has no body
 	BodyRequired    bool
 	Responses       map[string]Response // by status, such as 200 or 5XX
 }
@@ -44,13 +44,13 @@ type Response struct {
 // document is the generated table. Callers must not change it.
 type document struct {
 	operations []*Operation       // in the order of openapi.yaml
-	events     map[string]*Schema // of the bodies of deliveries
-	problem    *Schema            // of errors
+	events     map[string]*Schema // schemas of event bodies
+	problem    *Schema            // schema of an error response
 }
 
 var load = sync.OnceValue(table)
 
-// Operations returns all operations by their patterns for net/http, such as
+// Operations returns all operations, by their net/http patterns such as
 // "GET /lists/{list_id}". Callers must not change them.
 var Operations = sync.OnceValue(func() map[string]*Operation {
 	all := map[string]*Operation{}
@@ -80,8 +80,8 @@ func IDs() []string {
 	return ids
 }
 
-// Methods returns the methods that operations have, sorted. HEAD has the responses of
-// GET.
+// Methods returns the methods of all operations, sorted. It includes HEAD, because the
+// server responds to HEAD like to GET.
 func Methods() []string {
 	methods := []string{"HEAD"}
 	for _, o := range load().operations {

@@ -13,14 +13,14 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Findings are the results of a validation except errors.
+// Findings contains the results of a validation other than the error.
 type Findings struct {
 	// BadEntries holds the first error of each invalid entry of an import, by
 	// index. The import is processed without these entries.
 	BadEntries map[int]api.ProblemDetail
-	// UnknownFields and UnknownParameters are not in openapi.yaml: places in the
-	// body such as contacts[].emial, and names in the query. Each is listed once,
-	// 20 at most.
+	// UnknownFields contains paths in the body, such as contacts[].emial, and
+	// UnknownParameters contains names in the query that are not in openapi.yaml.
+	// Each list has at most 20 elements and no duplicates.
 	UnknownFields, UnknownParameters []string
 }
 
@@ -106,8 +106,7 @@ func (v *validator) parameter(p Parameter, in, value string) {
 	}
 }
 
-// importError adds an error of an import. Only the first error of each entry
-// counts.
+// importError adds an error of an import. It keeps only the first error of each entry.
 func (v *validator) importError(d api.ProblemDetail) {
 	switch {
 	case len(d.Loc) >= 3 && d.Loc[1] == "contacts":
@@ -123,8 +122,7 @@ func (v *validator) importError(d api.ProblemDetail) {
 	}
 }
 
-// knownEntry reports whether a place is in an entry of an import that has an error
-// already.
+// knownEntry reports whether a place is in an import entry that already has an error.
 func (v *validator) knownEntry(at *place) bool {
 	for ; at != nil; at = at.outer {
 		if _, known := v.badEntries[at.index]; known && at.name == nil && at.outer != nil && at.outer.outer == nil {

@@ -30,13 +30,13 @@ type Schema struct {
 	Kind       Kind
 	Nullable   bool
 	Properties []Property
-	Values     *Schema  // of the fields of an object without Properties, if set
-	Items      *Schema  // of an array
-	Min, Max   int64    // of an integer, or of the length of an array or string; Max 0 means unlimited
-	Enum       []string // of a string
+	Values     *Schema  // schema of the values of an object without Properties, if set
+	Items      *Schema  // schema of the items of an array
+	Min, Max   int64    // limits of an integer, or of the length of an array or string; Max 0 means unlimited
+	Enum       []string // valid values of a string
 	Pattern    *regexp.Regexp
-	Expected   string // says what Pattern matches
-	Time       bool   // a string holds a time as in RFC 3339
+	Expected   string // description of the strings that Pattern matches
+	Time       bool   // a string must be a time in the format of RFC 3339
 	AllOf      []*Schema
 	OneOf      []*Schema
 }
@@ -107,7 +107,7 @@ func (s *Schema) anyString() bool {
 	return s.Min <= 1 && s.Max == 0 && s.Enum == nil && s.Pattern == nil && !s.Time
 }
 
-// stringError returns a message for the rule that a string breaks, or "".
+// stringError returns a message if a string breaks a rule, or "".
 func (s *Schema) stringError(value string) string {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
@@ -130,7 +130,7 @@ func isTime(value string) bool {
 	return err == nil
 }
 
-// integerError returns a message for the rule that a number breaks, or "".
+// integerError returns a message if an integer breaks a rule, or "".
 func (s *Schema) integerError(digits string) string {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	switch {

@@ -63,12 +63,11 @@ func (t *text) quoted() []byte {
 	return raw[:n]
 }
 
-// escapes reports whether the backslashes at the end of raw escape the next
-// character.
+// escapes reports whether a backslash at the end of raw escapes the next character.
 func escapes(raw []byte) bool { return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1 }
 
-// unescaped returns the string whose JSON is raw, without its quotes. Bytes that are
-// not UTF-8 are replaced, as encoding/json does.
+// unescaped returns the value of a JSON string; raw is its text without the quotes. It
+// replaces invalid UTF-8, like encoding/json.
 func unescaped(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return raw

@@ -8,16 +8,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// Limits of the unknown names that are recorded for a request, because a client
-// could send any number.
+// Limits of the unknown names that are recorded for a request. A client could send any
+// number of them.
 const (
-	maxUnknown = 20  // fields, and as many parameters
-	maxName    = 100 // bytes of each
+	maxUnknown = 20  // maximum number of fields, and of parameters
+	maxName    = 100 // maximum length of a name in bytes
 )
 
-// unknownField reports a field that the schema of its object does not have. A
-// field whose name differs only in case is always an error: encoding/json
-// accepts it, but the platform does not.
+// unknownField records a field that is not in the schema of its object. A name that
+// differs only in case is always an error, because encoding/json accepts it but the
+// platform does not.
 func (v *validator) unknownField(s *Schema, field *place) {
 	name := string(field.name)
 	known := s.names()
@@ -28,13 +28,13 @@ func (v *validator) unknownField(s *Schema, field *place) {
 		}
 	}
 	v.unknown = note(v.unknown, field.pattern())
-	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // suggestions take time
+	if v.rejectUnknown && !v.full() && !v.knownEntry(field) { // skip slow suggestions if the error is not kept
 		v.fail(field, "value_error", suggest.Unknown("field", name, known))
 	}
 }
 
-// pattern returns the location of the field, such as contacts[].emial. It is
-// the same for each item of an array.
+// pattern returns the location of the field, such as contacts[].emial. It contains no
+// array indexes.
 func (p *place) pattern() string {
 	switch {
 	case p == nil:

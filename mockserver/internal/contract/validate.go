@@ -8,16 +8,16 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// tooManyItems is the type of the error of an array over its maximum.
+// tooManyItems is the error type for an array with too many items.
 const tooManyItems = "too_many_items"
 
 // validator validates one body in one pass, without decoding it.
 type validator struct {
 	text
 	errors        []api.ProblemDetail
-	badEntries    map[int]api.ProblemDetail // of an import; nil for other bodies
-	request       bool                      // unknown fields are noted
-	unknown       []string                  // where they stand
+	badEntries    map[int]api.ProblemDetail // errors of import entries; nil for other bodies
+	request       bool                      // the body belongs to a request, so unknown fields are recorded
+	unknown       []string                  // locations of unknown fields
 	rejectUnknown bool
 }
 
@@ -25,7 +25,7 @@ type validator struct {
 // is nil.
 type place struct {
 	outer *place
-	name  []byte // of a field; nil for an item of an array
+	name  []byte // name of a field; nil for an item of an array
 	index int
 }
 
@@ -40,7 +40,7 @@ func (p *place) loc() []any {
 	return append(p.outer.loc(), string(p.name))
 }
 
-// fail adds an error about the body, unless msg is empty.
+// fail adds an error for a value in the body, unless msg is empty.
 func (v *validator) fail(at *place, kind, msg string) {
 	if msg != "" && !v.full() {
 		v.add(kind, msg, at.loc()...)
@@ -88,7 +88,7 @@ func (v *validator) value(s *Schema, at *place) {
 
 func (v *validator) object(s *Schema, at *place) {
 	var seen uint64           // a bit for each property
-	field := place{outer: at} // inside the loop it would be allocated on the heap
+	field := place{outer: at} // outside the loop, so it is allocated only once
 	for more := v.open('}'); more; more = v.more() {
 		field.name = v.name()
 		i := s.property(field.name)
@@ -127,7 +127,8 @@ func (v *validator) array(s *Schema, at *place) {
 	}
 }
 
-// combination reads a value that must match all of some schemas, or exactly one.
+// combination reads a value that must match all schemas of AllOf, or exactly one of
+// OneOf.
 func (v *validator) combination(s *Schema, at *place) {
 	start := v.i
 	for _, part := range s.AllOf {
@@ -155,7 +156,7 @@ func (v *validator) combination(s *Schema, at *place) {
 	}
 }
 
-// list returns the errors in one line.
+// list returns all errors in one line.
 func (v *validator) list() string {
 	var all []string
 	for _, e := range v.errors {

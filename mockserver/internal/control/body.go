@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// nothing is a body without fields, or an empty response.
+// nothing is a request body without fields, or an empty response.
 type nothing struct{}
 
 // decodeBody reads the JSON object of a request, and rejects it if it does not match
@@ -72,7 +72,7 @@ func tooLarge(limit int64) *problem.Error {
 	return problem.New(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d bytes", limit), "body")
 }
 
-// bodyProblem is the response to a body that could not be read.
+// bodyProblem returns the error response for a body that could not be read.
 func bodyProblem(err error, prefix string) *problem.Error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
@@ -110,8 +110,8 @@ func writePlain(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// mailPolicy is the policy for the untrusted HTML of an email. In a frame and
-// in a tab, no script runs, nothing is loaded, and the page has its own origin.
+// mailPolicy is the Content-Security-Policy for the untrusted HTML of an email. In a
+// frame or a tab, no script runs, nothing is loaded, and the page has its own origin.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; "
 
@@ -135,7 +135,7 @@ func writeMailHTML(w http.ResponseWriter, html, policy string) {
 	_, _ = io.WriteString(w, html[:at]+`<base target="_blank">`+html[at:])
 }
 
-// conflict is the response to a call that the current state does not allow.
+// conflict returns the error of a call that the current state does not allow.
 func conflict(err error, loc ...any) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p

@@ -14,10 +14,10 @@ import (
 
 const (
 	advanceTimeout = time.Minute                     // in real time
-	maxMS          = 200 * 365 * 24 * 60 * 60 * 1000 // of 200 years
+	maxMS          = 200 * 365 * 24 * 60 * 60 * 1000 // 200 years
 )
 
-// clockRoutes read and change the virtual clock.
+// clockRoutes returns the routes that read and change the virtual clock.
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
@@ -44,8 +44,8 @@ type clockBody struct {
 	Frozen *bool   `json:"frozen,omitempty" doc:"whether the clock is frozen"`
 }
 
-// setClock freezes the clock before it sets it, so the clock has exactly that
-// time. An invalid body changes nothing.
+// setClock freezes the clock before setting it, so the clock shows exactly that time.
+// An invalid body changes nothing.
 func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error) {
 	if in.Now == nil && in.Frozen == nil {
 		return view, problem.New(http.StatusUnprocessableEntity, "missing", "must contain now or frozen", "body")
@@ -60,7 +60,7 @@ func (c *Control) setClock(_ *request, in clockBody) (view clock.View, err error
 		c.Clock.Freeze(*in.Frozen)
 	}
 	if in.Now != nil {
-		_ = c.SetNow(now) // it was checked
+		_ = c.SetNow(now) // parseTime has checked the time
 	}
 	return c.Clock.View(), nil
 }

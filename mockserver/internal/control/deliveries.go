@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// deliveryRoutes return and repeat deliveries to webhooks.
+// deliveryRoutes returns the routes that return and repeat deliveries to webhooks.
 func (c *Control) deliveryRoutes() section {
 	return section{
 		title: "Deliveries",

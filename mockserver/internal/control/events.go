@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// eventRoutes return events, and send events of the caller.
+// eventRoutes returns the routes that return events, and that send the caller's events.
 func (c *Control) eventRoutes() section {
 	return section{
 		title: "Events",

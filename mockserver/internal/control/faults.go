@@ -12,7 +12,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// faultRoutes configure fault injection and the lookup rate limit.
+// faultRoutes returns the routes for fault injection and for the lookup rate limit.
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
@@ -61,7 +61,7 @@ func (c *Control) inject(_ *request, in fault.Wire) (fault.RuleWire, error) {
 	in.Delay = time.Duration(in.DelayMS) * time.Millisecond
 	added, err := c.Inject([]record.Fault{in.Fault})
 	if err != nil {
-		errs, _ := errors.AsType[fault.FieldErrors](err) // it returns no others
+		errs, _ := errors.AsType[fault.FieldErrors](err) // Inject returns no other errors
 		p := &problem.Error{Status: http.StatusUnprocessableEntity}
 		for _, e := range errs {
 			p.Details = append(p.Details, problem.At("value_error", e.Rule, "body", e.Field))

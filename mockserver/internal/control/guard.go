@@ -14,13 +14,13 @@ import (
 // listen on loopback.
 const tokenCookie = "mock_token"
 
-// inertPolicy is the policy for untrusted content that a browser may show as a page.
-// Its scripts do not run, and its origin differs from the origin of the control
-// routes.
+// inertPolicy is the Content-Security-Policy for untrusted content that a browser may
+// show as a page. Scripts do not run, and the page's origin differs from the origin of
+// the control routes.
 const inertPolicy = "sandbox; default-src 'none'"
 
-// guarded rejects requests that may not use the control routes: docs/control-api.md
-// has the rules.
+// guarded rejects requests that may not use the control routes. docs/control-api.md
+// describes the rules.
 func (c *Control) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -37,7 +37,7 @@ func (c *Control) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// forbids returns why a request may not use the control routes, or nil.
+// forbids returns an error if a request may not use the control routes, or nil.
 func (c *Control) forbids(r *http.Request) *problem.Error {
 	if crossSite(r) {
 		return problem.New(http.StatusForbidden, "forbidden", "the request comes from a page of another site", "header", "origin")
@@ -60,7 +60,7 @@ func (c *Control) forbids(r *http.Request) *problem.Error {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// tokenOf returns the token of a request, from the first place that has one.
+// tokenOf returns the token of a request, from the first place that contains a token.
 func tokenOf(r *http.Request) string {
 	if token := gateway.Bearer(r); token != "" {
 		return token
@@ -80,7 +80,7 @@ func tokenOf(r *http.Request) string {
 func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	cookiePath := Prefix
 	if r.URL.Path == Prefix {
-		cookiePath = "" // the browser takes the path that it requested, which may be longer behind a proxy
+		cookiePath = "" // browsers default to the requested path, which may be longer behind a proxy
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the server itself speaks TLS
 		Name:     tokenCookie,
@@ -97,11 +97,11 @@ func keepToken(w http.ResponseWriter, r *http.Request, token string) {
 	gateway.Redirect(w, http.StatusSeeOther, "./"+last, query.Encode())
 }
 
-// crossSite reports whether a browser sent the request for a page of another site,
-// except to follow a link. [http.CrossOriginProtection] allows such reads.
+// crossSite reports whether a page of another site made the browser send the request,
+// other than by a link. [http.CrossOriginProtection] allows such reads.
 //
-// Browsers send Sec-Fetch-Site over TLS and to loopback names. Otherwise the Origin
-// must be the Host that was requested, which some proxies replace.
+// Browsers send Sec-Fetch-Site over TLS and to loopback names. If it is missing, the
+// Origin must match the Host. Some proxies replace the Host.
 func crossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -12,7 +12,7 @@ const (
 	maxLimit     = 1000
 )
 
-// filters adds the parameters of a list: its own filters and the common ones.
+// filters adds the parameters of a list: its own filters and the common parameters.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
 		text("search", "words that a record must all contain; case is ignored"),
@@ -25,14 +25,14 @@ func (rt route) filters(own ...param) route {
 // listQuery is the query of a list.
 type listQuery struct {
 	query
-	words []string // of the search, in lower case
+	words []string // search words, in lower case
 }
 
 func listQueryOf(r *request) listQuery {
 	return listQuery{r.query, strings.Fields(strings.ToLower(r.query["search"]))}
 }
 
-// allows reports whether a filter is not set, or has this value.
+// allows reports whether a filter is not set or has the value.
 func (q listQuery) allows(name, value string) bool {
 	want := q.query[name]
 	return want == "" || strings.EqualFold(want, value)
@@ -42,17 +42,19 @@ func (q listQuery) allowsID(name string, id int64) bool {
 	return q.allows(name, strconv.FormatInt(id, 10))
 }
 
-// allowsAccount also allows records without an account: requests without a
-// known token, and deliveries to a URL that is not a webhook.
+// allowsAccount reports whether the account filter allows an id. It always allows
+// records without an account: requests without a known token, and deliveries to a URL
+// that is not a webhook.
 func (q listQuery) allowsAccount(id int64) bool { return id == 0 || q.allowsID("account_id", id) }
 
-// allowsStatus allows a status, or a class such as 4xx.
+// allowsStatus reports whether the status filter allows a status. The filter is a status
+// or a class such as 4xx.
 func (q listQuery) allowsStatus(status int) bool {
 	text := strconv.Itoa(status)
 	return q.allows("status", text) || q.allows("status", text[:1]+"xx")
 }
 
-// unfiltered reports whether the list contains all records.
+// unfiltered reports whether the query has no filter, so it selects all records.
 func (q listQuery) unfiltered() bool {
 	for name := range q.query {
 		if !slices.Contains([]string{"limit", "offset", "around", "before"}, name) {
@@ -65,8 +67,8 @@ func (q listQuery) unfiltered() bool {
 // row is a record that a list may contain.
 type row[T any] struct {
 	id      string
-	allowed bool            // by the filters
-	text    func() []string // for the search
+	allowed bool            // whether the filters allow it
+	text    func() []string // returns the texts to search
 	record  func() T
 }
 
@@ -79,19 +81,19 @@ func (r row[T]) matches(q listQuery) bool {
 	return !slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(all, word) })
 }
 
-// recordList is the response with a list of records.
+// recordList is a response that contains a list of records.
 type recordList[T any] struct {
 	Data    []T  `json:"data" doc:"the records, the newest first"`
 	Total   int  `json:"total" doc:"the number of matching records"`
 	Offset  int  `json:"offset" doc:"the number of newer records before the first one of data; total if data is empty"`
 	HasMore bool `json:"has_more" doc:"whether older records follow"`
 
-	ids []string // of data
+	ids []string // ids of the records in data
 }
 
-// list returns the part of the rows that a query selects. rows yields the newest row
-// first. If the query has no filters and n, the number of rows, is not 0, list does
-// not read the rows after that part.
+// list returns the page of rows that a query selects. The parameter rows yields the
+// newest row first, and n is the number of rows, or 0 if it is unknown. If n is known
+// and the query has no filters, list does not read the rows after the page.
 func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	out := recordList[T]{Data: []T{}}
 	before, skip := q.query["before"], offset(q, rows)
@@ -120,8 +122,8 @@ func list[T any](q listQuery, n int, rows iter.Seq[row[T]]) recordList[T] {
 	return out
 }
 
-// offset returns the number of rows to skip. With the parameter around, that
-// record is in the middle of the page.
+// offset returns the number of rows to skip. If the query parameter around is set, the
+// record with that id is in the middle of the page.
 func offset[T any](q listQuery, rows iter.Seq[row[T]]) int {
 	around, before, newer := q.query["around"], q.query["before"], 0
 	if around == "" {

@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// mailRoutes return a message in several formats.
+// mailRoutes returns the routes that return a message in several formats.
 func (c *Control) mailRoutes() []route {
 	return []route{
 		handle("GET outbox/{id}/html", c.messageResponse("text/html", writeHTML),
@@ -24,8 +24,7 @@ func (c *Control) mailRoutes() []route {
 	}
 }
 
-// messageResponse is the response of a route whose path contains the id of a
-// message.
+// messageResponse returns a handler for a route whose path contains the id of a message.
 func (c *Control) messageResponse(media string, write func(http.ResponseWriter, *request, *platform.Record)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		m, err := c.message(r.PathValue("id"))

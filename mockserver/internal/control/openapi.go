@@ -14,7 +14,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/schema"
 )
 
-// documentRoutes are the OpenAPI documents.
+// documentRoutes returns the routes that return the OpenAPI documents.
 func (c *Control) documentRoutes() section {
 	return section{
 		title: "Documents",
@@ -27,8 +27,8 @@ func (c *Control) documentRoutes() section {
 	}
 }
 
-// servePlatform adds a server to the document of the API: with it, clients that are
-// generated from the document call the API as an account.
+// servePlatform responds with the API's OpenAPI document and adds a server to it.
+// Clients that are generated from the result can call the API as an account.
 func servePlatform(w http.ResponseWriter, _ *request) error {
 	const asAccount = `
   - url: accounts/{account_id}/api
@@ -45,7 +45,7 @@ func servePlatform(w http.ResponseWriter, _ *request) error {
 // object is a JSON object of the OpenAPI document.
 type object = map[string]any
 
-// openAPI describes the routes.
+// openAPI returns the OpenAPI document of the routes.
 func (c *Control) openAPI(*request) (object, error) {
 	paths, schemas := object{}, object{}
 	var tags []object
@@ -53,7 +53,7 @@ func (c *Control) openAPI(*request) (object, error) {
 		tags = append(tags, object{"name": s.title, "description": strings.TrimSpace(s.intro + "\n\n" + s.notes)})
 		for _, rt := range s.routes {
 			if rt.handler.proxy {
-				continue // a parameter of a path cannot have slashes: see servePlatform
+				continue // a path parameter cannot contain slashes; see servePlatform
 			}
 			item, _ := paths[rt.path].(object)
 			if item == nil {
@@ -78,7 +78,8 @@ func (c *Control) openAPI(*request) (object, error) {
 	}, nil
 }
 
-// openAPI describes an operation, and adds the objects that it refers to.
+// openAPI describes an operation. It adds to schemas the objects that the operation
+// refers to.
 func (rt route) openAPI(tag string, schemas object) object {
 	parameters := []object{}
 	for _, name := range pathNames(rt.path) {
@@ -118,7 +119,7 @@ func (rt route) openAPI(tag string, schemas object) object {
 
 func jsonContent(of object) object { return object{"application/json": object{"schema": of}} }
 
-// status returns the status of a success.
+// status returns the status of a successful response.
 func (rt route) status() string {
 	if rt.handler.response == reflect.TypeFor[nothing]() {
 		return "204"
@@ -126,8 +127,7 @@ func (rt route) status() string {
 	return "200"
 }
 
-// body describes the body of a request. It returns nil if the body has no
-// fields.
+// body describes the request body. It returns nil if the body has no fields.
 func (rt route) body() *schema.Schema {
 	switch {
 	case rt.handler.body != nil:

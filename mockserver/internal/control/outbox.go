@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// messageRoutes return and delete sent messages.
+// messageRoutes returns the routes that return and delete sent messages.
 func (c *Control) messageRoutes() section {
 	return section{
 		title: "Messages",
@@ -35,7 +35,7 @@ func (c *Control) messageRoutes() section {
 	}
 }
 
-// recipientRoutes simulate actions of recipients.
+// recipientRoutes returns the routes that simulate actions of recipients.
 func (c *Control) recipientRoutes() []route {
 	return []route{
 		handle("POST outbox/{id}/bounce", recipientAction(c, c.bounce),
@@ -59,7 +59,8 @@ func (c *Control) recipientRoute(name, summary string, act func(id string) error
 	return handle("POST outbox/{id}/"+name, recipientAction(c, withoutBody(act)), summary)
 }
 
-// recipientAction simulates an action of the recipient and returns the message.
+// recipientAction returns a handler that simulates an action of the recipient and
+// responds with the message.
 func recipientAction[T any](c *Control, act func(id string, in T) error) handler {
 	return jsonBody(func(r *request, in T) (*platform.Record, error) {
 		id := r.PathValue("id")

@@ -16,7 +16,7 @@ import (
 // maxWaiting is the maximum length of the list of pending work.
 const maxWaiting = 100
 
-// overviewRoutes return counts of all records, and pending work.
+// overviewRoutes returns the routes for counts of all records and for pending work.
 func (c *Control) overviewRoutes() section {
 	return section{
 		title: "The overview",
@@ -72,7 +72,7 @@ type waiting struct {
 }
 
 func (c *Control) overview(r *request) (out overview, err error) {
-	account := r.query.id("account_id") // 0 is all
+	account := r.query.id("account_id") // 0 means all accounts
 	if account != 0 && !c.Access.HasAccount(account) && !c.Platform.HasAccount(account) {
 		return out, problem.NotFound("account", account, "query", "account_id")
 	}

@@ -15,13 +15,13 @@ import (
 	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
-// param is a parameter of a route's query.
+// param is a query parameter of a route.
 type param struct {
 	name, doc string
-	values    []string       // the values, without case, if there are few
-	pattern   *regexp.Regexp // or their pattern,
-	shape     string         // in words
-	integer   bool           // or an integer
+	values    []string       // valid values, compared case-insensitively, if there are few
+	pattern   *regexp.Regexp // pattern of the valid values, if set
+	shape     string         // description of pattern
+	integer   bool           // the value must be an integer from min to max
 	min, max  int64
 	preset    string // the default, if any
 }
@@ -29,17 +29,17 @@ type param struct {
 // text is a parameter that accepts any value except "".
 func text(name, doc string) param { return param{name: name, doc: doc} }
 
-// choice is a parameter that accepts one of some values.
+// choice is a parameter that accepts one of values.
 func choice(name, doc string, values ...string) param {
 	return param{name: name, doc: doc, values: values}
 }
 
-// number is an integer with a default.
+// number is an integer parameter with a default.
 func number(name, doc string, least, most, preset int64) param {
 	return param{name: name, doc: doc, integer: true, min: least, max: most, preset: strconv.FormatInt(preset, 10)}
 }
 
-// idOf is an id of the API.
+// idOf is a parameter that accepts an id of the API.
 func idOf(name, doc string) param {
 	return param{name: name, doc: doc, integer: true, min: 1, max: math.MaxInt64}
 }
@@ -50,7 +50,7 @@ func ofAccount(doc string) param { return idOf("account_id", doc) }
 // eventName is a parameter with the name of an event of the API.
 func eventName(doc string) param { return choice("event", doc, named(api.EventNames())...) }
 
-// parse returns the value for the handlers, or a message for an invalid value.
+// parse returns the value for the handlers, or a message if the value is invalid.
 func (p param) parse(given string) (value, wrong string) {
 	switch {
 	case given == "":
@@ -73,7 +73,7 @@ func (p param) parse(given string) (value, wrong string) {
 	return given, ""
 }
 
-// wanted describes the valid values of an integer or a pattern.
+// wanted describes the valid values of a parameter with an integer or a pattern.
 func (p param) wanted() string {
 	switch {
 	case p.integer && p.max == math.MaxInt64:
@@ -84,20 +84,20 @@ func (p param) wanted() string {
 	return p.shape
 }
 
-// query contains the parameters of a request, and the defaults of omitted ones.
+// query contains the parameters of a request, with defaults for omitted parameters.
 type query map[string]string
 
-// number returns the value of an integer with a default.
+// number returns the value of an integer parameter with a default.
 func (q query) number(name string) int { return int(q.id(name)) }
 
-// id returns the value of an integer, or 0.
+// id returns the value of an integer parameter, or 0 if it is omitted.
 func (q query) id(name string) int64 {
-	n, _ := strconv.ParseInt(q[name], 10, 64) // it was checked
+	n, _ := strconv.ParseInt(q[name], 10, 64) // parse has checked the value
 	return n
 }
 
-// check checks values, which are in the query or are filters in a body. It allows
-// other names if others is set.
+// check validates the parameters of a query, or the filters in a body. Unless others is
+// set, it rejects names that are not in params.
 func check(params []param, given url.Values, others bool, where, what string) (query, error) {
 	q := query{}
 	wrong := &problem.Error{Status: http.StatusUnprocessableEntity}

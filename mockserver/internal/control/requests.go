@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// requestRoutes return and delete the request log.
+// requestRoutes returns the routes that return and delete the request log.
 func (c *Control) requestRoutes() section {
 	return section{
 		title: "Requests",

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// contactRoutes return the contacts of a list, with a search.
+// contactRoutes returns the routes that search the contacts of a list.
 func (c *Control) contactRoutes() section {
 	return section{
 		title: "Contacts",
@@ -25,7 +25,7 @@ func (c *Control) contactRoutes() section {
 }
 
 func (c *Control) contacts(r *request) (out recordList[platform.Member], err error) {
-	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list is 0
+	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no list has the id 0
 	n, members, ok := c.Platform.NewestMembers(id)
 	if !ok {
 		return out, problem.NotFound("list", r.PathValue("id"), "path", "id")
@@ -41,8 +41,8 @@ func (c *Control) contacts(r *request) (out recordList[platform.Member], err err
 	})), nil
 }
 
-// resourceRoutes return data that the API does not return: statistics of lists and
-// campaigns, and rendered templates.
+// resourceRoutes returns the routes for data that the API does not return: statistics of
+// lists and campaigns, and rendered templates.
 func (c *Control) resourceRoutes() section {
 	attributes := []param{text("attributes", "a JSON object of strings, the values of the merge tags; by default they are empty")}
 	html := func(w http.ResponseWriter, html, _ string) { writeMailHTML(w, html, mailPolicy+mailAlone) }
@@ -86,7 +86,7 @@ func (c *Control) lists(r *request) (recordList[platform.ListStanding], error) {
 	})), nil
 }
 
-// sendings lists campaigns or workflows.
+// sendings returns a function that lists campaigns or workflows.
 func sendings(get func() []platform.Sending) func(*request) (recordList[platform.Sending], error) {
 	return func(r *request) (recordList[platform.Sending], error) {
 		q, all := listQueryOf(r), get()
@@ -102,7 +102,7 @@ func sendings(get func() []platform.Sending) func(*request) (recordList[platform
 	}
 }
 
-// templateResponse is a response with a rendered part of a template.
+// templateResponse returns a handler that responds with a rendered part of a template.
 func (c *Control) templateResponse(media string, write func(w http.ResponseWriter, html, text string)) handler {
 	return rawResponse(media, func(w http.ResponseWriter, r *request) error {
 		attributes := map[string]string{}
@@ -111,7 +111,7 @@ func (c *Control) templateResponse(media string, write func(w http.ResponseWrite
 				return problem.Invalid("must be a JSON object of strings", "query", "attributes")
 			}
 		}
-		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no template is 0
+		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // no template has the id 0
 		html, text, ok := c.Platform.FilledTemplate(id, attributes)
 		if !ok {
 			return problem.NotFound("template", r.PathValue("id"), "path", "id")

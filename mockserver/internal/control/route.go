@@ -23,16 +23,16 @@ type section struct {
 // route declares a control route. Its handler, the checks of requests, the manual
 // and /_mock/openapi.json use the declaration.
 type route struct {
-	pattern string // a method, or *, and a path below Prefix, as net/http has them
+	pattern string // net/http pattern: a method or *, and a path below Prefix
 	method  string
-	path    string // from the root
+	path    string // whole path, including Prefix
 	summary string // Markdown
 	query   []param
 	handler handler
 	example example
 }
 
-// handle declares a route.
+// handle returns a route.
 func handle(pattern string, h handler, summary string) route {
 	method, path, _ := strings.Cut(pattern, " ")
 	return route{pattern: pattern, method: method, path: Prefix + path, handler: h, summary: summary}
@@ -43,7 +43,7 @@ func (rt route) params(query ...param) route {
 	return rt
 }
 
-// try adds an example.
+// try returns the route with an additional example.
 func (rt route) try(e example) route {
 	rt.example = e
 	return rt
@@ -65,16 +65,16 @@ type request struct {
 // handler serves a route. The body types come from its function, so the manual
 // cannot differ from it.
 type handler struct {
-	request  reflect.Type          // of the JSON body
-	body     func() *schema.Schema // of a body that the route reads itself
-	response reflect.Type          // of the JSON response, if it is one
-	media    string                // of another response
-	optional bool                  // or 204
-	proxy    bool                  // the API defines other parameters, the body and the status
+	request  reflect.Type          // type of the JSON body
+	body     func() *schema.Schema // schema of a body that the route reads itself
+	response reflect.Type          // type of the JSON response, if the response is JSON
+	media    string                // media type of any other response
+	optional bool                  // the response can also be 204
+	proxy    bool                  // the API defines the other parameters, the body and the status
 	serve    func(http.ResponseWriter, *request) error
 }
 
-// noInput is a route without a body that responds with JSON.
+// noInput returns a handler without a request body that responds with JSON.
 func noInput[Out any](f func(*request) (Out, error)) handler {
 	return jsonBody(func(r *request, _ nothing) (Out, error) { return f(r) })
 }
@@ -84,7 +84,8 @@ func byID[Out any](f func(id string) (Out, error)) handler {
 	return noInput(func(r *request) (Out, error) { return f(r.PathValue("id")) })
 }
 
-// jsonBody is a route with a JSON object as its body that responds with JSON.
+// jsonBody returns a handler whose request body is a JSON object, and that responds with
+// JSON.
 func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	body := sync.OnceValue(func() *schema.Schema { return requestOf(reflect.TypeFor[In]()) })
 	return handler{
@@ -104,13 +105,14 @@ func jsonBody[In, Out any](f func(*request, In) (Out, error)) handler {
 	}
 }
 
-// optional is a route that responds with 204 if it has no result.
+// optional returns a handler that responds with 204 if there is no result.
 func optional(h handler) handler {
 	h.optional = true
 	return h
 }
 
-// rawBody is a route that reads its body itself, JSON of up to 1 GiB.
+// rawBody returns a handler that reads its request body itself. The body is JSON of up
+// to 1 GiB.
 func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 	return handler{
 		body:     body,
@@ -124,12 +126,12 @@ func rawBody(body func() *schema.Schema, f func(*request) error) handler {
 	}
 }
 
-// rawResponse is a route without a body that writes its response itself.
+// rawResponse returns a handler without a request body that writes its response itself.
 func rawResponse(media string, serve func(http.ResponseWriter, *request) error) handler {
 	return handler{request: reflect.TypeFor[nothing](), media: media, serve: serve}
 }
 
-// ServeHTTP handles requests that the declaration allows.
+// ServeHTTP checks a request against the declaration and calls the handler.
 func (rt route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := rt.queryOf(r)
 	if err == nil {
@@ -148,7 +150,7 @@ func (rt route) queryOf(r *http.Request) (query, error) {
 		return nil, problem.Invalid("malformed: "+err.Error(), "query")
 	}
 	if r.Method == http.MethodGet {
-		delete(given, "token") // see guard.go
+		delete(given, "token") // guard.go handles it
 	}
 	return check(rt.query, given, rt.handler.proxy, "query", "parameter")
 }

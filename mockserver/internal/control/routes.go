@@ -43,8 +43,8 @@ func New(w *environment.Environment, o Options) http.Handler {
 	return c.guarded(mux)
 }
 
-// unrouted responds to a request that matches no route: with a file of the console, or
-// an error. A browser gets the console instead of the error.
+// unrouted responds to a request that does not match a route. It responds with a file
+// of the console, or with an error. A browser gets the console instead of the error.
 func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	browser := strings.Contains(r.Header.Get("Accept"), "text/html")
 	methods := gateway.Allowed(mux, Prefix, r)
@@ -68,7 +68,7 @@ func (c *Control) unrouted(mux *http.ServeMux, w http.ResponseWriter, r *http.Re
 	gateway.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", c.noRoute(r), "path"))
 }
 
-// noRoute suggests the route that was probably meant.
+// noRoute returns an error text that suggests the most similar route.
 func (c *Control) noRoute(r *http.Request) string {
 	path := strings.TrimPrefix(r.URL.Path, Prefix)
 	var known []string

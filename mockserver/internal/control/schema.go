@@ -17,7 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// types describes the types of bodies. It names those that several routes return.
+// types describes the types of bodies. It assigns names to types that several routes
+// return.
 var types = sync.OnceValue(func() schema.Types {
 	return schema.Types{Names: map[reflect.Type]string{
 		reflect.TypeFor[platform.Record]():       "Message",

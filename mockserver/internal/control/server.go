@@ -16,7 +16,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// serverRoutes return information about the server and its users.
+// serverRoutes returns the routes for information about the server and its users.
 func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
@@ -121,11 +121,11 @@ func (c *Control) revokeToken(_ *request, in tokenBody) (nothing, error) {
 	return nothing{}, nil
 }
 
-// serveAsAccount responds as the API does to a user of the account. The HTML of
-// a rendered template is not trusted.
+// serveAsAccount responds like the API does to a user of the account. It treats the HTML
+// of a rendered template as untrusted.
 func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) {
 	id := r.PathValue("account_id")
-	number, _ := strconv.ParseInt(id, 10, 64) // no account is 0
+	number, _ := strconv.ParseInt(id, 10, 64) // no account has the id 0
 	caller, ok := c.Access.Of(number, r.query.id("user_id"))
 	if !ok {
 		return problem.NotFound("user of account", id, "path", "account_id")
@@ -146,12 +146,13 @@ func (c *Control) serveAsAccount(w http.ResponseWriter, r *request) (err error) 
 	return nil
 }
 
-// apiURL returns the URL of a request after /api. Clients that take the whole path for
-// one parameter encode its slashes, and then all else in it once more.
+// apiURL returns the part of the URL after /api. Some clients treat the whole rest of
+// the path as one parameter. They escape its slashes, and escape the other characters
+// again.
 func apiURL(u *url.URL) (*url.URL, error) {
 	_, path, _ := strings.Cut(u.EscapedPath(), "/api/")
 	if !strings.Contains(path, "/") {
-		path, _ = url.PathUnescape(path) // net/http has parsed it
+		path, _ = url.PathUnescape(path) // net/http has already parsed the path
 	}
 	out := *u
 	out.RawPath = "/" + path

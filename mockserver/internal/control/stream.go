@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// streamRoutes send a stream of changes.
+// streamRoutes returns the route that sends a stream of changes.
 func (c *Control) streamRoutes() section {
 	return section{
 		title:  "The stream",
@@ -21,14 +21,14 @@ func (c *Control) streamRoutes() section {
 	}
 }
 
-// heartbeat keeps proxies from closing a quiet stream.
+// heartbeat is the interval of messages that keep proxies from closing an idle stream.
 const heartbeat = 15 * time.Second
 
 func (c *Control) serveStream(w http.ResponseWriter, r *request) error {
 	from, seq := c.Changes.Subscribe()
 	defer c.Changes.Unsubscribe(from)
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep the events back
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers the events
 	out := http.NewResponseController(w)
 	_, _ = fmt.Fprintf(w, "retry: 1000\nevent: hello\ndata: {\"seq\":%d}\n\n", seq)
 	beat := time.NewTicker(heartbeat)

@@ -17,7 +17,7 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// maxWait is the longest timeout, in milliseconds.
+// maxWait is the maximum timeout in milliseconds.
 const maxWait = 60_000
 
 func (c *Control) waitRoute() route {
@@ -41,8 +41,8 @@ type waitBody struct {
 	waitFilters
 }
 
-// waitFilters contains the filters of all lists. Only the filters of the list
-// in For are valid.
+// waitFilters contains the filters of all lists. Only the filters of the list that the
+// field For names are valid.
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
@@ -57,7 +57,7 @@ type waitFilters struct {
 	Method    *string `json:"method,omitzero" doc:"the method, of requests"`
 }
 
-// word is a string that accepts an integer too, such as the status 404.
+// word is a JSON string that can also be an integer, such as the status 404.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -69,7 +69,7 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(w))
 }
 
-// values returns the filters as the parameters of a list.
+// values returns the filters as query parameters of a list.
 func (f waitFilters) values() url.Values {
 	out, v := url.Values{}, reflect.ValueOf(f)
 	for i, field := range types().Of(v.Type()).Fields {
@@ -80,7 +80,7 @@ func (f waitFilters) values() url.Values {
 	return out
 }
 
-// waited contains the matching records.
+// waited is the response with the matching records.
 type waited struct {
 	Data  []any `json:"data" doc:"the newest count records, the newest first"`
 	Total int   `json:"total" doc:"the number of matching records"`
@@ -114,19 +114,19 @@ func (c *Control) wait(r *request, in waitBody) (*waited, error) {
 	return nil, waitProblem(err)
 }
 
-// waitProblem is the response to a wait that failed.
+// waitProblem returns the error response for a wait that failed.
 func waitProblem(err error) error {
 	if err == nil {
 		return nil
 	}
 	msg := strings.TrimPrefix(err.Error(), "mockserver: ")
-	if errors.Is(err, environment.ErrFrozen) { // a retry could not succeed
+	if errors.Is(err, environment.ErrFrozen) { // a retry would fail again
 		return problem.Conflict("invalid_state", msg, "body", "drain")
 	}
 	return problem.New(http.StatusGatewayTimeout, "timeout", msg)
 }
 
-// waitFor waits for records.
+// waitFor waits until enough records match.
 func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited, error) {
 	kind := c.waitKinds()[*in.For]
 	list, err := c.listRequest(kind.pattern, r, in)
@@ -144,7 +144,7 @@ func (c *Control) waitFor(ctx context.Context, r *request, in waitBody) (*waited
 		return nil, waitProblem(fmt.Errorf("%w: there are %d of %d", err, out.Total, want))
 	}
 	for _, id := range ids {
-		if record, err := kind.record(id); err == nil { // it may have been deleted since
+		if record, err := kind.record(id); err == nil { // the record may have been deleted
 			out.Data = append(out.Data, record)
 		}
 	}
@@ -179,9 +179,9 @@ func (c *Control) listRequest(pattern string, r *request, in waitBody) (*request
 // waitKind is the name of a kind of records.
 type waitKind string
 
-// waitable is a kind of records that the route can wait for.
+// waitable is a kind of records that POST wait can wait for.
 type waitable struct {
-	pattern string // of the route that lists them
+	pattern string // pattern of the route that lists them
 	list    func(*request) (ids []string, total int)
 	record  func(id string) (any, error)
 }
@@ -199,7 +199,7 @@ func waitableOf[S, R any](pattern string, list func(*request) (recordList[S], er
 	return waitable{
 		pattern: pattern,
 		list: func(r *request) ([]string, int) {
-			found, _ := list(r) // the request was checked
+			found, _ := list(r) // listRequest has checked the request
 			return found.ids, found.Total
 		},
 		record: func(id string) (any, error) { return record(id) },
