@@ -24,10 +24,10 @@ func TestNotQueued(t *testing.T) {
 			ErrNotQueued,
 			`submitEmail: POST /v2/emails: 201 Created: the platform did not queue the email: status "rejected" [request r-1]`,
 		},
-		`{"data":{"id":"e","status":"error"}}`: {
+		`{"id":"e","status":"error"}`: {
 			SubmittedEmail{ID: "e", Status: EmailStatusError}, ErrNotQueued, `: status "error" [`,
 		},
-		`{"data":{"id":"e","status":"rejected","reason":"pending"}}`: {
+		`{"id":"e","status":"rejected","reason":"pending"}`: {
 			SubmittedEmail{ID: "e", Status: EmailStatusRejected}, ErrNotQueued, `: status "rejected", reason "pending" [`,
 		},
 		`{"id":"e","status":"rejected","reason":7}`: {
