@@ -62,7 +62,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 
 // marshal returns what v writes. As in encoding/json, a text that is not UTF-8 gets
 // replacement characters.
-func marshal(v interface{ write(w *jsonwrite.Writer) }) ([]byte, error) {
+func marshal(v writer) ([]byte, error) {
 	w := jsonwrite.Writer{Bytes: make([]byte, 0, 256)}
 	v.write(&w)
 	return w.Bytes, nil
@@ -154,6 +154,14 @@ func (n *Null[T]) UnmarshalJSON(b []byte) error {
 	}
 	*n = Value(v)
 	return nil
+}
+
+func writeNullInt(w *jsonwrite.Writer, n Null[int64]) {
+	if !n.Valid {
+		w.Null()
+		return
+	}
+	w.Int(n.V)
 }
 
 func writeNullString(w *jsonwrite.Writer, n Null[string]) {
