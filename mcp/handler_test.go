@@ -55,7 +55,7 @@ func TestAccountsApart(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"token-of-ada", "token-of-grace"}
 	p := newPlatform(t, mockserver.Token{Value: tokens[0]}, mockserver.Token{Value: tokens[1], AccountID: 2})
-	server := httptest.NewServer(newHandler(t, p, mcp.Options{}))
+	server := httptest.NewServer(newHandler(t, p, mcp.Options{MaxConcurrent: 300}))
 	defer server.Close()
 	var sessions [2]*session
 	var lists [2]int64

@@ -52,7 +52,7 @@ everything() {
 	expect "contacts, create" '"first_name": "Alan"' $(call contacts) --tool-arg operation=create list_id=1 \
 		email="$1" 'custom_attributes={"first_name":"Alan"}'
 	expect "tags, list" '"vip"' $(call tags) --tool-arg operation=list
-	refuse "a wrong operation" 'want \"list\" or \"create\"' $(call contacts) --tool-arg operation=delete list_id=1
+	refuse "a wrong operation" 'must be \"list\" or \"create\"' $(call contacts) --tool-arg operation=delete list_id=1
 	refuse "an unknown list" 'no list with this list_id' $(call contacts) --tool-arg operation=list list_id=999
 }
 

@@ -125,9 +125,12 @@ func (o *Once) set(ctx context.Context, op, key, token string, d time.Duration) 
 		c.value, c.args.Mode = "r:"+token, "NX"
 	}
 	c.end = func(before string, err error) {
-		if redis.HasErrorPrefix(err, "syntax error") {
+		old := redis.HasErrorPrefix(err, "syntax error")
+		if old {
 			o.old.Store(true)
-			again := o.start(ctx, op, key, token, d)
+		}
+		if old || redis.HasErrorPrefix(err, "OOM") { // the script reads the value of an event even if the memory is full
+			again := start(ctx, func(ctx context.Context) (string, error) { return o.run(ctx, op, key, token, d) })
 			again.then(func() { answer.finish(again.value, again.err) })
 			return
 		}

@@ -51,7 +51,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 // another platform, even if the list there has the same id.
 func TestStoppedAndContinuedElsewhere(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
-	if err := writeRows(name, 3000); err != nil {
+	if err := writeRows(name, 10_000); err != nil {
 		t.Fatal(err)
 	}
 	var ids []int64
@@ -67,7 +67,7 @@ func TestStoppedAndContinuedElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		ids = append(ids, list.ID)
-		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 3, Action: mockserver.FaultStatus, Status: 403})
+		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultStatus, Status: 403})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,8 +111,11 @@ func TestStandby(t *testing.T) {
 
 // losing loses the first response of every three.
 func losing(h http.Handler) http.Handler {
+	var mu sync.Mutex
 	n := 0
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		if n++; n%3 == 1 {
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			w.WriteHeader(http.StatusBadGateway)

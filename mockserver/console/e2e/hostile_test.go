@@ -71,7 +71,7 @@ func TestHostileMail(t *testing.T) {
 	for _, part := range []string{"text", "source", "headers", "history", "html"} {
 		p.goTo("#/inbox/" + id + "/" + part)
 		p.until(
-			`document.querySelector('[role=tab][aria-selected=true]').textContent.toLowerCase().startsWith("` + part + `")`)
+			`document.querySelector('[role=tab][aria-selected=true]')?.textContent.toLowerCase().startsWith("` + part + `")`)
 	}
 	p.rest()
 	w.unharmed(p)

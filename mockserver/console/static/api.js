@@ -158,6 +158,13 @@ export function useConnection() {
   return state;
 }
 
+/** Why the connection is lost. It is known a little later than the loss. */
+export function useLoss() {
+  const [why, set] = useState(live.why);
+  useChanges(() => set(live.why));
+  return why;
+}
+
 /** Whether everything may have changed. @param {Change} c */
 export const anew = c => c.kind === 'hello' || c.kind === 'state';
 

@@ -1,6 +1,6 @@
 // The frame of the console: places, keys, theme and the state of the stream.
 import { h, render, useEffect, useLayoutEffect, useRef, useState } from './vendor/preact.js';
-import { live, useChanges, useConnection } from './api.js';
+import { live, useChanges, useConnection, useLoss } from './api.js';
 import { Campaigns, Workflows } from './campaigns.js';
 import { Clock } from './clock.js';
 import { Contacts } from './contacts.js';
@@ -58,8 +58,11 @@ function Live() {
 }
 
 /** Says at every width that there is no server. */
-const Banner = () => div({ class: 'banner', role: 'alert' },
-  useConnection() === 'lost' && p(icon('warn'), span('No server. ', live.why, ' What you see is how it was; nothing can be done until it is back.')));
+function Banner() {
+  const [connection, why] = [useConnection(), useLoss()];
+  return div({ class: 'banner', role: 'alert' },
+    connection === 'lost' && p(icon('warn'), span('No server. ', why, ' The page shows the last known state. Actions are disabled until the server responds.')));
+}
 
 /** A link may be of an account that is not here. @param {{asked: string}} props */
 function NoAccount({ asked }) {
