@@ -26,12 +26,12 @@ type CSVOptions struct {
 	// is ";".
 	Separator string
 
-	// OnBadRow, if not nil, is called for each row with an invalid value or a
-	// wrong number of fields. If it returns nil, the row is skipped; otherwise
-	// its error ends the source. By default, the first such row ends the
-	// source. A row with a misplaced quote, or with more than 1 MiB, always ends
-	// the source. Its end is unknown, so the lines of a quoted field could be
-	// imported as contacts.
+	// OnBadRow, if not nil, is called for each row with an invalid value or a wrong
+	// number of fields. If it returns nil, the row is skipped. Otherwise its error
+	// ends the source. By default, the first such row ends the source. A row with a
+	// misplaced quote, or with more than 1 MiB, always ends the source. The end of
+	// such a row is unknown, so lines of a quoted field could otherwise be imported
+	// as contacts.
 	OnBadRow func(*CSVError) error
 }
 
@@ -54,13 +54,13 @@ func (e *CSVError) Error() string {
 func (e *CSVError) Unwrap() error { return e.Err }
 
 // ContactsFromCSV returns the rows of a CSV file (RFC 4180, UTF-8) as a source for
-// [Contacts.Import]. The first row contains the headers. One column is the address,
-// others may contain tags and interests, and each further column is a custom
-// attribute of that name. An empty field omits the attribute, and a column without a
-// header is ignored. Blank lines and rows whose fields are all empty are skipped.
-// Line of each contact is the first line of its row. Every error of the source is a
-// [*CSVError], except an error of OnBadRow. The source reads the file while it is
-// consumed, so use it only once.
+// [Contacts.Import]. The first row contains the headers. One column contains the
+// address, and others may contain tags and interests. Each further column contains
+// the custom attribute with the name in its header. An empty field omits the
+// attribute, and a column without a header is ignored. Blank lines and rows whose
+// fields are all empty are skipped. Line of each contact is the first line of its
+// row. Every error of the source is a [*CSVError], except an error of OnBadRow. The
+// source reads the file while it is consumed, so use it only once.
 //
 // Lines end in LF or CR LF. A byte order mark is skipped. A file in UTF-16 and a
 // row longer than 1 MiB are errors.

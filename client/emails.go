@@ -42,7 +42,7 @@ type Emails struct{ x exchange }
 // events of the email contain its id, and [Emails.Get] returns the recipient and the
 // subject for an id. So store each submission before you send it, with a key that is part
 // of the subject, and look up unknown ids of events. If the recipient does nothing, no
-// event arrives, and a person must decide. examples/unknown-outcome implements this.
+// event arrives, and an operator must decide. examples/unknown-outcome implements this.
 // Custom attributes fill merge tags; no event or lookup returns them.
 func (s *Emails) Send(ctx context.Context, email EmailSubmission) (SubmittedEmail, error) {
 	var submitted SubmittedEmail
@@ -85,9 +85,9 @@ func (s *Emails) SendLegacy(ctx context.Context, email TransactionalSubmission) 
 
 // Get returns a submitted email. The platform allows one lookup per second for each user
 // and account. Get waits for its slot in the order of the calls. If the platform still
-// rejects the lookup, Get waits and retries up to 60 times. The context ends the wait. A
-// call at the head of the queue fails immediately if its deadline is before its slot.
-// (Specification: Transactional email, Limits.)
+// rejects the lookup, Get waits and retries up to 60 times. The wait ends when the
+// context ends. A call at the head of the queue fails immediately if its deadline is
+// before its slot. (Specification: Transactional email, Limits.)
 func (s *Emails) Get(ctx context.Context, emailID string) (Email, error) {
 	return do(ctx, s.x, getEmailRequest(emailID), readEmail)
 }
@@ -131,8 +131,9 @@ func (e Email) Settled() bool {
 	return true
 }
 
-// Hard reports whether the bounce is permanent: the type is [events.BounceTypeHard],
-// or there is no type and the category is [events.BounceCategoryHard]. Do not send to the address again.
+// Hard reports whether the bounce is permanent: the type is [events.BounceTypeHard], or
+// there is no type and the category is [events.BounceCategoryHard]. Do not send to this
+// address again.
 func (b EmailBounce) Hard() bool {
 	if b.Type != "" {
 		return b.Type == events.BounceTypeHard

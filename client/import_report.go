@@ -16,26 +16,27 @@ const (
 	// ImportNotSent means that the contact was never sent. Pass it to the next
 	// import.
 	ImportNotSent ImportStatus = iota
-	// ImportSkipped means that ImportOptions.Skip skipped it.
+	// ImportSkipped means that the contact was skipped with ImportOptions.Skip.
 	ImportSkipped
-	// ImportImported means that it is new on the list.
+	// ImportImported means that the contact is new on the list.
 	ImportImported
-	// ImportUpdated means that it was on the list and was updated.
+	// ImportUpdated means that the contact was on the list and was updated.
 	ImportUpdated
-	// ImportAccepted means that it was imported or updated. The response does
-	// not tell which if its batch has both, or if an earlier attempt at the batch
-	// may have imported it.
+	// ImportAccepted means that the contact was imported or updated. The response
+	// does not show which if the batch has both, or if an earlier attempt at the
+	// batch may have imported the contact.
 	ImportAccepted
-	// ImportRejected means that the platform rejected it. Correct it before you
-	// import it again.
+	// ImportRejected means that the platform rejected the contact. Correct the
+	// contact before you import it again.
 	ImportRejected
-	// ImportFailed means that its request failed and had no effect. Pass it to
-	// the next import.
+	// ImportFailed means that the request for the contact failed and had no
+	// effect. Pass the contact to the next import.
 	ImportFailed
-	// ImportUnknown means that its request failed and that it may be on the
-	// list. Pass it to the next import; this does not create a duplicate.
+	// ImportUnknown means that the request for the contact failed, and that the
+	// contact may be on the list. Pass the contact to the next import. This does
+	// not create a duplicate.
 	ImportUnknown
-	// ImportFiltered means that ImportOptions.Filter excluded it.
+	// ImportFiltered means that ImportOptions.Filter excluded the contact.
 	ImportFiltered
 )
 
@@ -60,7 +61,7 @@ func (s ImportStatus) confirmed() bool {
 type ImportCounts struct {
 	Imported int64 // new on the list
 	Updated  int64 // were on the list
-	Accepted int64 // imported or updated; the response does not tell which
+	Accepted int64 // imported or updated; the response does not show which
 	Rejected int64 // the platform rejected them
 	Failed   int64 // their request failed and had no effect
 	Unknown  int64 // their request failed, and they may be on the list
@@ -82,8 +83,8 @@ type ImportRejection struct {
 }
 
 // ImportReport contains the result of each contact of an import. The index of a
-// contact is its position in the source, from 0, and counts all contacts. Do not
-// change a report.
+// contact is its position among all contacts of the source, from 0. Do not change
+// a report.
 type ImportReport struct {
 	ImportCounts
 
@@ -94,9 +95,9 @@ type ImportReport struct {
 	// Complete reports whether the whole source was read and sent.
 	Complete bool
 
-	// Confirmed is the length of the confirmed prefix: the platform has
-	// responded for the contacts 0 to Confirmed-1, or they were skipped or
-	// filtered. It is a value for ImportOptions.Skip.
+	// Confirmed is the length of the confirmed prefix of the source. Each of the
+	// contacts 0 to Confirmed-1 has a response from the platform, or was skipped
+	// or filtered. Use it as ImportOptions.Skip to resume the import.
 	Confirmed int64
 
 	// Rejections are the rejected contacts in any order. It is empty if
@@ -130,8 +131,8 @@ func (r *ImportReport) Status(index int64) ImportStatus {
 }
 
 // Remaining returns the contacts of the same source that the next import must
-// send: those that were not sent, failed or are unknown. The next report counts
-// them from 0 again.
+// send. These are the contacts whose status is ImportNotSent, ImportFailed or
+// ImportUnknown. The report of the next import counts them from 0 again.
 func (r *ImportReport) Remaining(contacts iter.Seq2[ImportContact, error]) iter.Seq2[ImportContact, error] {
 	return func(yield func(ImportContact, error) bool) {
 		index := int64(-1)

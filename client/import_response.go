@@ -10,21 +10,21 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// ImportBatch imports up to 1,000 contacts with one request; [Contacts.Import]
+// ImportBatch imports up to 1,000 contacts with one request. [Contacts.Import]
 // imports any number. Importing a contact again does not create a duplicate.
 //
 // A contact that is on the list is updated, except for omitted attributes, tags and
 // interests. If it has unsubscribed or is pending, it becomes active only if
-// batch.Resubscribe is set. Contacts that complained or bounced never become
-// active. A deleted contact is treated as if it still had its status from before
-// the deletion. If batch.ImportTo is another status than active, all contacts get
-// that status.
+// batch.Resubscribe is set. Contacts that complained or bounced never become active.
+// A deleted contact is treated as if it still had its status from before the
+// deletion. If batch.ImportTo is a status other than active, all contacts get that
+// status.
 //
-// The result accounts for each contact: one of the three counts includes it, or
-// Errors contains it. A response that does not is an [ErrInvalidResponse], and it is
-// unknown which contacts are on the list. A duplicate address in the batch may be
-// counted once.
-// (Specification: Lists and contacts, Limits.)
+// The result accounts for each contact. A contact is included in one of the three
+// counts or in Errors. If the response does not account for each contact, the error
+// is [ErrInvalidResponse], and it is unknown which contacts are on the list. A
+// duplicate address in the batch may be counted once. (Specification: Lists and
+// contacts, Limits.)
 func (s *Contacts) ImportBatch(ctx context.Context, listID int64, batch ImportBatch) (ImportResult, error) {
 	c := &call{request: importContactsRequest(listID, batch)}
 	var answer importResponse

@@ -11,9 +11,8 @@ type Call struct {
 	Op string // operation, such as "getEmail"
 }
 
-// Observer receives the events of one call; see [Config.Observe]. Either
-// function can be nil. The call waits for the functions, so they must not
-// block.
+// Observer receives the events of one call; see [Config.Observe]. Both functions
+// can be nil. The call waits for these functions, so they must not block.
 type Observer struct {
 	// Retry is called before the delay of each retry.
 	Retry func(Observation)

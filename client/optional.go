@@ -21,20 +21,20 @@ const (
 	given
 )
 
-// Value returns a Nullable that sets v.
+// Value returns a Nullable with the value v.
 func Value[T any](v T) Nullable[T] { return Nullable[T]{value: v, state: given} }
 
-// Null returns a Nullable that sets null, which removes the old value.
+// Null returns a Nullable that is null, which removes the old value.
 func Null[T any]() Nullable[T] { return Nullable[T]{state: null} }
 
 // IsZero reports whether n is omitted.
 func (n Nullable[T]) IsZero() bool { return n.state == leftOut }
 
-// Get returns the value, and whether there is one.
+// Get returns the value, and reports whether there is a value.
 func (n Nullable[T]) Get() (T, bool) { return n.value, n.state == given }
 
-// MarshalJSON implements [json.Marshaler]. An omitted Nullable is an error, unless
-// the field has the option omitzero.
+// MarshalJSON implements [json.Marshaler]. It returns an error for an omitted
+// Nullable. Encoders skip omitted fields that have the option omitzero.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) {
 	switch n.state {
 	case given:

@@ -26,18 +26,19 @@ func optionsOf(ctx context.Context) options {
 	return options{}
 }
 
-// WithHeader returns a context whose calls send a header with each request,
-// including retries. It replaces a header of the same name in ctx; an empty value
-// removes it:
+// WithHeader returns a context whose calls send a header with each request, including
+// retries. It replaces a header of the same name in ctx. An empty value removes the
+// header:
 //
 //	ctx = client.WithHeader(ctx, "Traceparent", traceparent)
 //
 // A call fails with [ErrValidation] and sends nothing if the name is invalid, if the
 // value contains anything but visible ASCII and inner spaces, or if the header is
-// reserved. Reserved are headers that the client sets, such as Authorization and
-// User-Agent, headers of the connection, such as Host and Content-Length, and
-// headers that change retries or responses, such as Idempotency-Key and Range. The
-// error does not contain the value. The context of a [TokenSource] has no headers.
+// reserved. Three groups of headers are reserved: headers that the client sets, such
+// as Authorization and User-Agent; headers of the connection, such as Host and
+// Content-Length; and headers that change retries or responses, such as
+// Idempotency-Key and Range. The error does not contain the value. The headers do not
+// apply to a [TokenSource].
 func WithHeader(ctx context.Context, name, value string) context.Context {
 	o := optionsOf(ctx)
 	if o.header = o.header.Clone(); o.header == nil {
@@ -48,9 +49,9 @@ func WithHeader(ctx context.Context, name, value string) context.Context {
 }
 
 // WithMaxAttempts returns a context whose calls use n instead of
-// [RetryConfig].MaxAttempts. 1 or a negative value turns retries off; 0 uses the
-// Config. To limit the duration of a call, use [context.WithTimeout]. It does not
-// apply to a [TokenSource].
+// [RetryConfig].MaxAttempts. 1 or a negative value turns retries off. 0 uses the
+// Config. WithMaxAttempts does not apply to a [TokenSource]. To limit the duration of
+// a call, use [context.WithTimeout].
 func WithMaxAttempts(ctx context.Context, n int) context.Context {
 	o := optionsOf(ctx)
 	o.maxAttempts = n

@@ -15,10 +15,10 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a text that only [Secret.Reveal] returns. It prints, logs and encodes to
-// JSON as "[redacted]", even as the key of a map. In an unexported field, package fmt
-// prints an address. Two Secrets are equal by == if their texts are equal. The zero
-// Secret is the empty text.
+// Secret is a text that only [Secret.Reveal] returns. In printed text, logs and JSON,
+// a Secret is "[redacted]", even as the key of a map. If a Secret is in an unexported
+// field of a struct, package fmt prints a memory address for it. Two Secrets are
+// equal by == if their texts are equal. The zero Secret is the empty text.
 type Secret struct {
 	text unique.Handle[string] // printed as an address where fmt calls no methods; a string would be shown
 }
@@ -51,8 +51,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It rejects the output of
-// MarshalText, which is not a secret.
+// UnmarshalText implements [encoding.TextUnmarshaler]. UnmarshalText rejects the
+// output of MarshalText, which is not a secret.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
 		return errors.New("a secret that was left out when it was encoded")

@@ -5,7 +5,8 @@ import (
 	"iter"
 )
 
-// SuppressedEmails are addresses that never get email, on any list. (Specification: Suppression list entry.)
+// SuppressedEmails are addresses that never get email from any list. (Specification:
+// Suppression list entry.)
 type SuppressedEmails struct{ x exchange }
 
 // Add adds an address or a pattern, "*@domain" or "local@*", to the suppression
@@ -14,8 +15,8 @@ func (s *SuppressedEmails) Add(ctx context.Context, email string) (SuppressedEma
 	return do(ctx, s.x, addSuppressedEmailRequest(suppressedEmailCreate{Email: email}), readSuppressedEmail)
 }
 
-// Remove removes an address or a pattern from the list. If it is not on the list,
-// the error is [ErrNotFound].
+// Remove removes an address or a pattern from the suppression list. If the list does not
+// contain it, the error is [ErrNotFound].
 func (s *SuppressedEmails) Remove(ctx context.Context, email string) error {
 	return perform(ctx, s.x, removeSuppressedEmailRequest(email), nil)
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// WorkflowStatus is the status of a workflow. The set is open.
+// WorkflowStatus is the status of a workflow. The platform may add values.
 type WorkflowStatus string
 
 // The known values of [WorkflowStatus].

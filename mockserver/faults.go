@@ -7,8 +7,8 @@ import (
 )
 
 // Fault is a rule for fault injection. It has conditions for requests, messages or
-// deliveries, selects some of the matches, and has an action. Package record documents
-// its fields.
+// deliveries, a selection of the matches, and an action. Package record documents its
+// fields.
 type Fault = record.Fault
 
 // FaultRule is a fault rule with its id and counts.

@@ -126,8 +126,8 @@ func eventCheck(violated func(error)) func(event events.Name, body []byte) {
 	}
 }
 
-// Close aborts all work in progress and releases all goroutines, timers and
-// connections, unless a handler of [Config.Targets] ignores the context of its
+// Close aborts all work in progress, and leaves no goroutine, timer or
+// connection, unless a handler of [Config.Targets] ignores the context of its
 // request. Deliveries that have not been made are lost. Close can be called
 // repeatedly.
 func (s *Server) Close() {
@@ -143,8 +143,8 @@ func (s *Server) Close() {
 }
 
 // URL returns the base URL of the API, without a trailing slash. For a server
-// that does not listen, it is a loopback address that no program can listen on,
-// for clients that use [Server.Transport].
+// that does not listen, the URL is a loopback address that no program can
+// listen on. Clients that use [Server.Transport] can use this URL.
 func (s *Server) URL() string {
 	if s.serve.url == "" {
 		return "http://127.0.0.1:0"

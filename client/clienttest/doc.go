@@ -14,18 +14,19 @@
 // after the end of the previous slot, or later if its holder requires that.
 // Only one caller holds the slot, and callers get it in the order of their
 // calls. If a context ends in the queue, the wait ends immediately with the
-// context's error and does not delay other callers. If it ends while the slot
-// is held, nothing changes. Different keys do not wait for each other.
+// context's error and does not delay other callers. If the context ends while
+// the slot is held, the slot does not change. Different keys do not wait for
+// each other.
 //
 // # What is not tested
 //
-// The slot of a crashed process, and the behavior if the shared storage is
-// unavailable.
+// The tests do not check the slot of a crashed process, or the behavior if the
+// shared storage is unavailable.
 //
 // # Time
 //
 // Slots are one second apart, so the suite takes about six seconds and little
-// processor time. In a bubble of testing/synctest it takes no time. A slot that
-// is less than one second late passes, because test machines may be busy. A
-// slot that is early fails.
+// processor time. In a bubble of testing/synctest it takes no time. A slot can
+// be up to one second late, because test machines may be busy. A slot that is
+// early fails the test.
 package clienttest

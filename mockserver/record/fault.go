@@ -6,9 +6,9 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// Fault is a rule for fault injection. It has conditions for requests, messages
-// or deliveries, a selection of those, and an action. Without Nth, Every and
-// Probability, it selects all.
+// Fault is a rule for fault injection. It has conditions for requests, messages or
+// deliveries, and an action. Nth, Every and Probability select some of the matches.
+// Without these fields, the rule selects all matches.
 type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
@@ -40,15 +40,15 @@ type FaultAction string
 
 // Actions for requests, or for attempts of deliveries if the rule has Event or
 // WebhookID. A selected attempt fails without contacting the receiver, unless
-// AfterProcessing is set, and the delivery is retried on the schedule. The rule counts
-// each attempt.
+// AfterProcessing is set. The delivery is then retried on the schedule. The rule
+// counts each attempt.
 const (
-	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. An attempt
-	// has no RetryAfter.
+	// FaultStatus responds with Status (503 if zero), RetryAfter and Body. RetryAfter
+	// does not apply to attempts.
 	FaultStatus FaultAction = "status"
 	// FaultReset closes the connection without a response.
 	FaultReset FaultAction = "reset"
-	// FaultHang never responds; it ends when the client gives up, or with the timeout
+	// FaultHang never responds. It ends when the client gives up, or with the timeout
 	// of the attempt.
 	FaultHang FaultAction = "hang"
 )
