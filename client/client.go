@@ -89,5 +89,5 @@ func newExchange(cfg Config, base string) exchange {
 	x = newEncoder().encoded(x)              // once for all attempts
 	x = caused(x)                            // outside all layers that check the context
 	x = retriesLogged(cfg.Logger, x)
-	return observed(cfg.Observe, x) // outermost: sees what the caller gets, and all that it took
+	return observed(cfg.Observe, x) // outermost, so it sees the final result and the whole duration
 }

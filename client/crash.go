@@ -2,8 +2,8 @@ package client
 
 import "runtime"
 
-// crash is how a function ended without returning. The zero crash means that it
-// returned.
+// crash describes how a function ended without returning. The zero crash means that
+// the function returned.
 type crash struct {
 	panicked any
 	exited   bool // by runtime.Goexit
@@ -11,8 +11,8 @@ type crash struct {
 
 func (c crash) none() bool { return c.panicked == nil && !c.exited }
 
-// run calls f, and then done with the way that f ended abnormally, if it did.
-// The caller's goroutine can then raise the crash.
+// run calls f and then passes to done how f ended. The caller's goroutine can then
+// raise the crash.
 func run(f func(), done func(crash)) {
 	c := crash{exited: true}
 	defer func() {

@@ -102,7 +102,7 @@ type csvSource struct {
 	file    io.Reader
 	rows    *csvRows
 	headers []string
-	email   int // the place of the column
+	email   int // index of the email column
 }
 
 func newCSVSource(r io.Reader, opts CSVOptions) *csvSource {

@@ -108,8 +108,8 @@ func (r *csvRows) skipBlankLines() {
 
 var errLongRow = fmt.Errorf("the row is longer than %d bytes; is a quote not closed?", maxCSVRow)
 
-// rowReader fails when a row gets too long. It keeps its first error, because
-// whatever followed it would be taken for the rest of the file.
+// rowReader fails when a row gets too long. After its first error it returns only that
+// error, because later data would be treated as the rest of the file.
 type rowReader struct {
 	r   io.Reader
 	row int   // bytes read since the row began

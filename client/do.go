@@ -8,9 +8,8 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// do performs an operation and returns the platform's response, decoded by
-// read. If a required field is missing or has the wrong type, do returns the
-// fields that it could read with the error.
+// do performs an operation and calls read to decode the response. If a required field is
+// missing or has the wrong type, do returns the error and the other fields.
 func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.Cursor) T) (v T, err error) {
 	err = perform(ctx, x, r, func(body []byte) (err error) {
 		v, err = decode(body, read)
@@ -19,8 +18,8 @@ func do[T any](ctx context.Context, x exchange, r request, read func(*jsonscan.C
 	return kept(v, err)
 }
 
-// kept returns what a call returns: the result without an error, or with an
-// error after which the result is still of use.
+// kept returns v and err. If the result is not usable after err, kept returns the zero
+// value instead of v.
 func kept[T any](v T, err error) (T, error) {
 	if e, ok := ownError(err); err != nil && (!ok || !e.mismatch && !e.notQueued) {
 		var zero T

@@ -18,7 +18,7 @@ func logged(l *slog.Logger, next exchange) exchange {
 		err := next(ctx, c)
 		attrs := append(c.attrs(), slog.Duration("duration", time.Since(started)))
 		if e, ok := ownError(err); ok {
-			now := *e // the outer layers still change it
+			now := *e // a copy, because the outer layers still change e
 			attrs = append(attrs, slog.Any("error", &now))
 		} else if err != nil {
 			attrs = append(attrs, slog.Any("error", err))
@@ -45,7 +45,7 @@ func (c *call) logRetry(ctx context.Context, err error, delay time.Duration) {
 	l.LogAttrs(ctx, slog.LevelInfo, "retrying platform request", attrs...)
 }
 
-// attrs are the attributes of every record.
+// attrs returns the attributes of every log record.
 func (c *call) attrs() []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("op", c.op),

@@ -48,7 +48,7 @@ func (l lookups) spaced(next exchange) exchange {
 			if !ok || e.StatusCode != http.StatusTooManyRequests {
 				return err
 			}
-			e.final = true // what there is to wait is waited here
+			e.final = true // lookups waits itself, so the outer layers must not retry
 			atLeast = lookupGap
 			if e.RetryAfter > 0 { // to others who use this token as well
 				atLeast = max(l.retry.delay(1, e.RetryAfter), lookupGap)

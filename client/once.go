@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// once ensures that a request is sent only once, and records whether it was
-// sent.
+// once ensures that the transport sends a request only once, and records whether the
+// request was sent.
 //
 // Over HTTP/2, net/http and x/net/http2 resend a request if its stream was
 // refused or reset, and after GOAWAY, even if the platform may have processed
@@ -116,7 +116,7 @@ var (
 	}, "|") + `)$`)
 )
 
-// reason returns the reason for aborting the request, or else err.
+// reason returns the reason why once aborted the request, or err if it did not.
 func (o *once) reason(err error) error {
 	if o.stopped.Load() {
 		return errNotTwice

@@ -21,7 +21,7 @@ type payload struct {
 	writer *jsonwrite.Writer
 }
 
-// give makes p the body of a request. net/http can request a new reader of it.
+// give sets p as the body of a request. net/http can get new readers with GetBody.
 func (p *payload) give(r *http.Request) (err error) {
 	r.ContentLength, r.GetBody = p.length, p.open
 	r.Body, err = p.open()
@@ -41,7 +41,7 @@ func (p *payload) open() (io.ReadCloser, error) {
 	return &payloadReader{payload: p}, nil
 }
 
-// release ends the use by the call or by a reader.
+// release ends the use of p by the call or by one reader.
 func (p *payload) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

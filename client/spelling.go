@@ -31,8 +31,7 @@ func readHardBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, e
 
 func readSoftBounce(c *jsonscan.Cursor) *EmailBounce { return readBouncedAs(c, events.BounceTypeSoft) }
 
-// readBouncedAs reads a boolean, which is true if there was a bounce of this
-// type.
+// readBouncedAs reads a boolean. True means that there was a bounce of this type.
 func readBouncedAs(c *jsonscan.Cursor, kind events.BounceType) *EmailBounce {
 	if !c.Bool() {
 		return nil

@@ -13,7 +13,7 @@ type counts struct {
 	account  int64
 	states   map[record.DeliveryState]int
 	attempts PerMinute
-	failed   PerMinute // of the attempts
+	failed   PerMinute // failed attempts
 }
 
 // of returns the counters for a delivery.
@@ -45,7 +45,7 @@ type Stats struct {
 	States   map[record.DeliveryState]int
 	Events   int64 // since the start, or of the latest ones that were restored
 	Attempts int64
-	Failed   int64 // of the attempts
+	Failed   int64 // failed attempts
 	Minutes  map[int64]*Minute
 	Waiting  []Wait
 }
@@ -62,7 +62,7 @@ type Wait struct {
 	// maximum number of attempts is in progress.
 	Why   string
 	N     int
-	Until time.Time // of the first of them, if it is known
+	Until time.Time // when the first of them is due, if known
 }
 
 // Stats returns the counts of an account, in total and for each minute from the
@@ -138,8 +138,8 @@ func (q *queue) waits(now time.Time) []Wait {
 	return all
 }
 
-// soonest returns the time of the next attempt among retries in a state. It
-// returns the zero time if many retries in another state come first.
+// soonest returns the time of the next attempt among the retries with a state. It
+// returns the zero time if the first 100 retries have another state.
 func (q *queue) soonest(state record.DeliveryState) time.Time {
 	for _, n := range q.retries[:min(len(q.retries), 100)] {
 		if x := q.history.at(n); x.State == state {

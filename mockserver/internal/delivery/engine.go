@@ -47,7 +47,7 @@ const DefaultConcurrency = 4
 // attempt in progress has a goroutine. Queues do not wait for each other.
 type Engine struct {
 	schedule    []time.Duration
-	concurrency int // attempts of a queue at a time
+	concurrency int // maximum number of concurrent attempts of a queue
 	clock       *clock.Clock
 	work        *activity.Work
 	target      *target
@@ -60,7 +60,7 @@ type Engine struct {
 	mu          sync.Mutex
 	queues      map[int64]*queue // by webhook
 	order       []*queue
-	subscribers map[topic][]*queue // those that are not archived, by id
+	subscribers map[topic][]*queue // queues of webhooks that are not archived, sorted by id
 	history     *history
 	attempting  int   // attempts in progress, of all queues
 	lastTarget  int64 // counts down, away from the ids of webhooks
@@ -269,7 +269,7 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	defer d.mu.Unlock()
 	q.attempting--
 	d.attempting--
-	if !q.closed { // or else its number may be another delivery's
+	if !q.closed { // after close, the number may belong to another delivery
 		d.settleLocked(q, d.history.edit(x.n), a)
 	}
 	if d.attempting == 0 {
@@ -277,14 +277,14 @@ func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.Fault
 	}
 }
 
-// attempt makes one attempt, with the fault of the rule that selected it, if any. It
-// reads only constant fields of the delivery.
+// attempt makes one attempt. If a fault rule selected the attempt, it applies the fault.
+// It reads only constant fields of the delivery.
 func (d *Engine) attempt(x *delivery, a *record.Attempt, rule *record.FaultRule) {
 	header := http.Header{}
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "emailplatform-webhooks/1.0")
 	header.Set(webhook.DefaultSignatureHeader, x.Signature)
-	start := time.Now() // what an attempt takes is measured, whatever the clock shows
+	start := time.Now() // the duration is real time, not time of the virtual clock
 	post := func() (int, string, string) { return d.target.post(d.ctx, x.URL, header, x.Body) }
 	if rule != nil {
 		a.Status, a.Response, a.Error = d.target.fail(d.ctx, rule.Fault, post)
@@ -313,13 +313,13 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 		d.history.setState(x, record.DeliveryFailed)
 	default:
 		d.history.setState(x, record.DeliveryRetrying)
-		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1])) // an attempt takes no time of a frozen clock
+		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1]))
 	}
 	d.publishLocked(x)
 	d.startLocked(q)
 }
 
-// accepted reports whether the response was 2xx and in time.
+// accepted reports whether there was a complete 2xx response before the timeout.
 func accepted(a record.Attempt) bool { return a.Error == "" && a.Status >= 200 && a.Status <= 299 }
 
 // Redeliver appends a delivery to its queue again, whatever its state. If it

@@ -10,13 +10,13 @@ import (
 // Event is an event of an account that is delivered to webhooks.
 type Event struct {
 	AccountID int64
-	MessageID string // the message that it is about
-	Recipient string // the address that it is about
-	Subject   string // of the message
+	MessageID string // id of the message of the event
+	Recipient string // recipient of that message
+	Subject   string // subject of that message
 	Name      events.Name
 	ID        string // the general envelope has none
 	What      events.Event
-	Body      []byte // made of What when nil
+	Body      []byte // if nil, encode creates it from What
 }
 
 // encode returns the body of the deliveries, which is the same for every
@@ -26,19 +26,19 @@ func (e *Event) encode() {
 		return
 	}
 	body, err := json.Marshal(e.What)
-	if err != nil { // it holds nothing that could fail
+	if err != nil { // events can always be encoded
 		panic("mockserver: event " + string(e.Name) + ": " + err.Error())
 	}
 	e.Body = body
 }
 
-// ownEvent returns the event for a body of a test.
+// ownEvent returns an event with a body that a test provides.
 func ownEvent(account int64, body []byte) *Event {
 	var name struct {
 		ID    string      `json:"id"`
 		Event events.Name `json:"event"`
 	}
-	_ = json.Unmarshal(body, &name) // it may be anything
+	_ = json.Unmarshal(body, &name) // the body may be invalid
 	out := &Event{AccountID: account, Name: name.Event, ID: name.ID, Body: slices.Clone(body)}
 	if what, err := events.Parse(body); err == nil {
 		out.Recipient = what.Recipient()

@@ -31,16 +31,16 @@ type progress struct {
 	Duplicate bool      `json:"duplicate,omitzero"` // deliver it once more
 	Manual    bool      `json:"manual,omitzero"`    // the next attempt was requested
 	Started   time.Time `json:"started,omitzero"`   // the attempt in progress
-	Place     int       `json:"place,omitzero"`     // in the webhook's queue: the lowest is next
-	Held      bool      `json:"held,omitzero"`      // to be overtaken by the next delivery to the webhook
-	Forgotten bool      `json:"forgotten,omitzero"` // deleted with its account: only the id is left
+	Place     int       `json:"place,omitzero"`     // position in the webhook's queue; the lowest is next
+	Held      bool      `json:"held,omitzero"`      // the next delivery to the webhook overtakes it
+	Forgotten bool      `json:"forgotten,omitzero"` // deleted with its account; only the id remains
 }
 
 // history contains all deliveries, the latest events, and their counts.
 type history struct {
 	deliveries table.Table[delivery] // in order of creation
-	forgotten  int                   // of the deliveries
-	events     []*record.FiredEvent  // the oldest first; none is changed any more
+	forgotten  int                   // number of deleted deliveries
+	events     []*record.FiredEvent  // the oldest first; they are immutable
 	lastEvent  int
 	webhooks   map[int64]*counts    // of the deliveries, by webhook
 	fired      map[int64]*PerMinute // all events, by account

@@ -16,17 +16,17 @@ import (
 type queue struct {
 	hook    Webhook
 	history *history
-	pending []int       // to be attempted now, in order
-	retries []int       // to be attempted at their NextAttempt, the earliest first
-	starts  []time.Time // of the attempts within the last rate limit period
+	pending []int       // deliveries that are due now, in order
+	retries []int       // deliveries that are due at their NextAttempt, the earliest first
+	starts  []time.Time // start times of the attempts that count against the rate limit
 	alarm   *clock.Alarm
 	last    int // the place of the last added delivery
 
 	attempting  int         // attempts in progress
-	held        int         // the one of retries that the next delivery overtakes, or 0
-	overtakenBy map[int]int // the delivery that waits until the key, which overtakes it, has been attempted
+	held        int         // the delivery in retries that the next delivery overtakes, or 0
+	overtakenBy map[int]int // the overtaken delivery by the delivery that must be attempted first
 
-	once   bool // for a URL without a webhook: each delivery is attempted once
+	once   bool // each delivery is attempted only once, because the URL has no webhook
 	closed bool // nothing more is attempted
 }
 
@@ -45,7 +45,7 @@ func (q *queue) due(now time.Time) (at time.Time, ok bool) {
 		at = latest(at, q.firstRetry())
 	}
 	for n := len(q.starts); n > 0 && q.starts[n-1].After(now); n-- {
-		q.starts = q.starts[:n-1] // the clock was set back since
+		q.starts = q.starts[:n-1] // the clock was set back after this attempt
 	}
 	if limit := q.hook.RateLimit; limit > 0 && int64(len(q.starts)) >= limit {
 		at = latest(at, q.starts[int64(len(q.starts))-limit].Add(q.hook.period()))
@@ -85,15 +85,15 @@ func (q *queue) take(now time.Time) *delivery {
 	return next
 }
 
-// release clears the held delivery, if it is x.
+// release clears held if x is the held delivery.
 func (q *queue) release(x *delivery) {
 	if x.Held {
 		q.held, x.Held = 0, false
 	}
 }
 
-// count counts an attempt against the rate limit. It keeps as many attempts as the
-// limit, which can exceed the range of int.
+// count counts an attempt against the rate limit. It stores at most RateLimit attempts.
+// RateLimit can exceed the range of int.
 func (q *queue) count(start time.Time) {
 	if q.hook.RateLimit > 0 {
 		q.starts = append(q.starts, start)
@@ -112,9 +112,9 @@ func (q *queue) place(x *delivery) {
 	x.Place = q.last
 }
 
-// push adds a new delivery to the queue, and applies the fault rule that matched, if
-// any. The delivery overtakes the held one, which waits until this one has been
-// attempted, because attempts can overlap.
+// push adds a new delivery to the queue, and applies the fault rule if one matched. The
+// new delivery overtakes the held delivery. Because attempts can overlap, the held
+// delivery waits until the new delivery has been attempted.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
 	var hit record.Fault
 	if rule != nil {
@@ -155,8 +155,7 @@ func (q *queue) attempted(x *delivery) {
 	}
 }
 
-// later queues a delivery for a time, after other deliveries with the same
-// time.
+// later queues a delivery for a time. Deliveries with the same time keep their order.
 func (q *queue) later(x *delivery, at time.Time) {
 	x.NextAttempt = at
 	i := sort.Search(len(q.retries), func(i int) bool { return q.history.at(q.retries[i]).NextAttempt.After(at) })

@@ -138,8 +138,7 @@ func unfinished() []record.DeliveryState {
 	return []record.DeliveryState{record.DeliveryQueued, record.DeliveryInFlight, record.DeliveryRetrying}
 }
 
-// Forget removes all pending deliveries. Attempts in progress continue to their
-// end.
+// Forget removes all pending deliveries. It does not stop attempts in progress.
 func (d *Engine) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,9 +212,9 @@ func (s Saved) delivery() *delivery {
 		return &delivery{progress: progress{Forgotten: true}}
 	}
 	out := &delivery{Delivery: *s.Delivery, progress: s.progress}
-	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file may contain any zone
+	out.CreatedAt, out.NextAttempt = out.CreatedAt.UTC(), out.NextAttempt.UTC() // a file can contain any time zone
 	out.Attempts = fromWire(s.Attempts)
-	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // 0 is not a webhook's
+	out.webhookID, _ = strconv.ParseInt(out.WebhookID, 10, 64) // no webhook has the id 0
 	if len(s.Bytes) > 0 {
 		out.Body = s.Bytes
 	}
@@ -229,7 +228,7 @@ func (s Saved) delivery() *delivery {
 	return out
 }
 
-// cutShort is the error of an attempt that was in progress.
+// cutShort is the error of an attempt that was in progress when the state was saved.
 const cutShort = "the state was saved before there was a response"
 
 // resumeLocked adds a pending delivery to its queue. A delivery to a URL without a

@@ -89,14 +89,14 @@ func (t *target) post(
 	}
 	defer func() { _ = response.Body.Close() }()
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
-	if errors.Is(err, context.DeadlineExceeded) { // whatever else ends it early, the status has come
+	if errors.Is(err, context.DeadlineExceeded) { // ignore other errors, because the status has arrived
 		problem = t.describe(err)
 	}
 	return response.StatusCode, string(read), problem
 }
 
-// fail makes an attempt with a fault. post contacts the receiver; fail calls it only
-// if the fault loses the response after processing.
+// fail makes an attempt with a fault. The function post sends the delivery. fail calls
+// post only if the fault loses the response after processing.
 func (t *target) fail(
 	ctx context.Context, f record.Fault, post func() (int, string, string),
 ) (status int, answer, problem string) {

@@ -34,8 +34,7 @@ func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
 	return len(all), slices.Backward(all)
 }
 
-// all returns the current deliveries, and the number of those that are not
-// deleted.
+// all returns all deliveries, and the number of deliveries that are not deleted.
 func (d *Engine) all() (deliveries table.Copy[delivery], n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,5 +99,5 @@ func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	if q == nil || !q.once {
 		most += len(d.schedule)
 	}
-	return max(most, done) // a duplicate has one more
+	return max(most, done) // a duplicate adds one attempt
 }

@@ -16,14 +16,14 @@ import (
 // baseline is the state that a reset restores.
 type baseline struct {
 	state  []byte    // a snapshot, compressed
-	dated  time.Time // what the clock showed, if it does not follow package time
+	dated  time.Time // time of the clock, if the clock has a configured initial time and runs
 	tokens []record.Token
 }
 
 // SetBaseline makes the current state the baseline that a reset restores.
 func (w *Environment) SetBaseline() error {
 	var state bytes.Buffer
-	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // a level that there is
+	to, _ := gzip.NewWriterLevel(&state, gzip.BestSpeed) // the level is valid
 	if err := errors.Join(w.Snapshot(to), to.Close()); err != nil {
 		return err
 	}
@@ -49,14 +49,14 @@ func (w *Environment) Reset() {
 		// SetBaseline has checked the state, so only a closed server causes an error.
 		_ = w.Platform.RestoreAt(w.baseline.clock(), state)
 	}
-	w.Access.Reset(w.baseline.tokens...) // by the clock of the baseline
+	w.Access.Reset(w.baseline.tokens...) // after the clock is restored, because lifetimes start now
 }
 
 func (b *baseline) read() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b.state)) }
 
-// clock returns the state of the clock after a reset, or nil for the clock of
-// the snapshot. That clock has a fixed offset from package time, so its time
-// would be later with each reset.
+// clock returns the state of the clock after a reset, or nil if the state in the
+// snapshot applies. A running clock in a snapshot has a fixed offset from package time,
+// so its time would be later after each reset.
 func (b *baseline) clock() *clock.State {
 	if b.dated.IsZero() {
 		return nil
@@ -106,15 +106,15 @@ func (w *Environment) clearAccount(account int64) error {
 	return nil
 }
 
-// leaveAccount resets what tests have set or recorded for one account only, except
-// the state.
+// leaveAccount removes the settings and logs of one account, but not its records.
 func (w *Environment) leaveAccount(account int64, tokens ...record.Token) {
 	w.Faults.RemoveOf(account)
 	w.Access.ResetAccount(account, tokens...)
 	w.API.Log.ClearAccount(account)
 }
 
-// known returns an error for an account that does not exist; 0 is all of them.
+// known returns an error for an account that does not exist. Account 0 means all
+// accounts.
 func (w *Environment) known(account int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +142,7 @@ func (w *Environment) Clear() {
 func (w *Environment) clear() {
 	w.leaveTest()
 	w.Platform.Reset()
-	w.Access.Reset() // by the clock as it is now
+	w.Access.Reset() // after the clock is reset, because lifetimes start now
 }
 
 // leaveTest resets all settings and logs of a test, except the state.

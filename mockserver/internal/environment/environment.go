@@ -26,7 +26,7 @@ import (
 // Environment contains the parts of the mock server, from the lowest layer up.
 // Its exported fields do not change.
 type Environment struct {
-	Account int64                // whose a seed is that does not say
+	Account int64                // account of seeds that do not specify one
 	Lookups platform.LookupLimit // as configured
 
 	Access     *auth.Set
@@ -39,7 +39,7 @@ type Environment struct {
 	API        *gateway.Gateway
 
 	mu       sync.Mutex
-	baseline *baseline // nil: nothing
+	baseline *baseline // nil means the empty state
 }
 
 // Inject adds fault rules, if the contract has their operations and methods.

@@ -138,7 +138,7 @@ type seedWebhook struct {
 	Period api.RateLimitPeriod  `json:"rate_limit_period,omitzero" doc:"the period; an hour by default"`
 }
 
-// oneContent is the rule that a content has either a template or parts of its own.
+// oneContent is the rule that a content has either a template or inline parts.
 func oneContent() object {
 	return object{"not": object{"anyOf": []object{
 		required("template_id", "template"), required("template_id", "html"), required("template_id", "text"),
@@ -146,8 +146,8 @@ func oneContent() object {
 	}}}
 }
 
-// oneList is the rule that a list is named in one way. A workflow needs a list and a
-// content.
+// oneList is the rule that a list is identified either by id or by name. A workflow
+// requires a list and a content.
 func oneList(workflow bool) object {
 	if !workflow {
 		return object{"not": required("list_id", "list")}

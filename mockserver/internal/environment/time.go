@@ -12,8 +12,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/platform"
 )
 
-// Wait returns when nothing of an account happens any more before more time passes.
-// Account 0 is all accounts.
+// Wait returns when an account has no work in progress and no work is due now. Account 0
+// means all accounts.
 func (w *Environment) Wait(ctx context.Context, account int64) error {
 	err := w.known(account)
 	if err == nil {
@@ -42,8 +42,7 @@ func (w *Environment) quiet(ctx context.Context, account int64) error {
 // becomes due.
 var ErrFrozen = errors.New("the clock is frozen")
 
-// Drain returns when every delivery of an account has been delivered or given up.
-// Account 0 is all accounts.
+// Drain returns when no delivery of an account is pending. Account 0 means all accounts.
 func (w *Environment) Drain(ctx context.Context, account int64) error {
 	for {
 		moved := w.Clock.Moved()

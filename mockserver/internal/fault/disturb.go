@@ -16,9 +16,9 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// Disturb applies a rule to a request. act processes the request and writes the
-// response to its argument. A lost connection is a panic with
-// [http.ErrAbortHandler], as net/http expects. Closing the plan ends every delay.
+// Disturb applies a fault to a request. The function act processes the request and
+// writes the response to its argument. To lose the connection, Disturb panics with
+// [http.ErrAbortHandler]. Closing the plan ends every delay.
 func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, act func(http.ResponseWriter)) {
 	// net/http detects that the client has closed the connection only after the
 	// body was read.
@@ -107,7 +107,8 @@ func respondOversize(f record.Fault, w http.ResponseWriter, answer *inproc.Recor
 	_, _ = io.WriteString(w, end)
 }
 
-// truncate sends half of the body that it announces, or nothing if there is no body.
+// truncate sends the whole Content-Length but only half of the body. It sends nothing if
+// there is no body.
 func truncate(a *inproc.Recording, w http.ResponseWriter) {
 	if a.Body.Len() == 0 {
 		abort(w)

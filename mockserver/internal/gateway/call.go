@@ -8,7 +8,7 @@ import (
 	"example.com/emailplatform/mockserver/record"
 )
 
-// call is a request with its response, which is written through it.
+// call is a request. It records the response that is written through it.
 type call struct {
 	http.ResponseWriter
 	record.Request
@@ -16,8 +16,8 @@ type call struct {
 	gateway   *Gateway
 	token     record.Token
 	caller    platform.Caller // the owner of the token
-	byControl bool            // without faults, the limit of lookups and unknown fields
-	body      *bytes.Buffer   // of the response, if it is to be validated
+	byControl bool            // no faults, no lookup rate limit, unknown fields are rejected
+	body      *bytes.Buffer   // body of the response, if it must be validated
 }
 
 // WriteHeader implements [http.ResponseWriter].

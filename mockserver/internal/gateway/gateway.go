@@ -79,8 +79,8 @@ func (h handlers) HandleFunc(pattern string, handler func(http.ResponseWriter, *
 // ServeHTTP does nothing.
 func (handlers) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// router leads each call to a handler of its gateway. All gateways share it, because
-// constructing it takes ten times as long as the rest of a server.
+// router finds the operation of each request. All gateways share it, because creating it
+// takes ten times as long as creating the rest of a server.
 var router = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, o := range contract.Operations() {
@@ -130,7 +130,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if err := g.authenticate(c, r); err != nil {
-		c.Operation = operationOf(r) // the log is searched by it
+		c.Operation = operationOf(r) // for searches in the log
 		g.reject(c, r, err)
 		return
 	}
@@ -162,7 +162,7 @@ func (g *Gateway) serve(c *call, r *http.Request) {
 	router().ServeHTTP(c, r.WithContext(platform.WithCaller(r.Context(), &c.caller)))
 }
 
-// publish publishes a request, and that it may have changed records.
+// publish publishes a request, and publishes that records may have changed.
 func (g *Gateway) publish(r record.Request) {
 	g.options.Changes.Publish(activity.Request, func() any { return SummaryOf(r) })
 	if r.Method != http.MethodGet && r.Status < 300 {

@@ -21,7 +21,7 @@ const (
 // Log contains the latest requests. The zero value is empty.
 type Log struct {
 	mu    sync.Mutex
-	all   []*record.Request // the oldest first; none is changed any more
+	all   []*record.Request // the oldest first; they are immutable
 	bytes int
 }
 
@@ -29,7 +29,7 @@ func (l *Log) add(r record.Request) {
 	if len(r.Body) > maxRequestBody {
 		r.Body = slices.Clone(r.Body[:maxRequestBody])
 	}
-	// They share the memory of the whole request line, which is not counted.
+	// Without copies, they would keep the whole request line in memory, which is not counted.
 	r.Method, r.Path, r.Query = strings.Clone(r.Method), strings.Clone(r.Path), strings.Clone(r.Query)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *Log) add(r record.Request) {
 	}
 }
 
-// sizeOf returns the number of bytes of a request that the client determines.
+// sizeOf returns the size of the parts of a request that the client chooses, in bytes.
 func sizeOf(r *record.Request) int {
 	size := len(r.Method) + len(r.Path) + len(r.Query) + len(r.Body) + len(r.Response)
 	for _, name := range slices.Concat(r.UnknownFields, r.UnknownParameters) {

@@ -48,8 +48,8 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 	})
 }
 
-// mailPage serves a link of a message that exists, and returns a text and a form,
-// which may be empty.
+// mailPage handles a link in an existing message. It returns the text and the form of
+// the page, which may be empty.
 type mailPage func(w http.ResponseWriter, r *http.Request) (status int, text, form string)
 
 // effect returns the page for a link that acts on its message. HEAD, which

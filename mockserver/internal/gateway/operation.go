@@ -34,7 +34,7 @@ func (g *Gateway) serveOperation(c *call, o *contract.Operation, next http.Handl
 		client := c.ResponseWriter
 		c.ResponseWriter = w
 		g.process(c, o, next, r)
-		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the client's response is still to come
+		c.ResponseWriter, c.Status, c.Response = client, 0, nil // the client's response follows
 	})
 }
 
@@ -55,13 +55,13 @@ func (g *Gateway) process(c *call, o *contract.Operation, next http.HandlerFunc,
 // deprecatedSince is when POST /emails was deprecated, as RFC 9745 writes it.
 const deprecatedSince = "@1735689600"
 
-// reject responds with an error to a request that reaches no operation.
+// reject responds with an error to a request that does not reach an operation.
 func (g *Gateway) reject(c *call, r *http.Request, err error) {
 	g.respond(c, nil, r, func() { WriteError(c, r, err) })
 }
 
-// respond calls write to write the response, and validates it if OnViolation is
-// set. o is nil for a request that reaches no operation.
+// respond calls write to write the response, and validates the response if OnViolation
+// is set. o is nil if the request does not reach an operation.
 func (g *Gateway) respond(c *call, o *contract.Operation, r *http.Request, write func()) {
 	if g.options.OnViolation == nil || r.Method == http.MethodHead {
 		write()

@@ -14,7 +14,7 @@ import (
 // WriteProblem writes an error as a response. All errors are written here.
 func WriteProblem(w http.ResponseWriter, p *problem.Error) {
 	body, err := json.Marshal(api.Problem{Detail: p.Details})
-	if err != nil { // a loc holds only strings and integers
+	if err != nil { // an error contains only strings and integers
 		panic(err)
 	}
 	h := w.Header()
@@ -47,7 +47,7 @@ func writeDecodeError(w http.ResponseWriter, _ *http.Request, err error) {
 	WriteProblem(w, problem.OfJSON(w.(*call).Body, err))
 }
 
-// writeParameterError does the same for a parameter.
+// writeParameterError writes the error of a parameter that cannot be decoded.
 func writeParameterError(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong *api.InvalidParamFormatError
 	if !errors.As(err, &wrong) {

@@ -73,12 +73,12 @@ func EML(m record.Message) []byte {
 func alternatives(out *bytes.Buffer, m record.Message) {
 	parts := multipart.NewWriter(out)
 	if err := parts.SetBoundary(boundary); err != nil {
-		panic(err) // it is a constant
+		panic(err) // the boundary is a constant
 	}
 	fold(out, "Content-Type", mime.FormatMediaType("multipart/alternative", map[string]string{"boundary": boundary}))
 	out.WriteString("\r\n")
 	for _, part := range []struct{ kind, body string }{{"text/plain", m.Text}, {"text/html", m.HTML}} {
-		w, _ := parts.CreatePart(partHeader(part.kind)) // a buffer takes everything
+		w, _ := parts.CreatePart(partHeader(part.kind)) // writing to a buffer never fails
 		quote(w, part.body)
 	}
 	_ = parts.Close()
@@ -160,7 +160,7 @@ func inWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// fold writes a header field, in as many lines as it takes.
+// fold writes a header field, in several lines if necessary.
 func fold(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "%s:", name)
 	length := len(name) + 1

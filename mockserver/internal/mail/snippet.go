@@ -7,7 +7,7 @@ import (
 
 const (
 	snippetLength = 140  // characters
-	snippetSource = 1000 // bytes of text that are looked at
+	snippetSource = 1000 // maximum number of bytes of text that are read
 )
 
 // Snippet returns the beginning of a message for lists: one line of up to 140
@@ -21,7 +21,7 @@ func Snippet(text, markup string, value func(name string) string) string {
 		source = source[:snippetSource]
 	}
 	if tag := strings.LastIndex(source, "{{"); tag > strings.LastIndex(source, "}}") {
-		source = source[:tag] // cut within a merge tag, or none at all
+		source = source[:tag] // the cut is within a merge tag, or the tag never ends
 	}
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(MergeText(source, value), "")), " ")
 	n := 0

@@ -48,9 +48,9 @@ const (
 	campaignPause = time.Millisecond
 )
 
-// campaignRun returns a function that sends a campaign. If there are several,
-// only one runs. It ends when other records replace the campaign, even with the
-// same id.
+// campaignRun returns a function that sends a campaign. If it runs more than once for
+// the same campaign, only one run sends. A run ends when a restore replaces the
+// campaign, even if the new campaign has the same id.
 func (p *Platform) campaignRun(accountID int64, c *campaign) func() {
 	return func() {
 		parts, from := api.MessageContent{}, -1

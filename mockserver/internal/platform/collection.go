@@ -14,7 +14,7 @@ import (
 type collection[K comparable, T any] struct {
 	byKey   map[K]*item[T]
 	inOrder order[*item[T]]
-	places  int64 // how many were ever given to an item
+	places  int64 // last assigned place
 }
 
 // item is a resource with its position, because fixed ids are not in the order
@@ -88,8 +88,8 @@ type templates struct {
 	users map[int64]map[*api.MessageContent]bool
 }
 
-// use records the change of the template of a content from one to another; 0
-// means none.
+// use records that the content user has changed its template. The previous template is
+// before, or 0 for none.
 func (t *templates) use(user *api.MessageContent, before int64) {
 	if before == user.TemplateID {
 		return
@@ -112,7 +112,7 @@ type suppressionList struct {
 	collection[string, api.SuppressedEmail]
 }
 
-// suppress adds an entry, unless the list contains its address.
+// suppress adds an entry and reports whether it is new.
 func (s *suppressionList) suppress(e api.SuppressedEmail) bool {
 	if s.entry(e.Email) != nil {
 		return false

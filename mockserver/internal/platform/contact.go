@@ -21,8 +21,8 @@ const (
 // share them.
 type contact struct {
 	api.Contact        // without "none" and empty lists
-	Added       int64  `json:"added"`           // grows with each contact that is added, or added again
-	Before      string `json:"before,omitzero"` // the status that a deleted one had
+	Added       int64  `json:"added"`           // sequence number of the last addition to the list
+	Before      string `json:"before,omitzero"` // status before the deletion
 
 	slot uint32
 }

@@ -58,7 +58,7 @@ func (t *tx) fix(ctx context.Context) error {
 		}
 	}
 	for _, id := range ids {
-		t.p.lastID = max(t.p.lastID, id) // what is not fixed comes after what is
+		t.p.lastID = max(t.p.lastID, id) // so new ids are greater than fixed ids
 	}
 	t.fixed, t.seeds = f, true
 	return nil

@@ -51,7 +51,7 @@ type message struct {
 	Status      string  `json:"status"`
 	SubmittedOn int64   `json:"submitted_on"`
 	DeliveredOn int64   `json:"delivered_on,omitzero"`
-	Reason      string  `json:"reason,omitzero"` // why it was refused
+	Reason      string  `json:"reason,omitzero"` // reason of a rejection
 	Error       string  `json:"error,omitzero"`
 	Bounce      *bounce `json:"bounce,omitzero"`
 	Opens       int64   `json:"opens,omitzero"`

@@ -59,7 +59,7 @@ func (o *outcomes) count(m *message, by int64) {
 		return
 	}
 	o.all.count(m, by)
-	origin := m.CampaignID + m.WorkflowID // one of them at the most
+	origin := m.CampaignID + m.WorkflowID // at most one of them is set
 	if origin == 0 {
 		return
 	}

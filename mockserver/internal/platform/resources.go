@@ -39,7 +39,7 @@ const (
 
 type campaign struct {
 	api.Campaign
-	Next int `json:"next,omitzero"` // while it is delivering: the slot of the next contact
+	Next int `json:"next,omitzero"` // slot of the next contact while the campaign is delivering
 
 	alarm *clock.Alarm
 }

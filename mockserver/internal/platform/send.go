@@ -43,7 +43,7 @@ func (t *tx) simulate(m *message) {
 		return
 	}
 	user := t.user
-	t.user, t.messageID = nil, m.ID // it is the recipient who acts
+	t.user, t.messageID = nil, m.ID // the recipient acts, not a user
 	defer func() { t.user, t.messageID = user, "" }()
 	switch words[0] {
 	case "bounce":
@@ -61,7 +61,7 @@ func (t *tx) simulate(m *message) {
 	case "click":
 		t.click(m, "https://"+MagicDomain+"/")
 	case "unsubscribe":
-		_ = t.unsubscribe(m) // without a list contact there is nothing to do
+		_ = t.unsubscribe(m) // fails only without a list contact
 	case "global-unsubscribe":
 		t.globalUnsubscribe(m)
 	}

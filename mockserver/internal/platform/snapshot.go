@@ -58,15 +58,15 @@ type contactState struct {
 
 type messageState struct {
 	message
-	Content int `json:"content"` // which of the contents
+	Content int `json:"content"` // index in the contents of the state
 }
 
 // Snapshot is the whole state at one moment. It never changes.
 type Snapshot struct {
 	head
 
-	acts       uint64 // of the platform until then
-	replaced   int    // how often the platform had received other records
+	acts       uint64 // value of Platform.acts
+	replaced   int    // value of Platform.replaced
 	accounts   []accountState
 	contacts   map[int64]table.Copy[contact] // by list
 	messages   table.Copy[message]
@@ -148,7 +148,7 @@ func (s *Snapshot) writeSince(since *Snapshot, out *stateWriter) {
 	writeList(out, "accounts", s.accountsSince(since))
 	writeList(out, "contacts", s.contactsSince(since))
 	known, contents := map[api.MessageContent]int{}, []api.MessageContent(nil)
-	var record messageState // one for all: they would be as much garbage as there are records
+	var record messageState // reused, to avoid an allocation for each message
 	writeList(out, "messages", func(yield func(*messageState) bool) {
 		for m := range s.messages.Since(since.messages) {
 			i, ok := known[m.Content]

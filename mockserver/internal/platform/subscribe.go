@@ -40,7 +40,7 @@ func (t *tx) addContact(l *list, in api.ContactCreate, doubleOptIn, resubscribe 
 func (t *tx) newContact(l *list, email, status string) *contact {
 	id := t.newContactID(email)
 	added := id
-	if added < t.p.lastID { // it is fixed: its place in the order of adding is not
+	if added < t.p.lastID { // a fixed id does not show the order of additions
 		added = t.nextID()
 	}
 	c := &contact{Contact: api.Contact{ID: id, Email: email, Status: status, SubscribedOn: t.unix()}, Added: added}
@@ -82,7 +82,7 @@ func (t *tx) activate(l *list, c *contact) {
 // email of the list itself (specification, "Shape of data by sending type").
 func (t *tx) sendConfirmation(l *list, c *contact) {
 	if t.account.Suppression.matches(c.Email) {
-		return // nothing is ever sent to it
+		return // suppressed addresses never get email
 	}
 	m := &message{
 		ID:     UUID(),

@@ -11,7 +11,7 @@ func (s *Schema) OpenAPI(named map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	var kinds []map[string]any // a list of types is more than some generators read
+	var kinds []map[string]any // some generators cannot read a list of types
 	for _, kind := range s.Kinds {
 		kinds = append(kinds, map[string]any{"type": kind})
 	}

@@ -78,7 +78,7 @@ func misencoded(secret webhook.Secret, body []byte, signature string) string {
 	return misencoded(secret, body, inner)
 }
 
-// candidate is a wrong input of a signature.
+// candidate is an input that could have produced the wrong signature.
 type candidate struct {
 	key      string
 	function webhook.HashFunction
@@ -93,7 +93,7 @@ func (m candidate) sign() string {
 		function = sha512.New
 	}
 	var mac hash.Hash
-	fips140.WithoutEnforcement(func() { mac = hmac.New(function, []byte(m.key)) }) // a short key
+	fips140.WithoutEnforcement(func() { mac = hmac.New(function, []byte(m.key)) }) // the key may be short
 	mac.Write(m.body)
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
