@@ -57,7 +57,7 @@ type Campaign struct {
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; known values are incomplete, scheduled, delivering and delivered, in this order.
+	// Known values are incomplete, scheduled, delivering and delivered, in this order. The platform may add values.
 	Status CampaignStatus `json:"status"`
 
 	// When it was last changed.
@@ -102,7 +102,7 @@ type CampaignUpdate struct {
 	// The new name.
 	Name *string `json:"name,omitzero"`
 
-	// The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
+	// The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// The sender of an email.
@@ -129,7 +129,7 @@ type Contact struct {
 	// The type of its last bounce: none, hard or soft.
 	LastBounceType events.BounceType `json:"last_bounce_type,omitzero"`
 
-	// An open set; known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed.
+	// Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
 	Status events.ContactStatus `json:"status"`
 
 	// When it joined the list.
@@ -168,7 +168,7 @@ type ImportBatch struct {
 	// The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Whether an import to active also activates unsubscribed and pending contacts. By default they keep their status.
+	// Whether an import with the status active also activates unsubscribed and pending contacts. By default they keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -192,7 +192,7 @@ type ContactTagging struct {
 
 // ContactUpdate is the changes of a contact.
 type ContactUpdate struct {
-	// The attributes to set; others are kept.
+	// The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -219,7 +219,7 @@ type Email struct {
 	// The email's id.
 	ID string `json:"id"`
 
-	// The list of the contact, if the recipient is one.
+	// The list of the contact, if the recipient is a contact.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The template, if there is one.
@@ -234,7 +234,7 @@ type Email struct {
 	// The number of clicks on links.
 	Clicks int64 `json:"clicks,omitzero"`
 
-	// The contact, if the recipient is one.
+	// The contact, if the recipient is a contact.
 	ContactID int64 `json:"contact_id,omitzero"`
 
 	// When it was delivered; omitted until then.
@@ -258,7 +258,7 @@ type Email struct {
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; known values are queued, delivered, bounced, rejected and error.
+	// Known values are queued, delivered, bounced, rejected and error. The platform may add values.
 	Status EmailStatus `json:"status,omitzero"`
 
 	// The subject as it was sent.
@@ -318,7 +318,7 @@ type EmailHeader struct {
 
 // EmailSubmission is an email to send to one recipient.
 type EmailSubmission struct {
-	// The list that contains the recipient. If omitted, the most recently added contact with this address in the account is used, if any.
+	// The list that contains the recipient. If it is omitted, the platform uses the contact with this address that was added last in the account, if there is one.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// The recipient's address.
@@ -342,7 +342,7 @@ type ImportContact struct {
 	// The address.
 	Email string `json:"email"`
 
-	// The attributes to set; others are kept.
+	// The attributes to set. Other attributes are kept.
 	CustomAttributes Attributes `json:"custom_attributes,omitzero"`
 
 	// Interests to add.
@@ -369,7 +369,7 @@ type RejectedEntry struct {
 	// The error message.
 	Msg string `json:"msg"`
 
-	// The rule that is broken.
+	// The violated rule.
 	Type string `json:"type"`
 }
 
@@ -436,7 +436,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate is the changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
+// MessageContentUpdate is the changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// The template with the HTML and the text.
 	TemplateID *int64 `json:"template_id,omitzero"`
@@ -477,13 +477,13 @@ type Sender struct {
 
 // SubmittedEmail is the result of a submission.
 type SubmittedEmail struct {
-	// The email's id, as lookups take it and events carry it.
+	// The email's id, which lookups require and events contain.
 	ID string `json:"id"`
 
 	// The recipient's address.
 	To string `json:"email,omitzero"`
 
-	// An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
+	// Known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error). The platform may add values.
 	Status EmailStatus `json:"status,omitzero"`
 }
 
@@ -627,13 +627,13 @@ type Webhook struct {
 	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// An open set; known values are second, minute, hour and day.
+	// Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
 	// The secret that signs deliveries.
 	Secret Secret `json:"secret"`
 
-	// An open set; known values are active and archived.
+	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
 	// The URL that gets the events.
@@ -675,10 +675,10 @@ type WebhookSummary struct {
 	// The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// An open set; known values are second, minute, hour and day.
+	// Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod RateLimitPeriod `json:"rate_limit_period,omitzero"`
 
-	// An open set; known values are active and archived.
+	// Known values are active and archived. The platform may add values.
 	Status WebhookStatus `json:"status,omitzero"`
 
 	// The URL that gets the events.
@@ -705,10 +705,10 @@ type Workflow struct {
 	// The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// An open set; known values are active and inactive.
+	// Known values are active and inactive. The platform may add values.
 	Status WorkflowStatus `json:"status"`
 
-	// The trigger. An open set; the known value is subscribed.
+	// The trigger. The known value is subscribed. The platform may add values.
 	Trigger WorkflowTrigger `json:"trigger,omitzero"`
 }
 

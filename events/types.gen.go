@@ -141,7 +141,7 @@ type CampaignBounce struct {
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -162,7 +162,7 @@ type CampaignComplaint struct {
 	// The list of the contact who complained.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -287,7 +287,7 @@ type EmailAPIBounce struct {
 	// The list contact that the message went to; nil if it went to none.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// The list of the contact; nil if the message went to no list contact.
+	// The list of the contact; nil if the message was not sent to a list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -340,7 +340,7 @@ type EmailErrored struct {
 
 // EmailGlobalUnsubscribed is the data of Email.GlobalUnsubscribed.
 //
-// It contains neither contact nor address. The same click fires SuppressedEmail.Added, which contains the address.
+// It contains neither the contact nor the address. The same click fires SuppressedEmail.Added, which contains the address.
 type EmailGlobalUnsubscribed struct {
 	// When the recipient unsubscribed.
 	EventTime time.Time `json:"event_time"`
@@ -394,7 +394,7 @@ type EmailRejected struct {
 	// The list contact that the message went to; nil if it went to none.
 	Contact *Contact `json:"contact,omitzero"`
 
-	// The list of the contact; nil if the message went to no list contact.
+	// The list of the contact; nil if the message was not sent to a list contact.
 	List *ListRef `json:"list,omitzero"`
 }
 
@@ -406,7 +406,7 @@ type EmailUnsubscribed struct {
 	// An email that was submitted with `POST /v2/emails`.
 	Email EmailRef `json:"email"`
 
-	// The list contact that an Email API message went to.
+	// The list contact that an Email API message was sent to.
 	Contact Contact `json:"contact"`
 
 	// A list. The id is null for transactional email, the name also for bounces of workflows.
@@ -416,7 +416,7 @@ type EmailUnsubscribed struct {
 	Context RecipientContext `json:"context"`
 }
 
-// Contact is the list contact that an Email API message went to.
+// Contact is the list contact that an Email API message was sent to.
 type Contact struct {
 	// The id of the contact.
 	ID ID `json:"id"`
@@ -525,7 +525,7 @@ type RemovedContact struct {
 	LastBounceType BounceType `json:"last_bounce_type"`
 }
 
-// Segment is the segment of the list that the email was sent to. All fields are null if there is none.
+// Segment is the segment of the list that the email was sent to. All fields are null if there is no segment.
 type Segment struct {
 	// The id of the segment.
 	ID ID `json:"id"`
@@ -578,10 +578,10 @@ type TransactionalBounce struct {
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// No list, because the deprecated `POST /emails` has none.
+	// The list of an email that was sent with the deprecated `POST /emails`. Its fields are null, because these emails have no list.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -626,10 +626,10 @@ type TransactionalComplaint struct {
 	// The recipient of a transactional email. Only the address is known.
 	Contact AddressedContact `json:"contact"`
 
-	// No list, because the deprecated `POST /emails` has none.
+	// The list of an email that was sent with the deprecated `POST /emails`. Its fields are null, because these emails have no list.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -644,7 +644,7 @@ type TransactionalEmail struct {
 	// The sender of a message.
 	Sender MessageSender `json:"sender"`
 
-	// The headers that the sender added; null if none.
+	// The headers that the sender added; null if there are none.
 	AdditionalHeaders []MessageHeader `json:"additional_headers"`
 
 	// The address that gets bounces.
@@ -668,7 +668,7 @@ type WorkflowBounce struct {
 	// A list with only its id.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.
@@ -692,7 +692,7 @@ type WorkflowComplaint struct {
 	// The list of the contact who complained.
 	List ListRef `json:"list"`
 
-	// The segment of the list that the email was sent to. All fields are null if there is none.
+	// The segment of the list that the email was sent to. All fields are null if there is no segment.
 	Segment Segment `json:"segment"`
 
 	// The time and the location of the action. Unknown values are null.

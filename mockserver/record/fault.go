@@ -13,14 +13,14 @@ type Fault struct {
 	AccountID int64       `json:"account_id,omitzero" min:"1" doc:"the account of the requests, messages or deliveries; all accounts if omitted"`
 	Operation string      `json:"operation,omitzero" doc:"an operationId of the API, such as submitEmail"`
 	Method    string      `json:"method,omitzero" doc:"an HTTP method that an operation has, in upper case"`
-	Path      string      `json:"path,omitzero" pattern:"path" doc:"a path; * or a name in braces matches any segment, as in /lists/{id}/contacts"`
+	Path      string      `json:"path,omitzero" pattern:"path" doc:"a path such as /lists/{id}/contacts; * or a name in braces matches any segment"`
 	Event     events.Name `json:"event,omitzero" doc:"the event name of deliveries; * matches all"`
 	WebhookID string      `json:"webhook_id,omitzero" min:"1" doc:"the webhook of deliveries"`
 
-	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the nth, counted from 1"`
-	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"selects every nth, as in every third"`
+	Nth   int `json:"nth,omitzero" min:"1" max:"2147483647" doc:"selects only the request or delivery with this number, counted from 1"`
+	Every int `json:"every,omitzero" min:"1" max:"2147483647" doc:"3 selects every third request or delivery, and so on"`
 	// The same seed and the same order of requests give the same matches.
-	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"matches at random, up to 1, which is always"`
+	Probability float64 `json:"probability,omitzero" above:"0" max:"1" doc:"the probability of a selection; 1 means always"`
 	Times       int     `json:"times,omitzero" min:"0" max:"2147483647" doc:"the maximum number of selections; 0 means no limit"`
 
 	Action FaultAction `json:"action" doc:"the action; required"`
@@ -30,7 +30,7 @@ type Fault struct {
 	Status          int           `json:"status,omitzero" min:"200" max:"599" doc:"HTTP status of the response, 200 to 599"`
 	RetryAfter      string        `json:"retry_after,omitzero" pattern:"line" doc:"the header Retry-After, sent unchanged"`
 	// The default is the error format of the API, or an HTML page for FaultNotJSON.
-	Body     string `json:"body,omitzero" doc:"the body of the response, or the end of the error of internal_error; sent unchanged"`
+	Body     string `json:"body,omitzero" doc:"the body of the response, sent unchanged; for internal_error, the end of the error"`
 	Location string `json:"location,omitzero" pattern:"line" doc:"the target of a redirect; the default is a host that does not exist"`
 	Size     int64  `json:"size,omitzero" min:"0" max:"1073741824" doc:"the size of an oversize body in bytes, up to 1 GiB; 0 means 64 MiB"`
 }
@@ -90,7 +90,7 @@ const FaultDelay FaultAction = "delay"
 type FaultRule struct {
 	ID string `json:"id" doc:"the id of the rule"`
 	Fault
-	Enabled bool `json:"enabled" doc:"false for a rule that is switched off: it neither counts nor matches"`
+	Enabled bool `json:"enabled" doc:"false for a rule that is switched off, which selects nothing and does not count"`
 	Calls   int  `json:"calls" doc:"the number of targets that it applied to"`
 	Hits    int  `json:"hits" doc:"the number of targets that it selected"`
 }

@@ -27,7 +27,7 @@ type Request struct {
 	AccountID         int64         `json:"account_id,omitzero" doc:"the account of the access token"`
 	Status            int           `json:"status" doc:"HTTP status of the response; 0 if the connection was lost"`
 	Fault             string        `json:"fault,omitzero" doc:"the id of the fault rule that was applied"`
-	Body              Text          `json:"body,omitzero" doc:"up to 64 KiB"`
+	Body              Text          `json:"body,omitzero" doc:"the body, up to 64 KiB"`
 	Response          Text          `json:"response,omitzero" doc:"the body of an error response, up to 4 KiB"`
 	UnknownFields     []string      `json:"unknown_fields,omitzero" doc:"fields of the body that the API does not define, such as contacts[].emial; at most 20"`
 	UnknownParameters []string      `json:"unknown_parameters,omitzero" doc:"query parameters that the API does not define; at most 20"`
@@ -46,7 +46,7 @@ type Message struct {
 	HTML               string                `json:"html,omitzero" doc:"its HTML, as the recipient receives it"`
 	Text               string                `json:"text,omitzero" doc:"its text, as the recipient receives it"`
 	Headers            []Header              `json:"headers" doc:"further header fields"`
-	Type               string                `json:"type,omitzero" doc:"marketing or transactional, of the Email API"`
+	Type               string                `json:"type,omitzero" doc:"marketing or transactional; only for the Email API"`
 	TemplateID         int64                 `json:"template_id,omitzero" doc:"its template"`
 	ListID             int64                 `json:"list_id,omitzero" doc:"the recipient's list"`
 	ContactID          int64                 `json:"contact_id,omitzero" doc:"the recipient's contact"`
@@ -109,7 +109,7 @@ type Delivery struct {
 	Recipient   string        `json:"recipient,omitzero" doc:"the address in the event"`
 	Subject     string        `json:"subject,omitzero" doc:"the subject of the message"`
 	AccountID   int64         `json:"account_id" doc:"the account of the webhook"`
-	WebhookID   string        `json:"webhook_id" doc:"the webhook; empty for an event of your own to a URL"`
+	WebhookID   string        `json:"webhook_id" doc:"the webhook; empty if the event was sent to a URL without a webhook"`
 	URL         string        `json:"url" doc:"the target"`
 	Body        Text          `json:"body" doc:"the body, the same bytes in each attempt"`
 	Signature   string        `json:"signature" doc:"the header X-Service-Signature"`

@@ -172,7 +172,7 @@ type Campaign struct {
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; known values are incomplete, scheduled, delivering and delivered, in this order.
+	// Status Known values are incomplete, scheduled, delivering and delivered, in this order. The platform may add values.
 	Status string `json:"status"`
 
 	// UpdatedOn When it was last changed, in Unix seconds.
@@ -211,7 +211,7 @@ type CampaignSchedule struct {
 
 // CampaignUpdate The changes of a campaign. Omitted fields are kept.
 type CampaignUpdate struct {
-	// Content The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
+	// Content The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 	Content *MessageContentUpdate `json:"content,omitzero"`
 
 	// ListID The list of the recipients.
@@ -244,7 +244,7 @@ type Contact struct {
 	// LastBounceType The type of its last bounce: none, hard or soft.
 	LastBounceType string `json:"last_bounce_type,omitzero"`
 
-	// Status An open set; known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed.
+	// Status Known values are active, pending (not confirmed yet), unsubscribed, deleted, spam (complained), bounced and suppressed. The platform may add values.
 	Status string `json:"status"`
 
 	// SubscribedOn When it joined the list, in Unix seconds.
@@ -277,7 +277,7 @@ type ContactImport struct {
 	// ImportTo The status that the imported contacts get, by default active.
 	ImportTo ImportTo `json:"import_to,omitzero"`
 
-	// Resubscribe Whether an import to active also activates unsubscribed and pending contacts. By default they keep their status.
+	// Resubscribe Whether an import with the status active also activates unsubscribed and pending contacts. By default they keep their status.
 	Resubscribe bool `json:"resubscribe,omitzero"`
 }
 
@@ -301,7 +301,7 @@ type ContactTagging struct {
 
 // ContactUpdate The changes of a contact.
 type ContactUpdate struct {
-	// CustomAttributes The attributes to set; others are kept.
+	// CustomAttributes The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttributeUpdate `json:"custom_attributes,omitzero"`
 }
 
@@ -331,7 +331,7 @@ type Email struct {
 	// Clicks The number of clicks on links.
 	Clicks int64 `json:"clicks"`
 
-	// ContactID The contact, if the recipient is one.
+	// ContactID The contact, if the recipient is a contact.
 	ContactID int64 `json:"contact_id,omitzero"`
 
 	// DeliveredOn When it was delivered, in Unix seconds; omitted until then.
@@ -349,7 +349,7 @@ type Email struct {
 	// ID The email's id.
 	ID string `json:"id"`
 
-	// ListID The list of the contact, if the recipient is one.
+	// ListID The list of the contact, if the recipient is a contact.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Opens The number of opens.
@@ -364,7 +364,7 @@ type Email struct {
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; known values are queued, delivered, bounced, rejected and error.
+	// Status Known values are queued, delivered, bounced, rejected and error. The platform may add values.
 	Status string `json:"status,omitzero"`
 
 	// Subject The subject as it was sent.
@@ -436,7 +436,7 @@ type EmailSubmission struct {
 	// Email The recipient's address.
 	Email string `json:"email"`
 
-	// ListID The list that contains the recipient. If omitted, the most recently added contact with this address in the account is used, if any.
+	// ListID The list that contains the recipient. If it is omitted, the platform uses the contact with this address that was added last in the account, if there is one.
 	ListID int64 `json:"list_id,omitzero"`
 
 	// Sender The sender of an email.
@@ -446,12 +446,12 @@ type EmailSubmission struct {
 // EmailType The type of the email. The default is marketing. A transactional email is not rejected if the contact has unsubscribed.
 type EmailType string
 
-// EventName The name of an event that a webhook can subscribe to. More may be added.
+// EventName The name of an event that a webhook can subscribe to. The platform may add events.
 type EventName string
 
 // ImportContact A contact to import. An invalid address is an error of this entry only.
 type ImportContact struct {
-	// CustomAttributes The attributes to set; others are kept.
+	// CustomAttributes The attributes to set. Other attributes are kept.
 	CustomAttributes []CustomAttribute `json:"custom_attributes,omitzero"`
 
 	// Email The address.
@@ -478,7 +478,7 @@ type ImportError struct {
 	// Msg The error message.
 	Msg string `json:"msg"`
 
-	// Type The rule that is broken.
+	// Type The violated rule.
 	Type string `json:"type"`
 }
 
@@ -545,7 +545,7 @@ type MessageContent struct {
 	Text string `json:"text,omitzero"`
 }
 
-// MessageContentUpdate The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and the reverse.
+// MessageContentUpdate The changes of the content. Omitted fields are kept, except that a template replaces inline HTML and text, and inline HTML or text replaces a template.
 type MessageContentUpdate struct {
 	// HTML The new inline HTML part.
 	HTML *string `json:"html,omitzero"`
@@ -586,7 +586,7 @@ type ProblemDetail struct {
 	// Msg The error message.
 	Msg string `json:"msg"`
 
-	// Type The broken rule. An open set; known values are missing, value_error, too_many_contacts, policy_not_accepted, contact_exists and invalid_state.
+	// Type The violated rule. Known values are missing, value_error, too_many_contacts, policy_not_accepted, contact_exists and invalid_state. The platform may add values.
 	Type string `json:"type"`
 }
 
@@ -607,10 +607,10 @@ type SubmittedEmail struct {
 	// Email The recipient's address.
 	Email string `json:"email,omitzero"`
 
-	// ID The email's id, as lookups take it and events carry it.
+	// ID The email's id, which lookups require and events contain.
 	ID string `json:"id"`
 
-	// Status An open set; known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error).
+	// Status Known values are queued, rejected (see the event Email.Rejected) and error (see Email.Error). The platform may add values.
 	Status string `json:"status,omitzero"`
 }
 
@@ -751,13 +751,13 @@ type Webhook struct {
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod An open set; known values are second, minute, hour and day.
+	// RateLimitPeriod Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
 	// Secret The secret that signs deliveries.
 	Secret string `json:"secret"`
 
-	// Status An open set; known values are active and archived.
+	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
 	// URL The URL that gets the events.
@@ -799,10 +799,10 @@ type WebhookSummary struct {
 	// RateLimit The maximum number of deliveries per period; omitted if there is no limit.
 	RateLimit int64 `json:"rate_limit,omitzero"`
 
-	// RateLimitPeriod An open set; known values are second, minute, hour and day.
+	// RateLimitPeriod Known values are second, minute, hour and day. The platform may add values.
 	RateLimitPeriod string `json:"rate_limit_period,omitzero"`
 
-	// Status An open set; known values are active and archived.
+	// Status Known values are active and archived. The platform may add values.
 	Status string `json:"status,omitzero"`
 
 	// URL The URL that gets the events.
@@ -829,10 +829,10 @@ type Workflow struct {
 	// Sender The sender of an email.
 	Sender Sender `json:"sender,omitzero"`
 
-	// Status An open set; known values are active and inactive.
+	// Status Known values are active and inactive. The platform may add values.
 	Status string `json:"status"`
 
-	// Trigger The trigger. An open set; the known value is subscribed.
+	// Trigger The trigger. The known value is subscribed. The platform may add values.
 	Trigger string `json:"trigger,omitzero"`
 
 	// WorkflowID The workflow's id.

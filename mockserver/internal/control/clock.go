@@ -21,19 +21,20 @@ const (
 func (c *Control) clockRoutes() section {
 	return section{
 		title: "The clock",
-		intro: "Records, events and logs are dated by this clock; retries, rate limits, delayed deliveries, campaigns and " +
-			"the limit of lookups follow it. All accounts share it, so tests that set it or advance it need a server of their own. Durations, timeouts and delayed responses are real. A frozen clock never gets " +
-			"past a `Retry-After`.",
+		intro: "This clock sets the times of records, events and logs. It controls retries, rate limits, delayed deliveries, " +
+			"campaigns and the lookup rate limit. All accounts share it, so a test that sets or advances it needs its own " +
+			"server. Durations, timeouts and delayed responses use real time. If the clock is frozen, the time of a " +
+			"`Retry-After` never comes.",
 		routes: []route{
 			handle("GET clock", noInput(func(*request) (clock.View, error) { return c.Clock.View(), nil }),
 				"The virtual time, its offset from real time, and the next scheduled work (`null` if there is none)."),
 			handle("PUT clock", jsonBody(c.setClock),
-				"`frozen` freezes or resumes the clock. `now` sets it, possibly to an earlier time. Work that has "+
-					"become due runs at once, late and in no order. Returns the clock.").try(example{body: `{"frozen":true}`}),
+				"`frozen` freezes or resumes the clock. `now` sets it, possibly to an earlier time. Work that is then "+
+					"due runs at once, at the new time and in any order. Returns the clock.").try(example{body: `{"frozen":true}`}),
 			handle("POST clock/advance", jsonBody(c.advance),
-				"Advances the clock by `duration_ms` milliseconds, or `to` a time or `\"next\"`. Returns the clock "+
-					"when all work that became due is done, each at its own time and in order. Returns 409 if no "+
-					"next work is scheduled, and 504 after a minute.").
+				"Advances the clock by `duration_ms` milliseconds, or to the time in `to`. If `to` is `\"next\"`, advances it "+
+					"to the next scheduled work, and returns 409 if no work is scheduled. Work that becomes due runs "+
+					"in order, each piece at its own time. The response is the clock after this work, or 504 after a minute.").
 				try(example{body: `{"duration_ms":3600000}`}),
 		},
 	}

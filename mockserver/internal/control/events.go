@@ -20,7 +20,7 @@ func (c *Control) eventRoutes() section {
 		title: "Events",
 		routes: []route{
 			handle("GET events", noInput(c.events),
-				"Events that fired, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
+				"Events, with the ids of their deliveries. Events without a subscribed webhook are recorded only with "+
 					"`Config.RecordEvents`.").
 				filters(
 					ofAccount("the account of the events"),
@@ -30,13 +30,13 @@ func (c *Control) eventRoutes() section {
 				try(example{query: "event=Email.Bounced"}),
 			handle("GET events/{id}", byID(c.event), "An event with its body."),
 			handle("POST events", jsonBody(c.sendEvent),
-				"Sends any event and returns the delivery. With `webhook_id`, it is a delivery of the webhook. With "+
-					"`url`, it is signed with `secret` and attempted once.").
+				"Sends any event and returns the delivery. With `webhook_id`, the webhook delivers the event. With "+
+					"`url`, the server signs the delivery with `secret` and attempts it once.").
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
 			handle("GET samples", noInput(listSamples), "A sample of every event and variant, to edit and send."),
 			handle("POST verify", jsonBody(verify),
-				"Verifies a signature: `reason` is empty for a valid one. For an invalid one it explains the "+
-					"probable cause, if it is a common error.").
+				"Verifies a signature. If it is invalid, `reason` explains the probable cause, as far as the server "+
+					"recognizes it. If it is valid, `reason` is empty.").
 				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
 	}
@@ -73,11 +73,11 @@ func listSamples(*request) (sampleList, error) {
 }
 
 type eventBody struct {
-	Body         json.RawMessage      `json:"body" doc:"the body; it can be any JSON"`
+	Body         json.RawMessage      `json:"body" doc:"the body, which can be any JSON"`
 	WebhookID    string               `json:"webhook_id,omitzero" doc:"the webhook; required unless url is set"`
-	URL          string               `json:"url,omitzero" doc:"the http or https URL, if there is no webhook_id"`
-	Secret       string               `json:"secret,omitzero" doc:"the secret for the signature, for a URL"`
-	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the signature, for a URL; the default is the hash function of the server"`
+	URL          string               `json:"url,omitzero" doc:"the http or https URL; only without webhook_id"`
+	Secret       string               `json:"secret,omitzero" doc:"the secret for the signature, if url is set"`
+	HashFunction webhook.HashFunction `json:"hash_function,omitzero" doc:"the hash function of the signature, if url is set; the default is the hash function of the server"`
 }
 
 func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) {

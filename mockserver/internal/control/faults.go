@@ -16,9 +16,9 @@ import (
 func (c *Control) faultRoutes() section {
 	return section{
 		title: "Faults",
-		intro: "A rule has what it applies to (`account_id`, `operation`, `method` and `path` of requests, `event` and `webhook_id` of " +
-			"deliveries), which of those it matches (`nth`, `every`, `probability`, `times`; all by default), and the " +
-			"`action`. The seed of the probabilities, the order of rules and the limit of lookups are of all accounts.",
+		intro: "A rule applies to requests (`account_id`, `operation`, `method` and `path`) or to deliveries (`account_id`, `event` " +
+			"and `webhook_id`). Of these, it selects all, or some with `nth`, `every`, `probability` and `times`. `action` is the " +
+			"effect. All accounts share the seed of the probabilities, the order of rules and the lookup rate limit.",
 		routes: []route{
 			handle("GET faults", noInput(c.faults),
 				"The rules in order, and the valid actions and operations of rules."),
@@ -26,16 +26,16 @@ func (c *Control) faultRoutes() section {
 				"Adds a rule and returns it with its id.").
 				try(example{body: `{"action":"internal_error","times":1,"body":"the queue is full"}`}),
 			handle("PATCH faults/{id}", jsonBody(c.switchFault),
-				"Switches a rule on or off. A rule that is off neither counts nor applies.").
+				"Switches a rule on or off. A rule that is off selects nothing, and its counts do not change.").
 				try(example{body: `{"enabled":false}`}),
 			handle("DELETE faults/{id}", byID(c.removeFault), "Removes a rule."),
 			handle("DELETE faults", noInput(c.removeFaults),
-				"Removes all rules, or those with the `account_id`.").params(ofAccount("the account; all rules by default")),
+				"Removes all rules, or only the rules with the `account_id`.").params(ofAccount("the account; all rules by default")),
 			handle("PUT faults/seed", jsonBody(c.seedFaults),
-				"Restarts all counts and probabilities, of all accounts, with a seed; 0 chooses one. Returns the seed.").
+				"Resets the counts and the random numbers of all rules of all accounts, with a seed. 0 chooses a seed. Returns the seed.").
 				try(example{body: `{"seed":7}`}),
 			handle("PUT lookup-limit", jsonBody(c.setLookupLimit),
-				"Sets how the limit of one lookup per second is counted, for all accounts, until the next reset.").
+				"Sets the algorithm of the limit of one lookup per second, for all accounts, until the next reset.").
 				try(example{body: `{"mode":"token_bucket"}`}),
 		},
 	}

@@ -15,11 +15,11 @@ const (
 // filters adds the parameters of a list: its own filters and the common parameters.
 func (rt route) filters(own ...param) route {
 	return rt.params(append(own,
-		text("search", "words that a record must all contain; case is ignored"),
+		text("search", "words; a record matches if it contains all of them, in any case"),
 		number("limit", "the maximum number of records", 1, maxLimit, defaultLimit),
 		number("offset", "the number of records to skip", 0, 1<<53, 0),
-		text("around", "an id: the records before and after it, instead of `offset`; the first ones if the list does not contain it"),
-		text("before", "an id: only older records"))...)
+		text("around", "an id; returns the records before and after it, or the first records if the list does not contain it; replaces `offset`"),
+		text("before", "an id; returns only older records"))...)
 }
 
 // listQuery is the query of a list.

@@ -212,6 +212,9 @@ func fieldsTable(out *bytes.Buffer, s *schema.Schema) {
 	}
 }
 
+// plural are the types of a list's items.
+var plural = strings.NewReplacer("string", "strings", "integer", "integers")
+
 // describe says what a value is.
 func describe(s *schema.Schema) string {
 	if s.Null {
@@ -230,6 +233,8 @@ func describe(s *schema.Schema) string {
 		return "`" + strings.Join(s.Enum, "` `") + "`"
 	case s.Format == "date-time":
 		return "time"
+	case s.Items != nil && (s.Items.Is("string") || s.Items.Is("integer")) && s.Items.Enum == nil:
+		return "list of " + plural.Replace(describe(s.Items))
 	case s.Items != nil:
 		return "list of " + describe(s.Items)
 	case len(s.Kinds) == 0:
@@ -237,7 +242,7 @@ func describe(s *schema.Schema) string {
 	case s.Is("boolean"):
 		return "true or false"
 	case s.Is("string") && limits != "":
-		return "string of " + limits[2:] + " characters"
+		return "string with " + limits[2:] + " characters"
 	case s.Is("object"):
 		var fields []string
 		for _, f := range s.Fields {

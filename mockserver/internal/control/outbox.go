@@ -16,7 +16,7 @@ func (c *Control) messageRoutes() section {
 		intro: "Routes that simulate a recipient action return the message after the action.",
 		routes: slices.Concat([]route{
 			handle("GET outbox", noInput(c.outbox),
-				"Sent messages, without rejected submissions.").
+				"Sent messages, excluding rejected submissions.").
 				filters(
 					ofAccount("the account that sent them"),
 					text("to", "the recipient's whole address; case is ignored"),
@@ -27,7 +27,7 @@ func (c *Control) messageRoutes() section {
 				).
 				try(example{query: "to=ada@example.org"}),
 			handle("GET outbox/{id}", byID(c.message),
-				"A message with its text, HTML, headers, links and events. Rejected messages are included."),
+				"A message with its text, HTML, headers, links and events. The route also returns rejected messages."),
 			handle("DELETE outbox/{id}", byID(c.deleteMessage),
 				"Removes a message from the outbox. Its id then returns 404 here, but the API still returns the "+
 					"email, and its events and deliveries stay."),

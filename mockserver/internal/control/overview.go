@@ -22,7 +22,7 @@ func (c *Control) overviewRoutes() section {
 		title: "The overview",
 		routes: []route{handle("GET overview", noInput(c.overview),
 			"Counts of all records, activity in each of the last minutes of the virtual clock, and pending work with "+
-				"its reasons. The duration does not depend on the number of messages.").
+				"its reasons. The response time does not depend on the number of messages.").
 			params(ofAccount("the account; all by default"),
 				number("minutes", "the number of minutes, including the current one", 1, delivery.KeptMinutes, 60)).
 			try(example{query: "account_id=1"})},
@@ -61,7 +61,7 @@ type minuteCounts struct {
 }
 
 type waiting struct {
-	Why        string    `json:"why" doc:"of deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); or campaign (scheduled), or confirmation (by a contact)"`
+	Why        string    `json:"why" doc:"for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
 	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
 	Until      time.Time `json:"until,omitzero" doc:"the earliest end of waiting, if known"`
 	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook of the deliveries, if any"`

@@ -30,7 +30,7 @@ func (c *Control) requestRoutes() section {
 				).
 				try(example{query: "operation=submitEmail&status=4xx"}),
 			handle("GET requests/{id}", byID(c.request),
-				"A request with its body, the body of an error response, and for a 404 or 405 the closest operation."),
+				"A request with its body and the body of an error response. For a 404 or 405, it contains the most similar operation too."),
 		},
 	}
 }

@@ -21,7 +21,7 @@ func (c *Control) serverRoutes() section {
 	return section{
 		title: "The server",
 		routes: []route{
-			handle("GET health", noInput(health), "Whether the server responds. It requires no token."),
+			handle("GET health", noInput(health), "Reports that the server responds. The route requires no token."),
 			handle("GET info", noInput(c.info), "The accounts, the configuration of the server, and the valid names "+
 				"of events and categories."),
 			c.waitRoute(),

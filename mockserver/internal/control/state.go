@@ -23,28 +23,28 @@ func (c *Control) stateRoutes() section {
 		title: "The whole state",
 		routes: []route{
 			handle("GET state", snapshot,
-				"A snapshot: all records, messages and logs, the secrets of webhooks, and the clock. It does not "+
-					"contain fault rules and the request log. The snapshot is consistent, and other requests do not "+
+				"A snapshot of all records, messages and logs, the secrets of webhooks, and the clock. It does not "+
+					"contain fault rules or the request log. The snapshot is consistent, and other requests do not "+
 					"wait for it."),
 			handle("PUT state", rawBody(stateSchema, upload(c.Restore, "mockserver: restore: ")),
 				"Restores a snapshot of version 4 or a file of `-state`, which is a snapshot with changes. An "+
 					"invalid snapshot, for example with an unknown field or a wrong checksum, changes nothing. A "+
-					"snapshot above 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay.").try(example{body: "@snapshot.json"}),
+					"snapshot of more than 1 GiB gets 413 before it is read. Fault rules, tokens and the request log stay.").try(example{body: "@snapshot.json"}),
 			handle("DELETE state", noInput(oneOrAll(c.ClearAccount, c.Clear)),
-				"Clears everything: records, logs, fault rules, and the tokens of seeds; the clock is as configured. With "+
-					"`account_id`, it clears one account only, with its fault rules, and what all accounts share stays: other fault rules, the clock, and the "+
-					"sequence of ids.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+				"Deletes all records, logs, fault rules and tokens from seeds, and resets the clock to its configuration. With "+
+					"`account_id`, it clears only one account and its fault rules. Other fault rules, the clock and the "+
+					"sequence of ids do not change.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("POST reset", noInput(oneOrAll(c.ResetAccount, c.Reset)),
-				"Restores the baseline, which is the state after `-seed`, the state that `PUT /_mock/baseline` kept, or nothing: "+
-					"with the same ids and secrets, no fault rules, no requests, the clock as it was, and the tokens of the "+
-					"configuration and the baseline. With `account_id`, it resets one account only, for tests that run in parallel: "+
-					"the logs of the account are empty then, its fault rules are removed, and what all accounts share stays. 409 if another account now has an id "+
-					"of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
+				"Restores the baseline, which is empty, the state after `-seed`, or the state that `PUT /_mock/baseline` stored. "+
+					"Ids, secrets, the clock and the tokens are the same as in the baseline. Tokens of the configuration are restored "+
+					"too. Fault rules and the request log are cleared. With `account_id`, for tests that run in parallel, it resets only "+
+					"one account. It then clears the logs of the account, removes its fault rules, and does not change what all accounts "+
+					"share. It returns 409 if another account now has an id of the baseline.").params(ofAccount("the account; all by default")).try(example{query: "account_id=1"}),
 			handle("PUT baseline", noInput(func(*request) (nothing, error) { return nothing{}, c.SetBaseline() }),
 				"Makes the current state the baseline that a reset restores."),
 			handle("POST seed", rawBody(environment.SeedSchema, upload(c.seed, "mockserver: seed: ")),
-				"Adds the records of one or more objects. The items are request bodies of the API, with values that the "+
-					"platform normally chooses: ids, statuses, secrets. Ids are unique across resources. A seed fires no events. "+
+				"Adds the records of one or more objects. The items are request bodies of the API. They can also contain values that "+
+					"the platform normally chooses, such as ids, statuses and secrets. Ids are unique across resources. A seed creates no events. "+
 					"It stops at the first error and keeps the records that it has added.").
 				try(example{body: `{"account_id":7,"tokens":[{"token":"shop"}],"templates":[{"name":"Welcome","content":{"html":"<p>Hello {{name}}</p>"}}],` +
 					`"lists":[{"name":"News","policy_accepted":true,"contacts":[{"email":"ada@example.org"}]}],` +

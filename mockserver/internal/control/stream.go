@@ -12,12 +12,12 @@ func (c *Control) streamRoutes() section {
 	return section{
 		title:  "The stream",
 		routes: []route{handle("GET stream", rawResponse("text/event-stream", c.serveStream), "Changes as server-sent events.")},
-		notes: "It begins with `event: hello` and then sends `event: change` with " +
+		notes: "The stream begins with `event: hello` and then sends `event: change` with " +
 			"`{\"seq\":n,\"kind\":k,\"record\":…}`. For the kinds `message`, `delivery`, `event`, `request` and " +
-			"`fault`, the record is the summary of the list. For `clock` it is the clock after it was set, frozen or " +
-			"advanced. Without a record, `fault` means that rules were added, removed or reset, `records` that " +
-			"resources may have changed, and `state` that everything may have changed. A slow reader is disconnected " +
-			"and must reload the state.",
+			"`fault`, the record is the summary that the list contains. For `clock`, it is the clock after it was set, frozen or " +
+			"advanced. Without a record, `fault` means that rules were added, removed or reset. `records` means that " +
+			"resources may have changed, and `state` means that everything may have changed. A slow reader is " +
+			"disconnected and must reload the state.",
 	}
 }
 

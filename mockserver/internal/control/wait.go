@@ -22,11 +22,12 @@ const maxWait = 60_000
 
 func (c *Control) waitRoute() route {
 	return handle("POST wait", optional(jsonBody(c.wait)),
-		"Waits for what an application does in the background: until there are `count` messages, deliveries, requests or "+
-			"events that match the filters of the lists. It returns them, the latest first, with `total`, "+
-			"which may be more. Without `for` it responds with 204 when every queue is idle, or with `drain` when every "+
-			"delivery has succeeded or failed; with `account_id`, only the queues and deliveries of the account count. 504 after the timeout; 409 at once if a drain would wait for a frozen clock. "+
-			"The body overrides the parameters. To wait for more than a minute, send the request again.").
+		"Waits for background work of an application. With `for`, it waits until `count` messages, deliveries, requests or events "+
+			"match the filters. It returns the latest `count` of them, the newest first, and the number of all matches in `total`. "+
+			"Without `for`, it returns 204 when every queue is idle. With `drain`, it returns 204 when every delivery has succeeded "+
+			"or failed. With `account_id`, it waits only for the queues and deliveries of the account. It returns 504 after the "+
+			"timeout, and 409 at once if a drain would wait for a frozen clock. The body overrides the parameters. To wait for "+
+			"more than a minute, send the request again.").
 		params(
 			choice("drain", "whether to wait for retries and rate limits", "true", "false"),
 			number("timeout_ms", "the timeout in milliseconds", 1, maxWait, 10_000)).
@@ -35,9 +36,9 @@ func (c *Control) waitRoute() route {
 
 type waitBody struct {
 	For       *waitKind `json:"for,omitzero" doc:"the kind of records to wait for; by default the route waits for all queues"`
-	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"how many; the default is 1"`
+	Count     *int64    `json:"count,omitzero" min:"1" max:"1000" doc:"the number of records to wait for; the default is 1"`
 	TimeoutMS *int64    `json:"timeout_ms,omitzero" min:"1" max:"60000" doc:"the timeout; the default is 10 seconds"`
-	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only without for"`
+	Drain     *bool     `json:"drain,omitzero" doc:"whether to wait for retries and rate limits; only valid without for"`
 	waitFilters
 }
 
@@ -46,15 +47,15 @@ type waitBody struct {
 type waitFilters struct {
 	AccountID *int64  `json:"account_id,omitzero" min:"1" doc:"the account; all by default"`
 	Search    *string `json:"search,omitzero" doc:"words that the record must contain"`
-	To        *string `json:"to,omitzero" doc:"the recipient, of messages"`
+	To        *string `json:"to,omitzero" doc:"the recipient of messages"`
 	Status    *word   `json:"status,omitzero" doc:"the status of messages, or of responses to requests"`
-	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type, of messages"`
+	SentBy    *string `json:"sent_by,omitzero" doc:"the sending type of messages"`
 	State     *string `json:"state,omitzero" doc:"the state of deliveries"`
-	Event     *string `json:"event,omitzero" doc:"the name, of events and deliveries"`
-	WebhookID *string `json:"webhook_id,omitzero" doc:"the webhook, of deliveries"`
-	MessageID *string `json:"message_id,omitzero" doc:"the message, of events"`
-	Operation *string `json:"operation,omitzero" doc:"the operationId, of requests"`
-	Method    *string `json:"method,omitzero" doc:"the method, of requests"`
+	Event     *string `json:"event,omitzero" doc:"the event name of events and deliveries"`
+	WebhookID *string `json:"webhook_id,omitzero" doc:"the webhook of deliveries"`
+	MessageID *string `json:"message_id,omitzero" doc:"the message of events"`
+	Operation *string `json:"operation,omitzero" doc:"the operationId of requests"`
+	Method    *string `json:"method,omitzero" doc:"the method of requests"`
 }
 
 // word is a JSON string that can also be an integer, such as the status 404.

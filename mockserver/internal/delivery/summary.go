@@ -17,7 +17,7 @@ type EventSummary struct {
 type Summary struct {
 	record.Delivery
 	Body     *struct{}     `json:"body,omitempty"` // hides the delivery's
-	Attempts []AttemptWire `json:"attempts" doc:"the oldest first"`
+	Attempts []AttemptWire `json:"attempts" doc:"the attempts, the oldest first"`
 	Waiting  string        `json:"waiting,omitzero" doc:"the reason for waiting: retry, rate_limit, archived or delay"`
 	Until    time.Time     `json:"waiting_until,omitzero" doc:"the end of waiting, if known"`
 }

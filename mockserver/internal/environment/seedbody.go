@@ -56,11 +56,11 @@ type seed struct {
 }
 
 type seedToken struct {
-	Token       string `json:"token" pattern:"token" doc:"the secret text that requests carry"`
+	Token       string `json:"token" pattern:"token" doc:"the access token that requests contain"`
 	UserID      int64  `json:"user_id,omitzero" min:"1" doc:"the id of its user; 1 by default"`
 	UserEmail   string `json:"user_email,omitzero" doc:"the address of its user in events; user@example.com by default"`
-	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether requests with it may only read"`
-	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"how long it is valid, up to ten years; 0 is forever"`
+	ReadOnly    bool   `json:"read_only,omitzero" doc:"whether the token permits only requests that read"`
+	ExpiresInMS int64  `json:"expires_in_ms,omitzero" min:"0" max:"315360000000" doc:"the time until it expires, up to ten years; 0 means never"`
 }
 
 type seedTemplate struct {
@@ -77,8 +77,8 @@ type seedParts struct {
 type seedList struct {
 	ID             int64         `json:"list_id,omitzero" min:"1" max:"1000000000000000" doc:"the id; chosen by default"`
 	Name           string        `json:"name" min:"1" doc:"the name; workflows and campaigns of the same object refer to the list by it"`
-	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, without which it cannot be sent to"`
-	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; all of them have an id, in ascending order, or none has"`
+	PolicyAccepted bool          `json:"policy_accepted,omitzero" doc:"whether its anti-spam policy is accepted, which sending to the list requires"`
+	Contacts       []seedContact `json:"contacts,omitzero" doc:"contacts to import; either all of them have ids, in ascending order, or none has"`
 }
 
 type seedContact struct {
@@ -101,7 +101,7 @@ type seedWorkflow struct {
 	Name    string              `json:"name" min:"1" doc:"the name"`
 	ListID  int64               `json:"list_id,omitzero" min:"1" doc:"the id of the list"`
 	List    *string             `json:"list,omitzero" doc:"the name of a list of the same object, instead of list_id"`
-	Trigger api.WorkflowTrigger `json:"trigger" doc:"what starts it"`
+	Trigger api.WorkflowTrigger `json:"trigger" doc:"the trigger"`
 	Sender  seedSender          `json:"sender" doc:"the sender"`
 	Content seedContent         `json:"content" doc:"the content; it needs a template, HTML or text"`
 }
