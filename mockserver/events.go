@@ -37,8 +37,8 @@ func (s *Server) Redeliver(deliveryID string) error {
 }
 
 // DiagnoseSignature explains why a signature is not the signature of body with
-// secret. If a common mistake results in this signature, it returns a
-// description of the mistake. If the signature is valid, it returns "". The
+// secret. If a common error causes this signature, it returns a
+// description of the error. If the signature is valid, it returns "". The
 // text contains neither the secret nor a signature. It also reports the zero
 // Secret.
 func DiagnoseSignature(secret webhook.Secret, body []byte, given string) string {

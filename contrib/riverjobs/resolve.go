@@ -96,8 +96,8 @@ func (j *Jobs) wake(ctx context.Context, tx pgx.Tx, jobID int64) (gone bool, err
 
 // Forget deletes the records of emails that were sent more than olderThan ago, and
 // returns their number. After that, emails with these keys can be sent again, so
-// olderThan must be longer than the time in which the application can insert the
-// same key again. It must be at least one hour. Records of other emails stay.
+// olderThan must be longer than the application may take to insert the same key
+// again. It must be at least one hour. Records of other emails stay.
 // Concurrent calls are safe.
 func (j *Jobs) Forget(ctx context.Context, olderThan time.Duration) (deleted int64, err error) {
 	if olderThan < time.Hour {
