@@ -20,28 +20,27 @@ import (
 //		return client.Token{Value: t.AccessToken, Expiry: t.Expiry}, nil
 //	}
 //
-// The client caches the token. It calls the source before the first request, when
-// a tenth of the token's lifetime remains (at most a minute), and after a 401
-// response, because a platform can revoke a token early. So the source must fetch
-// a new token each time and must not cache it. A token that has already expired
-// when it arrives is used only by the calls that waited for it, because the local
-// clock may be wrong.
+// The client caches the token. It calls the source before the first request, when a
+// tenth of the token's lifetime remains (at most a minute), and after a 401 response,
+// because a platform can revoke a token early. The source must fetch a new token each
+// time and must not cache it. A token that has already expired when it arrives is
+// used only by the calls that waited for it, because the local clock may be wrong.
 //
 // While the current token is valid, calls use it and do not wait for its
 // replacement, so a source that hangs or fails does not delay them. If it fails, the
 // client calls it again after half of the remaining lifetime, but at least one second
 // later. After the token has expired, calls fail with the error of the source.
 //
-// The client never calls the source concurrently. Calls that wait for a token
-// share the result: the token, the error or the panic. The next call gets a panic
-// that no call waited for. The source runs on its own goroutine, with the values of
-// the context of a call. Its context is canceled after [Config.Timeout], and when
-// only waiting calls needed the token and all of them have ended. A source that
-// ignores this delays the next calls until it returns, but each call only until its
-// own context ends.
+// The client never calls the source concurrently. Calls that wait for a token share
+// the result: the token, the error or the panic. If no call waited for a panic, the
+// next call gets it. The source runs on its own goroutine, with the values of the
+// context of a call. Its context is canceled after [Config.Timeout], and when only
+// waiting calls needed the token and all of them have ended. A source that ignores
+// this context delays the next calls until it returns. Each call waits at most until
+// its own context ends.
 //
-// A call of the client with the context of its own source fails if it would wait for
-// the token that the source must return. Use another client for the source.
+// If the source calls the same client with its context, the call fails when it would
+// wait for the token that the source must return. Use another client in the source.
 type TokenSource func(ctx context.Context) (Token, error)
 
 // grant is the result of the last call of the source.

@@ -10,7 +10,7 @@ import (
 // campaignGap is the maximum interval between two requests of Wait.
 const campaignGap = 30 * time.Second
 
-// CampaignStatus is the status of a campaign. The set is open.
+// CampaignStatus is the status of a campaign. The platform may add values.
 type CampaignStatus string
 
 // The known values of [CampaignStatus], in their order.
@@ -42,7 +42,7 @@ func (s *Campaigns) Update(ctx context.Context, campaignID int64, update Campaig
 
 // Schedule schedules a campaign for a time, with the precision of a second. The
 // platform sends a campaign with a past time at once. If at is the zero time, or is
-// not after the start of Unix time, the error is [ErrValidation]; use
+// not after the start of Unix time, the error is [ErrValidation]. Use
 // [Campaigns.Send] to send now. If the policy of the list is not accepted, the error
 // is [ErrPolicyNotAccepted].
 func (s *Campaigns) Schedule(ctx context.Context, campaignID int64, at time.Time) (Campaign, error) {
@@ -74,8 +74,9 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 }
 
 // Find returns the oldest campaign with exactly this name. It iterates over all
-// campaigns, 100 per request, because the platform has no filter for names. If none
-// has this name, the error is [ErrNotFound]; if name is empty, it is [ErrValidation].
+// campaigns, 100 per request, because the platform has no filter for names. If there
+// is no such campaign, the error is [ErrNotFound]. If name is empty, the error is
+// [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}
 	is := func(c Campaign) bool { return c.Name == name }

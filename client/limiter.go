@@ -22,11 +22,11 @@ const lookupGap = time.Second + time.Millisecond
 // key. Clients whose first tokens differ, such as several processes with a
 // [TokenSource], need a limiter that ignores the key.
 type LookupLimiter interface {
-	// Acquire waits for the slot of key, first come first served, and returns the
-	// function that releases it. The caller calls release once, after the
+	// Acquire waits for the slot of key, in the order of the calls, and returns the
+	// function that releases the slot. The caller calls release once, after the
 	// response. The next slot of the same key starts at least one second, and at
-	// least atLeast, later. If ctx ends first, Acquire immediately returns an
-	// error that wraps the error of ctx, and does not delay other callers.
+	// least atLeast, later. If ctx ends first, Acquire immediately returns an error
+	// that wraps the error of ctx, and does not delay other callers.
 	Acquire(ctx context.Context, key string) (release func(atLeast time.Duration), err error)
 }
 
