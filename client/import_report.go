@@ -51,8 +51,8 @@ func (s ImportStatus) String() string {
 	return names[s]
 }
 
-// confirmed reports whether the platform has responded for the contact, or it was
-// never meant to be sent.
+// confirmed reports whether the platform has responded for the contact, or the contact
+// was skipped or filtered.
 func (s ImportStatus) confirmed() bool {
 	return ImportSkipped <= s && s <= ImportRejected || s == ImportFiltered
 }

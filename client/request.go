@@ -97,7 +97,7 @@ func (r *request) addQuery(name, value string) {
 	r.query += name + "=" + url.QueryEscape(value)
 }
 
-// addQueryDefault adds a parameter unless the query has it.
+// addQueryDefault adds a parameter unless the query already contains it.
 func (r *request) addQueryDefault(name, value string) {
 	if !strings.Contains("&"+r.query, "&"+name+"=") {
 		r.addQuery(name, value)

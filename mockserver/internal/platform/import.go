@@ -43,8 +43,8 @@ func (p *Platform) ImportContacts(
 	})
 }
 
-// readEntries decodes the entries and reports invalid ones. The contract has
-// reported some of them before.
+// readEntries decodes the entries and returns errors for invalid entries. The contract
+// may have reported some of them already.
 func readEntries(
 	raw []json.RawMessage, known map[int]api.ProblemDetail, out *api.ImportContacts200JSONResponse,
 ) []api.ImportContact {
@@ -70,8 +70,8 @@ func readEntries(
 	return entries
 }
 
-// entryDetail returns the error of an invalid entry. With validation on, the
-// entry has been rejected before.
+// entryDetail returns the error of an invalid entry. It is needed only if validation is
+// off.
 func entryDetail(i int, entry []byte, err error) api.ProblemDetail {
 	p := problem.OfJSON(entry, err).Details[0]
 	return problem.At("value_error", p.Msg, append([]any{"body", "contacts", i}, p.Loc[1:]...)...)

@@ -88,9 +88,8 @@ func (s slotSet) word(i int, within slotSet) uint64 {
 // All yields the slots in ascending order.
 func (s slotSet) All(yield func(uint32) bool) { s.From(0, nil)(yield) }
 
-// From yields the slots in ascending order from a rank on, counted from 0. If
-// within is not nil, it yields the intersection. It skips earlier slots 64 at a
-// time.
+// From yields the slots in ascending order, starting at rank, from 0. If within is not
+// nil, it yields the intersection of both sets. It skips earlier slots 64 at a time.
 func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range s {
@@ -109,8 +108,8 @@ func (s slotSet) From(rank int, within slotSet) iter.Seq[uint32] {
 	}
 }
 
-// Ordered yields the slots of the set in the given order, from a rank on. It must
-// read all earlier slots; half a million take a millisecond.
+// Ordered yields the slots of the set in the given order, starting at rank. It reads all
+// earlier slots. Half a million take a millisecond.
 func (s slotSet) Ordered(by *order[uint32], rank int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, block := range by.blocks {
@@ -137,7 +136,7 @@ type order[T any] struct {
 	// Compare compares two items, which are never equal.
 	Compare func(a, b T) int
 
-	blocks [][]T // none is empty, nor has blockSize items
+	blocks [][]T // each has at least one and fewer than blockSize items
 	n      int
 }
 
@@ -187,7 +186,7 @@ func (o *order[T]) block(item T) int {
 // All yields the items in their order.
 func (o *order[T]) All(yield func(T) bool) { o.From(0)(yield) }
 
-// From yields the items from a rank on, counted from 0.
+// From yields the items, starting at rank, from 0.
 func (o *order[T]) From(rank int) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, block := range o.blocks {

@@ -45,13 +45,13 @@ func (l *LookupLimit) UnmarshalText(text []byte) error {
 }
 
 type lookupState struct {
-	last   time.Time // the last accepted one
-	tokens float64   // left at last
+	last   time.Time // time of the last accepted lookup
+	tokens float64   // tokens that were left at that time
 }
 
 // accept reports whether a lookup is allowed now.
 func (s *lookupState) accept(limit LookupLimit, now time.Time) bool {
-	if now.Before(s.last) { // the clock was set back since
+	if now.Before(s.last) { // the clock was set back
 		*s = lookupState{}
 	}
 	since := now.Sub(s.last)

@@ -52,8 +52,8 @@ func (p pageRequest) pagination(n int) api.Pagination {
 	return out
 }
 
-// pageOf returns one page of n items for a response of the API; from yields the
-// items from a rank on.
+// pageOf returns one page of n items for a response of the API. The function from yields
+// the items, starting at rank.
 func pageOf[T, W any](p pageRequest, n int, from func(rank int) iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
 	first, end := p.bounds(n)
 	data := make([]W, 0, end-first)

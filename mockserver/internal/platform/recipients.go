@@ -21,7 +21,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 	return err
 }
 
-// withMessage runs act with a message that act can change.
+// withMessage calls act with a message. act can change the message.
 func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) error {
 	p.mu.Lock()
 	m := p.message(id)
@@ -30,7 +30,7 @@ func (p *Platform) withMessage(id string, act func(t *tx, m *message) error) err
 		return noEmail(id)
 	}
 	return p.transact(m.AccountID, nil, func(t *tx) error {
-		place, ok := t.p.places[id] // all records may have been replaced since
+		place, ok := t.p.places[id] // a restore may have replaced all records
 		if !ok || t.p.messages.At(place).AccountID != t.account.ID {
 			return noEmail(id)
 		}
@@ -176,7 +176,7 @@ func (t *tx) unsubscribe(m *message) error {
 		return nil
 	}
 	if m.SentBy == events.SendingTypeEmailAPI {
-		t.emailUnsubscribed(m, l, c) // the status may still read active
+		t.emailUnsubscribed(m, l, c) // the contact's status may still be active
 	}
 	l.contacts.setStatus(c, statusUnsubscribed)
 	t.contactRemoved(l, c)

@@ -15,11 +15,11 @@ import (
 type stateWriter struct {
 	out     *bufio.Writer
 	record  bytes.Buffer
-	encode  *json.Encoder // into record
-	apart   string        // between records
-	records int           // written so far
+	encode  *json.Encoder // encodes into record
+	apart   string        // separator between records
+	records int           // number of records written so far
 	begun   bool
-	err     error // the first one of the encoder; out keeps its own
+	err     error // the encoder's first error; out keeps its own error
 }
 
 func newStateWriter(w io.Writer, apart string) *stateWriter {

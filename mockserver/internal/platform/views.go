@@ -32,8 +32,8 @@ func (p *Platform) Message(id string) *Record {
 	return out
 }
 
-// messageNow returns a copy of a message, or nil. Shared parts of the copy are
-// never changed.
+// messageNow returns a copy of a message, or nil. The parts that the copy shares with
+// the message are immutable.
 func (p *Platform) messageNow(id string) *message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *Platform) DeleteMessage(id string) error {
 	return err
 }
 
-// sent returns all messages, and the number of those in the outbox.
+// sent returns all messages, and the number of messages in the outbox.
 func (p *Platform) sent() (messages table.Copy[message], n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,8 +17,8 @@ type Error struct {
 	RetryAfter string // the header Retry-After, if not empty
 }
 
-// MaxDetails is how many details an error has at most: the client decides how many
-// errors there are.
+// MaxDetails is the maximum number of details of an error. Without a limit, a request
+// could cause any number of them.
 const MaxDetails = 100
 
 // Error returns the first detail.
