@@ -50,7 +50,7 @@ func TestHandlerServesEveryFile(t *testing.T) {
 	}
 }
 
-func TestHandlerGuardsEveryAnswer(t *testing.T) {
+func TestHandlerSetsSecurityHeaders(t *testing.T) {
 	for _, target := range []string{root, root + "app.js", root + "vendor/preact.js", root + "nothing", root + "../x"} {
 		header := get(t, target).Header
 		policy := header.Get("Content-Security-Policy")
@@ -68,7 +68,7 @@ func TestHandlerGuardsEveryAnswer(t *testing.T) {
 	}
 }
 
-func TestHandlerKnowsWhatTheBrowserHas(t *testing.T) {
+func TestHandlerNotModified(t *testing.T) {
 	etag := get(t, root+"app.css").Header.Get("ETag")
 	if res := get(t, root+"app.css", "If-None-Match", etag); etag == "" || res.StatusCode != http.StatusNotModified {
 		t.Errorf("with the ETag %s: %d, want 304", etag, res.StatusCode)

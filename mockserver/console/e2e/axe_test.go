@@ -109,7 +109,7 @@ func TestForms(t *testing.T) {
 				{"#/lists", "Add a contact", "Add"},
 				{"#/templates", "New", "Create the template"},
 				{"#/campaigns", "New", "Create the campaign"},
-				{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule it"}, // rejected, but no field is invalid
+				{fmt.Sprintf("#/campaigns/%d", unfinished.ID), "Schedule", "Schedule"}, // rejected, but no field is invalid
 				{"#/workflows", "New", "Create the workflow"},
 				{"#/deliveries/webhooks", "New webhook", "Create the webhook"},
 				{"#/deliveries/webhooks", "Rotate the secret", "Create the successor"},

@@ -33,7 +33,7 @@ func TestChain(t *testing.T) {
 	w.status.Store(http.StatusInternalServerError)
 	p.click("button", "Bounce")
 	p.click("button", "552 5.2.2 over quota")
-	p.says(".toasts", "Email.Bounced is on its way to 1 webhook.")
+	p.says(".toasts", "Email.Bounced queued for 1 webhook.")
 	p.says(".rows a[aria-current]", "bounced")
 	p.click("nav a", "Deliveries")
 	p.says(".rows", "Email.Bounced")
@@ -45,7 +45,7 @@ func TestChain(t *testing.T) {
 	w.status.Store(0)
 	p.click("button", "Redeliver")
 	p.says(".attempts", "204")
-	p.says(".attempts", "by hand")
+	p.says(".attempts", "redelivery")
 	p.says(".rows a[aria-current] .num", "204")
 	w.judge(p, hook)
 	if !eval[bool](p, `window.stillHere === true`) {
@@ -112,7 +112,7 @@ func TestContacts(t *testing.T) {
 func TestSuppressed(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/suppressed", desk)
-	p.says(".page", "Nobody is suppressed")
+	p.says(".page", "No suppressed addresses")
 	p.do(focus("form input"))
 	p.press("*@example.net\r")
 	p.says(".table", "*@example.net")
@@ -132,7 +132,7 @@ func TestSuppressed(t *testing.T) {
 	p.says(".page", "Not suppressed")
 	p.fill(".formrow > .pick input", "")
 	p.click("button", "Remove")
-	p.says(".page", "Nobody is suppressed")
+	p.says(".page", "No suppressed addresses")
 }
 
 func TestWebhooksAreArchived(t *testing.T) {
@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/faults", desk)
 	p.says(".page", "No faults")
-	p.click("button", "Lost answer")
+	p.click("button", "Lost response")
 	p.says(".rules", "submitEmail")
 	_, err := w.sdk.Emails.Send(t.Context(), client.EmailSubmission{
 		To:      "ada@example.org",
@@ -178,14 +178,14 @@ func TestFaults(t *testing.T) {
 	p.do(focus(".form button.main"))
 	p.press("\r")
 	p.says(".rules li:nth-child(2)", "503")
-	p.pick("Which ones", "probability")
+	p.pick("Selection", "probability")
 	p.fill("input[type=number]", "0.5")
 	p.click("button", "Add the rule")
-	p.says(".rules li:nth-child(3)", "0.5 % by chance")
+	p.says(".rules li:nth-child(3)", "0.5 % at random")
 	p.click("button", "Remove all")
 	p.says(".page", "No faults")
-	p.click("button", "Forget everything")
-	p.click("button", "Yes, forget it all")
+	p.click("button", "Delete everything")
+	p.click("button", "Yes, delete everything")
 	p.goTo("#/inbox")
 	p.says(".list", "Nothing sent yet")
 }
@@ -201,11 +201,11 @@ func TestSendEvent(t *testing.T) {
 	if d.Event != "Email.Bounced" || d.State != "delivered" {
 		t.Errorf("%s is %s", d.Event, d.State)
 	}
-	p.says(".workbench", "The same in a shell")
+	p.says(".workbench", "Shell command")
 	p.says(".code", "--url '"+w.receiver.URL+"/hook'")
 	p.fill("#body", "{")
 	p.says("#body-fault", "not JSON")
-	p.says(".workbench", "The unedited sample in a shell")
+	p.says(".workbench", "Shell command for the unedited sample")
 	p.until(`document.querySelector('form button.main')?.disabled`)
 	p.goTo("#/deliveries/" + d.ID)
 	p.click("a", "Edit and send")
@@ -229,7 +229,7 @@ func TestRequests(t *testing.T) {
 	p.goTo("#/requests")
 	p.fill("#filter", "perpage")
 	p.click("strong", "/lists")
-	p.says(".wrong", "The API knows nothing of query.perpage")
+	p.says(".wrong", "The API does not define query.perpage")
 }
 
 func TestFollowTheLatest(t *testing.T) {

@@ -22,7 +22,7 @@ func TestClock(t *testing.T) {
 		want   time.Duration
 	}{{"+1 min", time.Minute}, {"+1 h", time.Hour}, {"+1 day", 24 * time.Hour}} {
 		p.click(".passing button", step.button)
-		p.says(".toast", "Now it is")
+		p.says(".toast", "Clock set to")
 		p.until(`document.querySelector('.clock time').dateTime === '` + before.Add(step.want).UTC().Format("2006-01-02T15:04:05.000Z") + `'`)
 		if got := w.srv.Now().Sub(before); got != step.want {
 			t.Errorf("%s: %v passed", step.button, got)
@@ -33,8 +33,8 @@ func TestClock(t *testing.T) {
 	p.click(".passing button", "Set")
 	p.until(`document.activeElement.name === 'now'`)
 	eval[bool](p, `(e => { e.value = '2031-03-04T05:06:07'; return e.dispatchEvent(new Event('input', { bubbles: true })) })(document.activeElement)`)
-	p.click("dialog button", "Set it")
-	p.says(".toast", "Now it is 4 Mar 2031, 05:06:07")
+	p.click("dialog button", "Set")
+	p.says(".toast", "Clock set to 4 Mar 2031, 05:06:07")
 	p.says(".clock", "4 Mar 2031, 05:06:07 frozen")
 	if got := w.srv.Now().Local().Format(time.DateTime); got != "2031-03-04 05:06:07" {
 		t.Errorf("the clock was set to %s", got)
@@ -50,7 +50,7 @@ func TestToastAndZoom(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		p := open(t, w.srv.URL(), "#/overview", view{1280, scheme})
 		p.click(".passing button", "+1 min")
-		p.says(".toast", "Now it is")
+		p.says(".toast", "Clock set to")
 		p.keepsNobodyOut(axe)
 		p.do(chromedp.EmulateViewport(640, 400)) // 1280 × 800 at 200 %
 		for _, hash := range []string{"#/overview", "#/faults", "#/inbox", "#/trigger"} {
@@ -89,15 +89,15 @@ func TestRetryNow(t *testing.T) {
 }
 
 // Going back to the start asks first, and brings back what was there.
-func TestBackToTheStart(t *testing.T) {
+func TestResetInConsole(t *testing.T) {
 	w := newWorld(t)
 	w.list("Readers", reader("ada@example.org", "Ada"))
 	w.check(w.srv.SetBaseline())
 	w.send("ada@example.org", "Not at the start", order)
 	p := open(t, w.srv.URL(), "#/faults", desk)
-	p.click("button", "Back to the start")
-	p.click("button", "Yes, back to the start")
-	p.says(".toast", "as it was at the start")
+	p.click("button", "Reset")
+	p.click("button", "Yes, reset")
+	p.says(".toast", "Baseline restored")
 	p.goTo("#/inbox")
 	p.says(".list", "Nothing sent yet")
 	p.goTo("#/contacts")

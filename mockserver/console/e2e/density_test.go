@@ -63,7 +63,7 @@ func TestDensity(t *testing.T) {
 }
 
 // A pill is on what is not as hoped, and on nothing else.
-func TestPillsAreForTrouble(t *testing.T) {
+func TestChipsMarkProblems(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
 	good := w.send("ada@example.org", "Good", order)

@@ -39,11 +39,11 @@ func TestFindingIsInTheAddress(t *testing.T) {
 	p.rows(1)
 	p.click("strong", "Email.Opened")
 	p.click("[role=tab]", "Signature")
-	p.says(".detail", "What did your receiver compute?")
+	p.says(".detail", "Signature computed by your receiver")
 	shared := eval[string](p, `location.hash`)
 	p.reload()
 	p.rows(1)
-	p.says(".detail", "What did your receiver compute?")
+	p.says(".detail", "Signature computed by your receiver")
 	other := open(t, w.srv.URL(), shared, desk)
 	other.rows(1)
 	other.says(".rows", "grace@example.org")
@@ -51,12 +51,12 @@ func TestFindingIsInTheAddress(t *testing.T) {
 		t.Errorf("the search says %q", typed)
 	}
 	other.says("[role=tab][aria-selected=true]", "Signature")
-	other.click(".choice label", "Given up")
-	other.says(".list", "Nothing like that")
+	other.click(".choice label", "Failed")
+	other.says(".list", "No matches")
 	other.goTo("#/deliveries") // and the back button
 	other.rows(6)
 	eval[bool](other, `history.back(), true`)
-	other.says(".list", "Nothing like that")
+	other.says(".list", "No matches")
 }
 
 // A link to an account that is not here says so, and offers those that are.

@@ -37,6 +37,6 @@ func TestFirstMinute(t *testing.T) {
 	}
 	p.click(".first label", "Go")
 	p.says(".list .code", "Token: "+strconv.Quote(w.srv.Token()))
-	p.click("button", "Send one for me")
+	p.click("button", "Send a test email")
 	p.says(".rows", "ada@example.org")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Rows of deliveries and events say whom they are about and which message, also those that come while somebody looks.
-func TestRowsSayWhoAndWhat(t *testing.T) {
+func TestRowContents(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("/hook", "Email.Opened", "Email.Bounced")
 	before := w.send("ada@example.org", "Your order is on its way", order)
@@ -37,7 +37,7 @@ func TestRowsSayWhoAndWhat(t *testing.T) {
 }
 
 // Whatever fails is said in words of the page's own.
-func TestErrorsAreSentences(t *testing.T) {
+func TestErrorMessageFormat(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "#/inbox/nothing", desk)
 	p.says(".detail", "Not here")
@@ -70,7 +70,7 @@ func TestNoServer(t *testing.T) {
 				[...document.querySelectorAll('.detail .actions button')].every(b => b.matches(':disabled'))`)
 			p.says(".rows", "Your order is on its way")
 			p.goTo("#/requests")
-			p.says(".list", "The server does not answer.")
+			p.says(".list", "The server does not respond.")
 
 			listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", strings.TrimPrefix(w.srv.URL(), "http://"))
 			w.check(err)

@@ -259,7 +259,7 @@ func (w *world) partOfAddress(t *testing.T, list int64) {
 func (w *world) changing(t *testing.T) {
 	p := open(t, w.srv.URL(), "#/deliveries", desk)
 	p.fill("#filter", "nothing like it")
-	p.says(".list", "Nothing like that")
+	p.says(".list", "No matches")
 	p.fill("#filter", "opened")
 	total := eval[string](p, `new Promise(done => setTimeout(() => done(document.querySelector('.count').textContent), 600))`)
 	flood(w, 500)

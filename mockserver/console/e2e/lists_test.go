@@ -30,7 +30,7 @@ func (p *page) rows(n int) {
 }
 
 // A page that runs out gives way to the one before it.
-func TestLastPageRunsOut(t *testing.T) {
+func TestLastPageBecomesEmpty(t *testing.T) {
 	w := newWorld(t)
 	for i := range 101 {
 		_, err := w.sdk.SuppressedEmails.Add(t.Context(), fmt.Sprintf("s%d@example.org", i))
@@ -77,7 +77,7 @@ func TestSearchAndStatus(t *testing.T) {
 	p.rows(1)
 	p.says(".rows", "grace@example.org")
 	p.pick("Status", "bounced")
-	p.says(".list", "Nobody like that")
+	p.says(".list", "No matching contact")
 	p.pick("Status", "active")
 	p.rows(1)
 	p.fill("#filter", "tag:vip")
@@ -99,7 +99,7 @@ func TestListsBeyondAPage(t *testing.T) {
 	p.goTo("#/contacts/9999")
 	p.says(".list", "No such list")
 	p.pick("List", fmt.Sprint(last.ID))
-	p.says(".list", "Nobody on this list")
+	p.says(".list", "No contacts on this list")
 }
 
 // The records of the chosen account are shown, and those of no account. The address names the account.

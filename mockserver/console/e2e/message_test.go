@@ -45,7 +45,7 @@ func TestKeysOfRecipients(t *testing.T) {
 		t.Errorf("opened %d times", opens)
 	}
 	p.press("?")
-	for _, said := range []string{"it bounces", "clicks", "unsubscribes", "deletes it"} {
+	for _, said := range []string{"a bounce", "a click", "an unsubscribe", "delete the message"} {
 		p.says("dialog[open]", said)
 	}
 }

@@ -101,9 +101,9 @@ func TestOverview(t *testing.T) {
 	w := newWorld(t)
 	p := open(t, w.srv.URL(), "", desk)
 	p.says("h1", "Overview")
-	p.says(".first", "Send one for me")
-	p.says(".waiting", "Nothing: whatever was to be done is done.")
-	p.click("button", "Send one for me")
+	p.says(".first", "Send a test email")
+	p.says(".waiting", "No pending work.")
+	p.click("button", "Send a test email")
 	p.until(`!document.querySelector('.first')`)
 	p.says(".tile", "Messages sent1")
 
@@ -126,14 +126,14 @@ func TestOverview(t *testing.T) {
 
 	w.status.Store(0)
 	p.click("button", "Now") // and the retry is through
-	p.says(".waiting", "Nothing: whatever")
+	p.says(".waiting", "No pending work")
 	p.says(".tiles", "Delivered1")
 	p.click("a", "Deliveries")
 	p.says(".rows", "Email.Opened")
 }
 
 // Each reason for which something waits is named, and leads to what waits.
-func TestOverviewSaysWhatWaits(t *testing.T) {
+func TestOverviewPendingWork(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
 	_, err := w.sdk.Contacts.Create(t.Context(), list.ID, pending(reader("kai@example.org", "Kai")))
@@ -299,7 +299,7 @@ func TestLists(t *testing.T) {
 	_, err = w.sdk.Lists.Create(t.Context(), client.ListCreate{Name: "Unused"})
 	w.check(err)
 	p.goTo("#/lists")
-	p.says(".cards", "cannot be sent to") // without a reload
+	p.says(".cards", "policy not accepted") // without a reload
 	p.fill("#filter", "unus")
 	p.until(`document.querySelectorAll('.cards > li').length === 1`)
 	p.click("button", "Accept policy")
@@ -357,9 +357,9 @@ func TestCampaigns(t *testing.T) {
 	p.fill("dialog [name='content.html']", "<p>Hello</p>")
 	p.click("dialog button", "Create the campaign")
 	p.says(".rows", "draft")
-	p.says(".detail", "Nobody has got it yet.") // the new one is open
+	p.says(".detail", "Not sent yet. Send it now or schedule it.") // the new one is open
 	p.click(".detail button", "Schedule")
-	p.click("dialog button", "Schedule it")
+	p.click("dialog button", "Schedule")
 	p.says(".head", "is sent in 59:")
 	w.check(w.srv.Advance(t.Context(), 2*time.Hour))
 	p.says(".detail .chip", "delivered")
@@ -496,7 +496,7 @@ func (w *world) onlyHook(n int) client.Webhook {
 }
 
 // What fails is said in each of these places, and nothing can be done without a server.
-func TestPlacesAreHonest(t *testing.T) {
+func TestPlacesShowErrors(t *testing.T) {
 	w := newWorld(t)
 	list := w.list("Readers", reader("ada@example.org", "Ada"))
 	w.resources(list.ID)
@@ -516,6 +516,6 @@ func TestPlacesAreHonest(t *testing.T) {
 	p.press(kb.Escape)
 	for _, place := range []string{"overview", "templates", "campaigns", "workflows"} {
 		p.goTo("#/" + place)
-		p.says("main", "The server does not answer.")
+		p.says("main", "The server does not respond.")
 	}
 }

@@ -32,7 +32,7 @@ func TestBehindProxy(t *testing.T) {
 	base := proxied(t, w.srv.URL(), httptest.NewTLSServer)
 	p := open(t, base, "#/inbox", desk)
 	p.says(".first .code", "curl "+base+"/v2/emails")
-	p.click("button", "Send one for me")
+	p.click("button", "Send a test email")
 	p.says(".rows", "Hello")
 	w.send("ada@example.org", "Your order is on its way", order)
 	p.click(".rows a", "Your order is on its way")

@@ -39,7 +39,7 @@ func TestFormStaysWhenItsTemplateChanges(t *testing.T) {
 	}
 	_, err = w.sdk.Templates.Update(t.Context(), made.ID, client.TemplateUpdate{Name: new("Theirs"), Content: &client.TemplateContentUpdate{HTML: new("<p>Theirs</p>")}})
 	w.check(err)
-	p.says("dialog .changed", "It has changed meanwhile")
+	p.says("dialog .changed", "The record has changed")
 	p.says("dialog h2", "Edit Theirs")
 	if html := eval[string](p, `document.querySelector("dialog [name='content.html']").value`); html != "<p>Mine</p>" {
 		t.Errorf("what was typed became %q", html)
@@ -75,7 +75,7 @@ func TestCampaignAmongMany(t *testing.T) {
 }
 
 // What somebody else named hides nothing where it is said, either.
-func TestHostileNamesAreSaid(t *testing.T) {
+func TestHostileNamesInErrors(t *testing.T) {
 	w := newWorld(t)
 	const name = "pay\u202egpj<img src=x onerror=document.title=1>"
 	made, err := w.sdk.Templates.Create(t.Context(), client.TemplateCreate{Name: name, Content: client.TemplateContent{HTML: "<p>x</p>"}})

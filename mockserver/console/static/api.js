@@ -58,7 +58,7 @@ export async function call(method, path, body) {
 }
 
 /** Asks the server; browsers say in different words, none of them clear, that there is none. @param {string} path @param {RequestInit} [init] */
-const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not answer.'); });
+const ask = (path, init) => fetch(root + path, init).catch(() => { throw new NoServer('The server does not respond.'); });
 
 /** Why there is no stream: without an answer of a proxy, the server does not respond at all. */
 const lost = () => fetch(root + '/health').then(
@@ -73,7 +73,7 @@ function told(status, answer) {
   try {
     return mistakes(answer).map(sentence).join(' ');
   } catch { // a proxy's, or a fault's
-    return `The server answers with ${status}, and does not say why.`;
+    return `The server responds with ${status} and no reason.`;
   }
 }
 

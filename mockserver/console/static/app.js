@@ -53,7 +53,7 @@ function Live() {
   const [, tick] = useState(0);
   useChanges(() => tick(n => n + 1));
   const word = live.paused ? `Paused, ${live.held.length} held` : /** @type {Record<string, string>} */ ({ live: 'Live', lost: 'No server', connecting: 'Connecting' })[live.state];
-  return button({ type: 'button', class: 'foot live', 'data-state': live.paused ? 'paused' : live.state, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Go on' : 'Pause' },
+  return button({ type: 'button', class: 'foot live', 'data-state': live.paused ? 'paused' : live.state, 'aria-pressed': String(live.paused), onClick: () => live.pause(!live.paused), title: live.paused ? 'Resume' : 'Pause' },
     icon(live.paused ? 'play' : 'pause'), span(word), i({ class: 'dot' }));
 }
 
@@ -69,7 +69,7 @@ function NoAccount({ asked }) {
   const { info } = useSession();
   const all = info?.accounts ?? [];
   return h(Page, { title: `No account ${asked}`, children: [
-    p({ class: 'lead' }, 'The link that you followed is of an account that this server does not have. It has ', all.length === 1 ? 'one:' : 'these:'),
+    p({ class: 'lead' }, 'This server does not have the account in the link. It has ', all.length === 1 ? 'one:' : 'these:'),
     p({ class: 'actions' }, all.map(a => button({ type: 'button', class: 'button', key: a.account_id, onClick: () => ask({ account: all.length > 1 ? String(a.account_id) : '' }) }, `Show account ${a.account_id}`)))] });
 }
 
@@ -98,14 +98,14 @@ function Places({ place, children: feet }) {
 }
 
 /** @type {[string[], string][]} */
-const shortcuts = [[['j', 'k'], 'next and previous in the list'], [['Enter'], 'from the list into what is open'], [['Esc'], 'back to the list'], [['/'], 'filter'],
-  [['1', '…', '6'], 'tabs of what is open'],
-  [['o', 'c'], 'its recipient opens it, clicks'], [['b', 's'], 'it bounces, is reported as spam'], [['u'], 'its recipient unsubscribes'], [['Delete'], 'deletes it'], [['p'], 'pause and go on'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
+const shortcuts = [[['j', 'k'], 'select the next or previous item'], [['Enter'], 'open the selected item'], [['Esc'], 'back to the list'], [['/'], 'filter'],
+  [['1', '…', '6'], 'tabs of the open item'],
+  [['o', 'c'], 'simulate an open or a click'], [['b', 's'], 'simulate a bounce or a spam report'], [['u'], 'simulate an unsubscribe'], [['Delete'], 'delete the message'], [['p'], 'pause and resume'], ...places.map(p => /** @type {[string[], string]} */ ([['g', p.key], p.title])), [['?'], 'this help']];
 
 /** @param {{box: {current: HTMLDialogElement|null}, on: boolean, setOn: (on: boolean) => void}} props */
 const Help = ({ box, on, setOn }) => dialog({ ref: box, class: 'help', 'aria-labelledby': 'help-title' }, h2({ id: 'help-title', tabindex: -1, autofocus: true }, 'Keys'),
   dl(shortcuts.map(([keys, what]) => div({ key: what }, dt(keys.map(k => k === '…' ? ' … ' : kbd(k))), dd(what)))),
-  form({ method: 'dialog' }, h(Tick, { label: 'Single keys are on', checked: on, onChange: setOn }), button({ class: 'button main' }, 'Close')));
+  form({ method: 'dialog' }, h(Tick, { label: 'Enable single-key shortcuts', checked: on, onChange: setOn }), button({ class: 'button main' }, 'Close')));
 
 /** @param {{current: HTMLDialogElement|null}} help @param {boolean} on */
 function useKeys(help, on) {

@@ -18,8 +18,8 @@ const { a, article, button, div, h3, header, li, p, section, span, strong, ul } 
 
 /** @type {Record<Kind, {title: string, sign: string, states: [string, string][], none: string}>} */
 const kinds = {
-  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create one, and schedule it: it is sent to all active contacts of its list.' },
-  workflow: { title: 'Workflows', sign: 'flow', states: [['', 'All'], ['active', 'Active'], ['inactive', 'Inactive']], none: 'Create one, and activate it: it sends its email to each contact that joins its list.' },
+  campaign: { title: 'Campaigns', sign: 'horn', states: [['', 'All'], ['incomplete', 'Drafts'], ['scheduled', 'Scheduled'], ['delivered', 'Delivered']], none: 'Create a campaign and schedule it. It is sent to all active contacts of its list.' },
+  workflow: { title: 'Workflows', sign: 'flow', states: [['', 'All'], ['active', 'Active'], ['inactive', 'Inactive']], none: 'Create a workflow and activate it. It sends its email to each contact that is added to its list.' },
 };
 
 /** @type {Record<string, [string, string]>} */
@@ -44,7 +44,7 @@ function Sendings({ kind, id }) {
     title, count: list.total, open: !!id, home: link(place), side: h(New, { kind }),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search name, subject, list' }), h(Choice, { label: 'State', value: only, onChange: setOnly, options: states })],
     list: h(Rows, { list, current: id, filtered: !!(search.asked || only), none: empty(sign, `No ${kind} yet`, none), row: (/** @type {Sending} */ s, /** @type {boolean} */ current) => row(s, place, current) }),
-    detail: id ? h(Opened, { key: id, kind, id }) : empty(sign, `No ${kind} open`, 'Choose one to see who got it, and what came of it.'),
+    detail: id ? h(Opened, { key: id, kind, id }) : empty(sign, `No ${kind} open`, 'Choose one to see its recipients and results.'),
   });
 }
 
@@ -79,16 +79,16 @@ function Opened({ kind, id }) {
         span({ class: 'id' }, `${kind} ${id}`, h(Copy, { value: id, label: `Copy the ${kind} id` }))),
       div({ class: 'actions' },
         s.status === 'incomplete' && [h(Doing, { label: 'Send' }, button({ type: 'button', class: 'button main', onClick: sendNow }, icon('send'), 'Send now')), h(Schedule, { s, reload })],
-        kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', `${s.name} greets nobody any more.`) }, icon('pause'), 'Deactivate')
-          : button({ type: 'button', class: 'button main', onClick: () => act('activate', `${s.name} is sent to whoever joins the list.`) }, icon('play'), 'Activate')),
+        kind === 'workflow' && h(Doing, { label: 'State' }, s.status === 'active' ? button({ type: 'button', class: 'button', onClick: () => act('deactivate', `${s.name} deactivated.`) }, icon('pause'), 'Deactivate')
+          : button({ type: 'button', class: 'button main', onClick: () => act('activate', `${s.name} activated.`) }, icon('play'), 'Activate')),
         a({ class: 'button', href: '#/events?q=' + id }, icon('pulse'), 'Events'))),
     s.outcome.sent > 0 && h(CameOf, { o: s.outcome }),
     h(Got, { kind, id, sent: s.outcome.sent }));
 }
 
 /** @param {{o: import('./overview.js').Outcome}} props */
-const CameOf = ({ o }) => section({ class: 'part' }, h3('What came of it'),
-  h(Shares, { label: 'What came of it', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
+const CameOf = ({ o }) => section({ class: 'part' }, h3('Results'),
+  h(Shares, { label: 'Results', of: o.sent, rows: [['Sent', o.sent, 'all'], ['Opened', o.opened, 'ok'], ['Clicked', o.clicked, 'ok'], ['Bounced', o.bounced, 'bad'], ['Reported as spam', o.reported_as_spam, 'bad'], ['Left the list', o.unsubscribed, 'warn'], ['Left all email', o.global_unsubscribed, 'warn']] }));
 
 /** What a recipient did, in words. @param {Message} m @returns {[string, string, string][]} */
 const acts = m => /** @type {[unknown, string, string, string][]} */ ([
@@ -99,16 +99,16 @@ const acts = m => /** @type {[unknown, string, string, string][]} */ ([
 function Got({ kind, id, sent }) {
   const { data, error } = /** @type {ReturnType<typeof useAnswer<{data: Message[], total: number}>>} */ (useAnswer(sent ? `/outbox?${kind}_id=${id}&limit=100` : '', ['message']));
   if (error) return empty('warn', 'No answer', error);
-  if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Nobody has got it yet.' : 'It has been sent to nobody yet.');
-  return section({ class: 'part' }, h3('Who got it', span({ class: 'count' }, sent.toLocaleString('en'))),
+  if (!sent) return p({ class: 'lead' }, kind === 'campaign' ? 'Not sent yet. Send it now or schedule it.' : 'Not sent yet. Add a contact to its list.');
+  return section({ class: 'part' }, h3('Recipients', span({ class: 'count' }, sent.toLocaleString('en'))),
     data && ul({ class: 'links' }, data.data.map(m => li({ key: m.id }, a({ href: `#/inbox/${m.id}` }, icon('mail'), span({ class: 'cut' }, seen(m.to)), acts(m).map(x => chip(...x)), when(m.time))))),
     data && data.total > data.data.length && p({ class: 'dim' }, `The latest ${data.data.length} of ${counted(data.total, 'message')}.`));
 }
 
 /** @param {{s: Sending, reload: () => void}} props */
 const Schedule = ({ s, reload }) => h(Create, {
-  label: 'Schedule', sign: 'clock', title: `Schedule ${s.name}`, ok: 'Schedule it',
-  parts: [{ name: 'scheduled_for', label: 'When, by the platform’s clock', kind: 'time', note: 'Left empty, it is sent now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
+  label: 'Schedule', sign: 'clock', title: `Schedule ${s.name}`, ok: 'Schedule',
+  parts: [{ name: 'scheduled_for', label: 'Time (virtual clock)', kind: 'time', note: 'Leave empty to send it now.', start: local(now() + 3600_000), read: v => v ? Math.floor(new Date(v).getTime() / 1000) : undefined }],
   send: body => call('POST', ofAccount(`/campaigns/${s.id}/schedule`), body),
   done: c => { reload(); return [`${c.name} is ${c.status}.`]; },
 });
@@ -126,7 +126,7 @@ function New({ kind }) {
     { name: 'sender.name', label: 'Sender’s name', hint: 'Harbour Books' },
     { name: 'sender.email', label: 'Sender’s address', hint: 'hello@example.com' },
     { name: 'content.subject', label: 'Subject', hint: 'Hello {{first_name}}' },
-    { name: 'content.template_id', label: 'Content', kind: 'select', options: [['', 'its own, below'], ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`]))], read: id },
+    { name: 'content.template_id', label: 'Content', kind: 'select', options: [['', 'inline, below'], ...templates.map(t => /** @type {[string, string]} */ ([String(t.template_id), `template ${t.name}`]))], read: id },
     { name: 'content.html', label: 'HTML', kind: 'area', hint: '<p>Hello {{first_name}}</p>', when: own },
     { name: 'content.text', label: 'Text', kind: 'area', hint: 'Hello {{first_name}}', when: own },
   ];
@@ -135,7 +135,7 @@ function New({ kind }) {
     send: body => call('POST', ofAccount(`/${kind}s`), kind === 'workflow' ? { trigger: 'subscribed', ...body } : body),
     done: made => {
       go(link(`${kind}s/${made[kind + '_id']}`));
-      return [kind === 'campaign' ? `${made.name} is a draft: send it now, or schedule it.` : `${made.name} is inactive: activate it to send it.`];
+      return [kind === 'campaign' ? `Draft ${made.name} created. Send it now or schedule it.` : `${made.name} created. Activate it to send it.`];
     },
   });
 }

@@ -81,8 +81,8 @@ export function Contacts({ id, tab }) {
   if (list) return h(Members, { key: `${account}/${list.list_id}`, list, lists, contact: tab, reload });
   const why = error ? empty('warn', 'No answer', error)
     : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-    : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose one of its lists above.`)
-    : empty('people', 'No list yet', 'Create one, and add contacts to it. ', h(NewList, { main: true }));
+    : lists.length ? empty('people', 'No such list', `The account has no list ${id}. Choose a list above.`)
+    : empty('people', 'No list yet', 'Create a list and add contacts to it. ', h(NewList, { main: true }));
   return h(Split, { title: 'Contacts', open: false, home: '#/contacts', detail: null, list: why, tools: lists.length > 0 && div({ class: 'tools' }, pickList(lists)) });
 }
 
@@ -98,10 +98,10 @@ function Members({ list, lists, contact, reload }) {
   const count = data?.pagination?.count;
   const shown = page(data, `${pages.page} ${search.asked}`);
   const ranOut = useRanOut(pages, data);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`The policy of ${list.name} is accepted: it can be sent to.`]).then(reload);
+  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${list.list_id}/accept-policy`)), () => [`Policy of ${list.name} accepted.`]).then(reload);
   return h(Split, {
     title: 'Contacts', count, open: !!contact, home: link(`contacts/${list.list_id}`),
-    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, 'Accept policy')),
+    side: [!list.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, 'Accept policy')),
       h(NewContact, { label: 'Add', list: { id: String(list.list_id), name: list.name } })],
     tools: div({ class: 'tools' },
       pickList(lists, list),
@@ -110,9 +110,9 @@ function Members({ list, lists, contact, reload }) {
         h(Select, { label: 'Status', value: status, onChange: v => ask({ status: v, ...(!part && { q: '' }) }), options: statuses }),
         h(Select, { label: 'Order', value: sort, onChange: v => ask({ sort: v }), options: sorts }))),
     list: [h(Rows, { list: { ...shown, error: error ?? '', rows: ranOut ? null : shown.rows }, current: contact, row: (/** @type {Contact} */ c, /** @type {boolean} */ current) => row(c, list, current),
-      none: filtered ? empty('people', 'Nobody like that', 'Part of an address will do; a tag and an interest are compared as a whole.') : empty('people', 'Nobody on this list', 'Add somebody with the button above.') }),
+      none: filtered ? empty('people', 'No matching contact', 'Enter a part of an address, or a whole tag or interest.') : empty('people', 'No contacts on this list', 'Add a contact with the button above.') }),
     part ? (count ?? 0) > most && div({ class: 'pager dim' }, `The latest ${most} of them are shown.`) : h(Pager, { pages, count: count ?? 0 })],
-    detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'Nobody chosen', 'Choose a contact to see its attributes and tags.'),
+    detail: contact ? h(Opened, { key: contact, list, id: contact }) : empty('people', 'No contact selected', 'Choose a contact to see its attributes and tags.'),
   });
 }
 
@@ -141,8 +141,8 @@ function Opened({ list, id }) {
       p({ class: 'meta' }, state(c), name(c), span(`list ${list.name}`), span({ class: 'id' }, `contact ${c.id}`, h(Copy, { value: String(c.id), label: 'Copy the contact id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
         a({ class: 'button', href: '#/inbox?q=' + encodeURIComponent(c.email) }, icon('inbox'), 'Messages'),
-        !gone && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', `${c.email} is unsubscribed from ${list.name}.`) }, icon('exit'), 'Unsubscribe'),
-        c.status !== 'deleted' && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', `${c.email} is deleted from ${list.name}.`) }, icon('trash'), 'Delete'))),
+        !gone && button({ type: 'button', class: 'button', onClick: () => act('POST', '/unsubscribe', `${c.email} unsubscribed from ${list.name}.`) }, icon('exit'), 'Unsubscribe'),
+        c.status !== 'deleted' && button({ type: 'button', class: 'button', onClick: () => act('DELETE', '', `${c.email} deleted from ${list.name}.`) }, icon('trash'), 'Delete'))),
     pairs([
       ['Subscribed', date(c.subscribed_on)],
       ['Bounces', `${c.bounces_count ?? 0}${c.last_bounce_type && c.last_bounce_type !== 'none' ? `, the last one ${c.last_bounce_type}` : ''}`],

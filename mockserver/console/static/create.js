@@ -75,7 +75,7 @@ function Form({ parts, send, sent, cancel, ok, intro, label: name, stands }) {
   return form({ class: 'form', novalidate: true, ref: el, onSubmit: submit },
     intro,
     general.length > 0 && div({ class: 'refused', role: 'alert', tabindex: -1 }, general.map(m => p({ key: m.where + m.msg }, sentence(m)))),
-    stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'It has changed meanwhile: what you save takes the place of that.'),
+    stands !== began && !busy && p({ class: 'changed', role: 'alert' }, icon('warn'), 'The record has changed. Saving overwrites the change.'),
     asked.map(x => h(Field, { key: x.name, part: x, value: values[x.name], wrong: mistakes.filter(m => isAbout(m, x, asked)), onChange: v => set(old => ({ ...old, [x.name]: v })) })),
     div({ class: 'actions' }, h(Doing, { label: 'Send' }, button({ class: 'button main', 'aria-busy': busy ? 'true' : undefined }, ok ?? name)), button({ type: 'button', class: 'button', onClick: cancel }, 'Cancel')));
 }

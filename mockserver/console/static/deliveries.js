@@ -17,7 +17,7 @@ const outcome = (/** @type {Attempt} */ t) => t.status ? String(t.status) : 'no 
 const good = (/** @type {Attempt} */ t) => !t.error && !!t.status && t.status >= 200 && t.status < 300;
 
 /** @type {Record<string, string>} */
-const reasons = { archived: 'Its webhook is archived: it is kept until the webhook is back.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault holds it back.', retry: 'The last attempt failed.' };
+const reasons = { archived: 'The webhook is archived. The delivery waits until it is unarchived.', rate_limit: "The webhook's rate limit is used up.", delay: 'A fault rule delays it.', retry: 'The last attempt failed.' };
 
 /** What a delivery has come to, in a word or two. @param {Delivery} d */
 export function state(d) {
@@ -25,9 +25,9 @@ export function state(d) {
   const until = d.waiting_until ?? d.next_attempt;
   switch (d.state) {
     case 'delivered': return chip('ok', 'check', last ? outcome(last) : 'delivered');
-    case 'failed': return chip('bad', 'cross', 'given up');
+    case 'failed': return chip('bad', 'cross', 'failed');
     case 'dropped': return chip('bad', 'bolt', 'dropped');
-    case 'delivering': return chip('info', 'send', 'on its way');
+    case 'delivering': return chip('info', 'send', 'delivering');
   }
   if (d.waiting === 'archived') return chip('', 'archive', 'archived');
   if (until) return chip('warn', d.state === 'retrying' ? 'retry' : 'clock', d.state === 'retrying' ? 'again in ' : 'in ', h(Countdown, { to: until }));
@@ -54,7 +54,7 @@ const row = (d, current, most) => a({ href: link(`deliveries/${d.id}`), 'aria-cu
   span({ class: 'line' }, h(Track, { d, most }), span({ class: 'dim cut more', title: d.url }, d.subject && [seen(d.subject), ' · '], target(d)), d.state === 'delivered' ? span({ class: 'dim num' }, d.attempts.length ? outcome(d.attempts[d.attempts.length - 1]) : 'delivered') : state(d)));
 
 /** @type {[string, string][]} */
-const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Given up']];
+const states = [['', 'All'], ['queued', 'Waiting'], ['retrying', 'Retrying'], ['delivered', 'Delivered'], ['failed', 'Failed']];
 
 /** @param {{value: string, onChange: (v: string) => void}} props */
 function PickWebhook({ value, onChange }) {
@@ -98,7 +98,7 @@ function Opened({ id, tab, summary }) {
       p({ class: 'meta' }, state(d), h(Track, { d, most: d.max_attempts }), span(`${d.attempts.length} of ${d.max_attempts} attempts`), d.waiting && span(reasons[d.waiting] ?? d.waiting),
         d.fault && a({ href: '#/faults' }, `fault ${d.fault}`), d.event_id && span({ class: 'id' }, d.event_id, h(Copy, { value: d.event_id, label: 'Copy the event id' }))),
       h(Doing, { label: 'Actions', class: 'actions' },
-        button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['On its way again, with the same id and the same bytes.']) }, icon('retry'), 'Redeliver'),
+        button({ type: 'button', class: 'button main', onClick: () => attempt(() => call('POST', `/deliveries/${id}/redeliver`, {}), () => ['Redelivery queued, with the same id and bytes.']) }, icon('retry'), 'Redeliver'),
         h(Copy, { value: curl(d), label: 'Copy a curl command that sends the same bytes', text: 'Copy as curl' }),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'),
         message && a({ class: 'button', href: `#/inbox/${message}/history` }, icon('inbox'), 'Message'))),
@@ -125,14 +125,14 @@ function messageOf(body) {
 function attempts(d) {
   const until = d.waiting === 'archived' ? undefined : d.waiting_until ?? d.next_attempt;
   const last = d.attempts.length - 1;
-  if (last < 0) return empty('clock', 'Not tried yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault lost it: no attempt is made.' : 'Waiting for its turn.'), ' ', until && h(Countdown, { to: until }));
+  if (last < 0) return empty('clock', 'No attempt yet', reasons[d.waiting ?? ''] ?? (d.state === 'dropped' ? 'A fault rule dropped it, so no attempt is made.' : 'Waiting for other attempts to finish.'), ' ', until && h(Countdown, { to: until }));
   return ol({ class: 'attempts' },
     d.attempts.map((t, n) => li({ key: n }, details({ open: n === last },
       summary(span({ class: 'no' }, n + 1), chip(good(t) ? 'ok' : 'bad', good(t) ? 'check' : 'cross', outcome(t)), when(t.time, true),
-        span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'by hand')),
-      t.error && code(t.error), t.status ? code(t.response || '(empty answer)') : null))),
+        span({ class: 'num dim' }, took(t.duration_ms)), n > 0 && span({ class: 'dim' }, `after ${between(d.attempts[n - 1].time, t.time)}`), t.manual && chip('info', '', 'redelivery')),
+      t.error && code(t.error), t.status ? code(t.response || '(empty response)') : null))),
     until && li({ key: 'next', class: 'next' }, span({ class: 'no' }, last + 2), chip('warn', 'clock', 'next'), when(until), span({ class: 'dim' }, 'in ', h(Countdown, { to: until })),
-      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Let time pass until then', onClick: () => pass({ to: until }) }, 'Now'))));
+      h(Doing, { label: 'The next attempt' }, button({ type: 'button', class: 'button', title: 'Advance the clock to this time', onClick: () => pass({ to: until }) }, 'Now'))));
 }
 
 /** @param {{raw: string, bytes: number}} props */

@@ -17,7 +17,7 @@ const tone = (/** @type {string} */ event) => bad.test(event) ? 'bad' : warn.tes
 /** @param {Fired} e @param {boolean} current */
 const row = (e, current) => a({ href: link(`events/${e.id}`), 'aria-current': current ? 'true' : undefined },
   span({ class: 'line' }, i({ class: 'bead ' + tone(e.event), 'aria-hidden': 'true' }), strong({ class: 'what' }, e.event), span({ class: 'cut' }, seen(e.recipient)), when(e.time)),
-  span({ class: 'line' }, span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'not heard')));
+  span({ class: 'line' }, span({ class: 'dim cut indent more' }, e.subject ? seen(e.subject) : span({ class: 'mono' }, e.event_id || e.id)), span({ class: 'dim num' }, e.deliveries.length ? counted(e.deliveries.length, 'webhook') : 'no webhook')));
 
 /** @param {{id?: string}} props */
 export function Events({ id }) {
@@ -30,8 +30,8 @@ export function Events({ id }) {
     side: info && span({ class: 'dim' }, `the latest ${info.events_kept.toLocaleString('en')} are kept`),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search address, subject, id, body' }),
       div({ class: 'tools' }, h(Select, { label: 'Event', hidden: true, value: event, onChange: setEvent, options: [['', 'All events'], ...(info?.events ?? []).map(n => /** @type {[string, string]} */ ([n, n]))] }))],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'Nothing happened yet', 'Add a contact, send a message, or let a recipient act in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
-    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and where it was delivered.'),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || event), row, none: empty('pulse', 'No events yet', 'Add a contact, send a message, or simulate a recipient action in the ', a({ href: '#/inbox' }, 'inbox'), '.') }),
+    detail: id ? h(Opened, { key: id, id }) : empty('pulse', 'No event open', 'Choose one to see its body and its deliveries.'),
   });
 }
 
@@ -49,7 +49,7 @@ function Opened({ id }) {
         e.message_id && a({ class: 'button', href: `#/inbox/${e.message_id}/history` }, icon('inbox'), 'Message'),
         a({ class: 'button', href: `#/trigger/${id}` }, icon('send'), 'Edit and send'))),
     e.deliveries.length ? ul({ class: 'links' }, e.deliveries.map(d => h(Heard, { key: d, id: d })))
-      : p({ class: 'lead' }, 'No webhook was subscribed to it, so it was delivered to nobody.'),
+      : p({ class: 'lead' }, 'No webhook is subscribed to this event, so it was not delivered.'),
     h(Body, { raw: e.body, bytes: new TextEncoder().encode(e.body).length }));
 }
 

@@ -14,9 +14,9 @@ const { button, div, fieldset, form, h2, legend, li, p, section, span, strong, u
 
 /** @type {Record<string, [string, string][]>} what can be done to what */
 const actions = {
-  request: [['status', 'Answer with a status'], ['reset', 'Close the connection'], ['hang', 'Never answer'], ['truncate', 'Cut the answer in half'], ['oversize', 'Answer with far too much'], ['not_json', 'Answer with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
-  delivery: [['drop', 'Lose it'], ['duplicate', 'Deliver it twice'], ['reorder', 'Swap it with the next'], ['delay', 'Delay'], ['status', 'Answer with a status'], ['reset', 'Close the connection'], ['hang', 'Never answer']],
-  message: [['internal_error', 'Fail inside the platform']],
+  request: [['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond'], ['truncate', 'Truncate the response'], ['oversize', 'Respond with a huge body'], ['not_json', 'Respond with HTML'], ['redirect', 'Redirect'], ['delay', 'Delay']],
+  delivery: [['drop', 'Drop'], ['duplicate', 'Duplicate'], ['reorder', 'Reorder'], ['delay', 'Delay'], ['status', 'Respond with a status'], ['reset', 'Close the connection'], ['hang', 'Never respond']],
+  message: [['internal_error', 'Fail with an internal error']],
 };
 const words = Object.fromEntries(Object.values(actions).flat());
 const canActFirst = new Set(['status', 'reset', 'hang', 'not_json', 'redirect']);
@@ -24,10 +24,10 @@ const canActFirst = new Set(['status', 'reset', 'hang', 'not_json', 'redirect'])
 /** @type {[string, string, Fault][]} */
 const presets = [
   ['Rate-limited once', 'The next request of any kind gets 429 with Retry-After: 1', { action: 'status', status: 429, retry_after: '1', nth: 1 }],
-  ['Lost answer', 'The next submission is carried out, and its answer lost', { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 }],
+  ['Lost response', 'The next submission is processed, but its response is lost', { operation: 'submitEmail', action: 'reset', after_processing: true, nth: 1 }],
   ['Flaky 503', 'One request in five gets 503', { action: 'status', status: 503, probability: 0.2 }],
-  ['Duplicate deliveries', 'Every delivery arrives twice', { event: '*', action: 'duplicate' }],
-  ['Out of order', 'Deliveries change places', { event: '*', action: 'reorder', every: 2 }],
+  ['Duplicate deliveries', 'Every delivery is duplicated', { event: '*', action: 'duplicate' }],
+  ['Out of order', 'Every second delivery changes places with the next', { event: '*', action: 'reorder', every: 2 }],
 ];
 
 /** @param {Rule} r */
@@ -46,13 +46,13 @@ function subject(r) {
 
 /** @param {Rule} r */
 function which(r) {
-  const parts = [r.nth && `only number ${r.nth}`, r.every && `each number divisible by ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)} % by chance`, r.times && `at most ${counted(r.times, 'time')}`];
+  const parts = [r.nth && `only number ${r.nth}`, r.every && `one in every ${r.every}`, r.probability && `${+(r.probability * 100).toFixed(2)} % at random`, r.times && `at most ${counted(r.times, 'time')}`];
   return parts.filter(Boolean).join(', ') || 'all of them';
 }
 
 /** @param {Rule} r */
 function what(r) {
-  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_processing && 'after carrying it out', r.body && `“${r.body.slice(0, 60)}”`];
+  const more = [r.status && String(r.status), r.retry_after && `Retry-After: ${r.retry_after}`, r.delay_ms && `${r.delay_ms} ms`, r.location, r.size && `${r.size.toLocaleString('en')} bytes`, r.after_processing && 'after processing', r.body && `“${r.body.slice(0, 60)}”`];
   return [words[r.action] ?? r.action, ...more.filter(Boolean)].join(', ');
 }
 
@@ -62,14 +62,14 @@ export function Faults() {
   if (error && !plan) return h(Page, { title: 'Faults', children: empty('warn', 'No answer', error) });
   if (!plan) return null;
   const change = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => attempt(f, () => [said]).then(reload);
-  const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'The rule is in force.');
+  const add = (/** @type {Fault} */ f) => change(() => call('POST', '/faults', f), 'Rule added.');
   return h(Page, {
     title: 'Faults',
-    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules are removed.') }, icon('trash'), 'Remove all')),
+    side: plan.data.length > 0 && h(Doing, { label: 'All rules' }, button({ type: 'button', class: 'button', onClick: () => change(() => call('DELETE', '/faults'), 'All rules removed.') }, icon('trash'), 'Remove all')),
     children: h(Doing, { label: 'Rules', class: 'whole' },
-      p({ class: 'lead' }, 'Each rule disturbs some requests, messages or deliveries. The same seed and the same order of calls give the same faults, so what failed once can be made to fail again.'),
+      p({ class: 'lead' }, 'Fault rules make requests, messages or deliveries fail. The same seed and the same order of calls cause the same faults, so failures are reproducible.'),
       div({ class: 'presets', role: 'group', 'aria-label': 'Ready-made rules' }, presets.map(([name, title, f]) => button({ type: 'button', class: 'button', key: name, title, onClick: () => add(f) }, icon('plus'), name))),
-      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Everything works as it should. Add a ready-made rule above or one of your own below.'),
+      plan.data.length ? ul({ class: 'rules' }, plan.data.map(r => h(RuleRow, { key: r.id, r, change }))) : empty('bolt', 'No faults', 'Add a ready-made rule above, or your own rule below.'),
       div({ class: 'columns' },
         h(NewRule, { operations: plan.operations.map(o => o.operation), events: info?.events ?? [], add }),
         h(Settings, { seed: plan.seed, lookup: info?.lookup_limit ?? 'min_interval', change }))),
@@ -83,7 +83,7 @@ const RuleRow = ({ r, change }) => li({ class: r.enabled ? '' : 'off' },
   h(Tick, { kind: 'switch', label: span({ class: 'hidden' }, `Rule ${r.id} is on`), checked: r.enabled, onChange: enabled => change(() => call('PATCH', `/faults/${r.id}`, { enabled }), `Rule ${r.id} is ${enabled ? 'on' : 'off'}.`) }),
   div({ class: 'rule' }, div(strong(about(r)), span({ class: 'dim' }, ' · ', which(r))), div(what(r))),
   chip(r.hits ? 'warn' : '', r.hits ? 'bolt' : '', `${r.hits} of ${r.calls} hit`),
-  button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} is removed.`) }, icon('trash')));
+  button({ type: 'button', class: 'bare', title: 'Remove', 'aria-label': `Remove rule ${r.id}`, onClick: () => change(() => call('DELETE', `/faults/${r.id}`), `Rule ${r.id} removed.`) }, icon('trash')));
 
 /** @param {{operations: string[], events: string[], add: (f: Fault) => void}} props */
 function NewRule({ operations, events, add }) {
@@ -96,19 +96,19 @@ function NewRule({ operations, events, add }) {
   const field = (/** @type {string} */ name, /** @type {string} */ label, extra = {}) => h(Field, { label, value: text(name), onInput: put(name), ...extra });
   const any = (/** @type {string[]} */ names, /** @type {string} */ word) => /** @type {[string, string][]} */ ([['', word], ...names.map(n => [n, n])]);
   return form({ class: 'card form', onSubmit: submit },
-    h2('A rule of your own'),
-    h(Choice, { label: 'What it is about', value: subject, onChange: choose, options: [['request', 'Requests'], ['delivery', 'Deliveries'], ['message', 'Messages']] }),
+    h2('Custom rule'),
+    h(Choice, { label: 'Target', value: subject, onChange: choose, options: [['request', 'Requests'], ['delivery', 'Deliveries'], ['message', 'Messages']] }),
     subject === 'request' && h(Select, { label: 'Operation', value: text('operation'), onChange: put('operation'), options: any(operations, 'Any') }),
     subject === 'delivery' && h(Select, { label: 'Event', value: text('event'), onChange: put('event'), options: any(events, 'Any') }),
     div({ class: 'pair' },
-      h(Select, { label: 'Which ones', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only number n'], ['every', 'Every nth'], ['probability', 'By chance, in %']] }),
+      h(Select, { label: 'Selection', value: text('when'), onChange: put('when'), options: [['all', 'All'], ['nth', 'Only number n'], ['every', 'Every nth'], ['probability', 'Probability in %']] }),
       f.when !== 'all' && field('n', f.when === 'probability' ? 'Percent' : 'n', f.when === 'probability' ? { type: 'number', min: 0.01, max: 100, step: 'any' } : { type: 'number', min: 1 })),
-    h(Select, { label: 'What happens', value: text('action'), onChange: put('action'), options: actions[subject] }),
+    h(Select, { label: 'Action', value: text('action'), onChange: put('action'), options: actions[subject] }),
     f.action === 'status' && div({ class: 'pair' }, field('status', 'Status', { type: 'number', min: 200, max: 599 }), field('retry_after', 'Retry-After', { hint: 'seconds or a date' })),
     (f.action === 'delay' || f.action === 'reorder') && field('delay_ms', 'Delay in milliseconds', { type: 'number', min: 0 }),
     f.action === 'redirect' && field('location', 'Location', { hint: 'another host if empty' }),
     f.action === 'internal_error' && field('body', 'Error text'),
-    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Carry it out first, then lose the answer', checked: !!f.after_processing, onChange: put('after_processing') }),
+    subject !== 'message' && canActFirst.has(text('action')) && h(Tick, { label: 'Process it first, then lose the response', checked: !!f.after_processing, onChange: put('after_processing') }),
     div(button({ class: 'button main' }, icon('plus'), 'Add the rule')));
 }
 
@@ -134,15 +134,15 @@ function faultOf(subject, f) {
 /** @param {{seed: number|string, lookup: string, change: Change}} props */
 function Settings({ seed, lookup, change }) {
   const [typed, setTyped] = useState('');
-  const reseed = (/** @type {string} */ body) => change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'Counts and chances begin anew.');
+  const reseed = (/** @type {string} */ body) => change(() => call('PUT', '/faults/seed', `{"seed":${body}}`), 'The seed was set, and all counts were reset.');
   const submit = (/** @type {Event} */ e) => { e.preventDefault(); reseed(typed || String(seed)); };
   return section({ class: 'stack2', 'aria-label': 'Settings' },
     form({ class: 'card form', onSubmit: submit },
-      h2('Seed'), p({ class: 'dim' }, 'Now ', span({ class: 'mono' }, String(seed)), '. Setting it, also to the same, starts all counts anew.'),
+      h2('Seed'), p({ class: 'dim' }, 'The seed is ', span({ class: 'mono' }, String(seed)), '. Setting it resets all counts.'),
       h(Field, { label: 'New seed', value: typed, onInput: v => setTyped(v.replace(/\D/g, '')), hint: String(seed), mono: true }),
-      div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Start anew'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'A new seed'))),
-    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'How “one lookup per second” is measured.'),
-      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'The limit is measured that way from now on.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
+      div({ class: 'actions' }, button({ class: 'button' }, icon('retry'), 'Set seed'), button({ type: 'button', class: 'button', onClick: () => reseed('0') }, icon('dice'), 'Set a random seed'))),
+    fieldset({ class: 'card form' }, legend({ class: 'hidden' }, 'Lookup limit'), h2('Lookups of the Email API'), p({ class: 'dim' }, 'The algorithm that enforces one lookup per second.'),
+      h(Choice, { label: 'Lookup limit', value: lookup, onChange: mode => change(() => call('PUT', '/lookup-limit', { mode }), 'Lookup limit changed.').then(look), options: [['min_interval', 'Minimum interval'], ['token_bucket', 'Token bucket'], ['fixed_window', 'Fixed window']] })),
     h(Reset, { change }));
 }
 
@@ -150,12 +150,12 @@ function Settings({ seed, lookup, change }) {
 function Reset({ change }) {
   const [asked, ask] = useState('');
   const yes = (/** @type {() => Promise<any>} */ f, /** @type {string} */ said) => { ask(''); change(f, said); };
-  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => ask(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Back to the start' : 'Forget everything');
+  const first = (/** @type {string} */ what) => button({ type: 'button', class: 'button', onClick: () => ask(what) }, icon(what === 'start' ? 'retry' : 'trash'), what === 'start' ? 'Reset' : 'Delete everything');
   const sure = asked === 'start'
-    ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'All is as it was at the start.') }, icon('retry'), 'Yes, back to the start')
-    : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything is forgotten.') }, icon('trash'), 'Yes, forget it all');
+    ? button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('POST', '/reset'), 'Baseline restored.') }, icon('retry'), 'Yes, reset')
+    : button({ type: 'button', class: 'button bad', onClick: () => yes(() => call('DELETE', '/state'), 'Everything deleted.') }, icon('trash'), 'Yes, delete everything');
   return div({ class: 'card form' }, h2('Reset'),
-    p({ class: 'dim' }, 'The start is what the server was seeded with; forgetting everything leaves no list, contact, message, webhook, delivery, request or fault.'),
+    p({ class: 'dim' }, 'A reset restores the baseline, for example the state after -seed. Deleting everything removes all records, logs and fault rules.'),
     asked ? div({ class: 'actions', role: 'group', 'aria-label': 'Really?' }, sure, button({ type: 'button', class: 'button', onClick: () => ask('') }, 'Keep it'))
       : div({ class: 'actions' }, first('start'), first('all')));
 }

@@ -60,7 +60,7 @@ export function Inbox({ id, tab }) {
   useEffect(() => { if (opened) markRead(opened); }, [opened?.id]);
   return h(Split, {
     title: 'Inbox', count: list.total, open: !!id, home: link('inbox'),
-    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the message that came last' }, 'Follow'), unread.markAll],
+    side: [a({ class: 'button quiet', href: link('inbox/latest'), 'aria-current': id === 'latest' ? 'true' : undefined, title: 'Always show the latest message' }, 'Follow'), unread.markAll],
     tools: h(Search, { value: search.typed, onInput: search.type, label: 'Search subject, address, state' }),
     list: h(Rows, { list, current: open, filtered: !!search.asked, tall: true, none: h(First, {}),
       row: (/** @type {Message} */ m, /** @type {boolean} */ current, /** @type {number} */ n) => row(m, current, unread.is(m, n)) }),
@@ -120,18 +120,18 @@ const onList = m => !!m.contact_id && m.sent_by !== 'transactional';
 function Actions({ m, next }) {
   const { info } = useSession();
   if (m.status !== 'delivered' && m.status !== 'bounced') {
-    return p({ class: 'actions dim' }, `The message is ${m.status}: its recipient has not got it.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
+    return p({ class: 'actions dim' }, `The message is ${m.status}: it was not delivered.`, m.reason || m.error ? ` ${m.reason || m.error}` : '');
   }
-  const remove = () => attempt(() => call('DELETE', `/outbox/${m.id}`), () => { go(link(next ? `inbox/${next}` : 'inbox')); return ['Deleted from the inbox.']; });
+  const remove = () => attempt(() => call('DELETE', `/outbox/${m.id}`), () => { go(link(next ? `inbox/${next}` : 'inbox')); return ['Message deleted.']; });
   const act = (/** @type {string} */ what, body = {}) => attempt(() => call('POST', `/outbox/${m.id}/${what}`, body), (/** @type {FullMessage} */ after) => {
     const now = after.events.slice(m.events.length);
-    if (!now.length) return ['Done. No event fires for that.'];
+    if (!now.length) return ['Done. No event was sent.'];
     const sent = now.reduce((n, e) => n + e.deliveries.length, 0);
     const names = [...new Set(now.map(e => e.event))].join(' and ');
-    return sent ? [`${names} is on its way to ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?q=' + (now[0].event_id || now[0].event)]]
-      : [`${names} fired; no webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
+    return sent ? [`${names} queued for ${counted(sent, 'webhook')}.`, ['Deliveries', '#/deliveries?q=' + (now[0].event_id || now[0].event)]]
+      : [`${names} occurred. No webhook is subscribed to it.`, ['Events', `#/events/${now[0].id}`]];
   });
-  return h(Doing, { label: 'What the recipient does', class: 'actions' },
+  return h(Doing, { label: 'Recipient actions', class: 'actions' },
     span({ class: 'dim', 'aria-hidden': 'true' }, 'Recipient:'),
     m.confirmation && !m.confirmed && button({ type: 'button', class: 'button main', onClick: () => act('confirm') }, icon('check'), 'Confirm'),
     button({ type: 'button', class: 'button', onClick: () => act('open'), ...key('o') }, icon('eye'), 'Open'),
@@ -157,7 +157,7 @@ function Preview({ id, subject }) {
   return div({ class: 'preview' },
     div({ class: 'bar' },
       h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['full', 'Full'], ['600', '600'], ['360', '360']] }),
-      h(Choice, { label: 'Colour scheme of the mail', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] }),
+      h(Choice, { label: 'Color scheme of the email', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] }),
       h(Tick, { label: 'Remote images', checked: remote, onChange: setRemote }),
       a({ class: 'button quiet', href: src, target: '_blank', rel: 'noopener' }, icon('out'), 'New tab')),
     div({ class: 'stage', 'data-scheme': scheme },

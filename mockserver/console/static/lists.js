@@ -24,8 +24,8 @@ export function Lists() {
       div({ class: 'find' }, h(Search, { value: search.typed, onInput: search.type, label: 'Search name' })),
       error ? empty('warn', 'No answer', error)
         : !data ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create one, and add contacts to it: campaigns and workflows are sent to lists.'))
-        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'The latest 200 are shown. A search finds the others.')],
+        : !data.data.length ? (search.asked ? empty('search', 'No such list', 'Try fewer words.') : empty('book', 'No list yet', 'Create a list and add contacts to it. Campaigns and workflows are sent to lists.'))
+        : [ul({ class: 'cards' }, data.data.map(l => h(Card, { key: l.id, l, reload }))), data.has_more && p({ class: 'dim' }, 'Only the latest 200 are shown. Use the search to find others.')],
     ],
   });
 }
@@ -33,9 +33,9 @@ export function Lists() {
 /** @param {{l: List, reload: () => void}} props */
 function Card({ l, reload }) {
   const all = statuses.reduce((sum, [s]) => sum + l.contacts[s], 0);
-  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`The policy of ${l.name} is accepted: it can be sent to.`]).then(reload);
+  const accept = () => attempt(() => call('POST', ofAccount(`/lists/${l.id}/accept-policy`)), () => [`Policy of ${l.name} accepted.`]).then(reload);
   return li({ class: 'card' },
-    div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'cannot be sent to')),
+    div({ class: 'line' }, strong(seen(l.name)), l.policy_accepted ? chip('ok', 'check', 'policy accepted') : chip('warn', 'warn', 'policy not accepted')),
     p({ class: 'dim' }, span({ class: 'id' }, `list ${l.id}`, h(Copy, { value: l.id, label: 'Copy the list id' })), ' · created ', when(l.created_on), ' · ', counted(all, 'contact')),
     h(Whole, { parts: statuses.map(([s, kind]) => [s, l.contacts[s], kind]) }),
     ul({ class: 'standing' }, statuses.filter(([s]) => l.contacts[s] || s === 'active').map(([s, kind]) => li({ key: s }, a({ href: `#/contacts/${l.id}?status=${s}` }, legend(kind, s), strong({ class: 'num' }, l.contacts[s].toLocaleString('en')))))),
@@ -43,7 +43,7 @@ function Card({ l, reload }) {
     div({ class: 'actions' },
       a({ class: 'button', href: `#/contacts/${l.id}` }, icon('people'), 'Contacts'),
       h(NewContact, { list: { id: l.id, name: l.name } }),
-      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Without it the list cannot be sent to' }, icon('check'), 'Accept policy'))));
+      !l.policy_accepted && h(Doing, { label: 'Policy' }, button({ type: 'button', class: 'button', onClick: accept, title: 'Sending to the list requires it' }, icon('check'), 'Accept policy'))));
 }
 
 /** @param {{main?: boolean}} props */
@@ -51,7 +51,7 @@ export const NewList = ({ main }) => h(Create, {
   label: 'New list', main, ok: 'Create the list',
   parts: [
     { name: 'name', label: 'Name', hint: 'Newsletter' },
-    { name: 'accept', label: 'Accept its anti-spam policy', kind: 'tick', start: true, aside: true, note: 'A list whose policy is not accepted cannot be sent to.' },
+    { name: 'accept', label: 'Accept the anti-spam policy', kind: 'tick', start: true, aside: true, note: 'Sending to a list requires an accepted policy.' },
   ],
   send: async (body, { accept }) => {
     const list = await call('POST', ofAccount('/lists'), body);
@@ -72,10 +72,10 @@ export const NewContact = ({ list, label = 'Add a contact' }) => h(Create, {
   label, title: `Add a contact to ${list.name}`, ok: 'Add',
   parts: [
     { name: 'email', label: 'Email', hint: 'ada@example.org' },
-    { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Between commas.' },
+    { name: 'tags', label: 'Tags', hint: 'vip, customer', read: words, note: 'Separated by commas.' },
     { name: 'interests', label: 'Interests', hint: 'books', read: words },
-    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One on each line: name=value. They fill merge tags.' },
-    { name: 'send_double_opt_in', label: 'Double opt-in: pending until the confirmation email is answered', kind: 'tick', aside: true },
+    { name: 'custom_attributes', label: 'Attributes', kind: 'area', hint: 'first_name=Ada', read: attributes, note: 'One per line: name=value. They replace merge tags.' },
+    { name: 'send_double_opt_in', label: 'Double opt-in: pending until the recipient follows the link in the confirmation email', kind: 'tick', aside: true },
   ],
   send: (body, { send_double_opt_in }) => call('POST', ofAccount(`/lists/${list.id}/contacts${send_double_opt_in ? '?send_double_opt_in=true' : ''}`), body),
   done: c => [`${c.email} is ${c.status}.`, ['Contact', `#/contacts/${list.id}/${c.id}`]],

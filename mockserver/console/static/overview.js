@@ -30,7 +30,7 @@ export function Overview() {
   const { data: view, error } = /** @type {ReturnType<typeof useAnswer<View>>} */ (useAnswer('/overview?' + query, ['message', 'delivery', 'event', 'records', 'clock', 'fault']));
   const shown = error ? empty('warn', 'No answer', error)
     : !view ? div({ class: 'loading', 'aria-busy': 'true' })
-    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'How far back', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
+    : [untouched(view) && h(First, {}), h(Counted, { view }), h(Timeline, { view, minutes, words, pick: h(Choice, { label: 'Period', value: span, onChange: setSpan, options: spans.map(([v, , , short]) => [v, short]) }) }), h(WaitingList, { all: view.waiting })];
   return h(Page, { title: 'Overview', children: div({ class: 'overview' }, shown) });
 }
 
@@ -40,10 +40,10 @@ const untouched = v => !v.messages.sent && !v.events && !v.attempts && !Object.v
 /** @param {{view: View}} props */
 function Counted({ view: { messages: m, contacts: c, deliveries: d, resources: r, events, attempts, failed } }) {
   const waiting = d.queued + d.retrying + d.delivering;
-  return ul({ class: 'tiles', 'aria-label': 'What there is' },
+  return ul({ class: 'tiles', 'aria-label': 'Records' },
     tile('inbox', 'inbox', 'Messages sent', m.sent, [m.opened && `${percent(m.opened, m.sent)} opened`, m.bounced && `${m.bounced.toLocaleString('en')} bounced`]),
     tile('events', 'pulse', 'Events', events, []),
-    tile('deliveries', 'hook', 'Delivered', d.delivered, [waiting && `${waiting.toLocaleString('en')} on their way`, d.failed && `${d.failed.toLocaleString('en')} given up`, d.dropped && `${d.dropped.toLocaleString('en')} dropped`]),
+    tile('deliveries', 'hook', 'Delivered', d.delivered, [waiting && `${waiting.toLocaleString('en')} in progress`, d.failed && `${d.failed.toLocaleString('en')} failed`, d.dropped && `${d.dropped.toLocaleString('en')} dropped`]),
     tile('deliveries', 'retry', 'Attempts', attempts, [failed && `${failed.toLocaleString('en')} failed`]),
     tile('contacts', 'people', 'Active contacts', c.active, [c.pending && `${c.pending.toLocaleString('en')} pending`, `on ${counted(r.lists, 'list')}`]),
     tile('templates', 'page', 'Templates', r.templates, []),
@@ -74,10 +74,10 @@ function Timeline({ view, minutes, words, pick }) {
     div({ class: 'title' }, h2({ id: 'timeline' }, 'The last ' + words), pick),
     series('Messages', 'messages', all, each, words), series('Events', 'events', all, each, words), series('Attempts', 'attempts', all, each, words),
     div({ class: 'axis dim num' }, span(clock(all[0].from)), span(clock(all[columns / 2].from)), span('now')),
-    div({ class: 'foot-note' }, each === 1 ? 'A bar is a minute of the platform’s clock.' : `A bar is ${each} minutes of the platform’s clock.`, ' ', legend('bad', 'failed attempts')),
-    details(summary('As a table'), happened.length ? div({ class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What happened, as a table' }, table({ class: 'table' }, caption({ class: 'hidden' }, `What happened in the last ${words}`),
+    div({ class: 'foot-note' }, each === 1 ? 'Each bar is one minute of the virtual clock.' : `Each bar is ${each} minutes of the virtual clock.`, ' ', legend('bad', 'failed attempts')),
+    details(summary('As a table'), happened.length ? div({ class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Activity as a table' }, table({ class: 'table' }, caption({ class: 'hidden' }, `Activity in the last ${words}`),
       thead(tr(['Time', 'Messages', 'Events', 'Attempts', 'Failed'].map(name => th({ scope: 'col', key: name }, name)))),
-      tbody(happened.toReversed().map(x => tr({ key: x.from }, th({ scope: 'row' }, when(new Date(x.from).toISOString())), td({ class: 'num' }, x.messages), td({ class: 'num' }, x.events), td({ class: 'num' }, x.attempts), td({ class: 'num' }, x.failed)))))) : p({ class: 'dim' }, 'Nothing happened in this time.')));
+      tbody(happened.toReversed().map(x => tr({ key: x.from }, th({ scope: 'row' }, when(new Date(x.from).toISOString())), td({ class: 'num' }, x.messages), td({ class: 'num' }, x.events), td({ class: 'num' }, x.attempts), td({ class: 'num' }, x.failed)))))) : p({ class: 'dim' }, 'No activity in this period.')));
 }
 
 /** @param {number} at */
@@ -95,17 +95,17 @@ function series(title, name, all, each, words) {
 
 /** @param {{all: Waiting[]}} props */
 const WaitingList = ({ all }) => section({ class: 'card waiting', 'aria-labelledby': 'waiting' },
-  h2({ id: 'waiting' }, 'What waits, and why'),
+  h2({ id: 'waiting' }, 'Pending work'),
   all.length ? ul({ class: 'waits' }, all.map((w, n) => h(Row, { key: `${w.why} ${w.webhook_id ?? w.url ?? w.campaign_id ?? w.list_id} ${n}`, w })))
-    : p({ class: 'dim' }, 'Nothing: whatever was to be done is done.'));
+    : p({ class: 'dim' }, 'No pending work.'));
 
 /** @type {Record<string, [string, string, string]>} a tone, a sign and the reason */
 const reasons = {
   retry: ['warn', 'retry', 'The last attempt failed.'],
   rate_limit: ['warn', 'clock', 'The webhook’s rate limit is used up.'],
-  archived: ['', 'archive', 'The webhook is archived: they are kept until it is back.'],
-  delay: ['warn', 'bolt', 'A fault holds them back.'],
-  turn: ['', 'send', 'As many attempts are under way as are made at a time.'],
+  archived: ['', 'archive', 'The webhook is archived. The deliveries wait until it is unarchived.'],
+  delay: ['warn', 'bolt', 'A fault rule delays them.'],
+  turn: ['', 'send', 'Waiting for other attempts to finish.'],
   campaign: ['', 'clock', 'It is scheduled.'],
   confirmation: ['', 'mail', 'The recipients have not followed the link of the confirmation email.'],
 };
@@ -118,7 +118,7 @@ function Row({ w }) {
     icon(sign),
     div({ class: 'about' }, what(w), p({ class: 'dim' }, why)),
     until && span({ class: 'until' }, 'in ', h(Countdown, { to: until })),
-    until && h(Doing, { label: 'Let time pass' }, button({ type: 'button', class: 'button', title: 'Let time pass until then', onClick: () => pass({ to: until }) }, 'Now')));
+    until && h(Doing, { label: 'Clock' }, button({ type: 'button', class: 'button', title: 'Advance the clock to this time', onClick: () => pass({ to: until }) }, 'Now')));
 }
 
 /** @param {Waiting} w */

@@ -31,8 +31,8 @@ export function Requests({ id, tab }) {
     title: 'Requests', count: list.total, open: !!id, home: link('requests'),
     tools: [h(Search, { value: search.typed, onInput: search.type, label: 'Search path, operation, status, body' }),
       h(Choice, { label: 'Status', value: status, onChange: setStatus, options: [['', 'All'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']] })],
-    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${base} and each call is listed here.`) }),
-    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the response, and what was wrong with it.'),
+    list: h(Rows, { list, current: id, filtered: !!(search.asked || status), row, none: empty('list', 'No request yet', `Point your client's base URL at ${base} to list its calls here.`) }),
+    detail: id ? h(Opened, { key: id, id, tab, summary: list.rows?.find(r => r?.id === id) }) : empty('list', 'No request open', 'Choose one to see its body, the response and its errors.'),
   });
 }
 
@@ -52,9 +52,9 @@ function Opened({ id, tab, summary }) {
     h(Tabs, {
       label: 'Parts of the request', value: tab, onChange: t => go(link(`requests/${id}/${t}`)),
       tabs: [
-        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'This request came without one.' : 'This request came without one, or was refused before it was read.') },
-        { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'This request came without one.') },
-        { id: 'response', label: 'Response', panel: () => r.response ? json(r.response, true) : empty('check', r.status ? `${r.status}` : 'None', 'The bodies of errors are kept, those of successes are not.') },
+        { id: 'body', label: 'Body', panel: () => r.body ? [div({ class: 'bar' }, span({ class: 'dim' }, `${r.body.length.toLocaleString('en')} characters`), h(Copy, { value: r.body, label: 'Copy the body', text: 'Copy' })), json(r.body, true)] : empty('list', 'No body', r.operation && r.status < 400 ? 'The request had no body.' : 'The request had no body, or was rejected before the body was read.') },
+        { id: 'query', label: 'Query', panel: () => r.query ? pairs([...new URLSearchParams(r.query)]) : empty('list', 'No query', 'The request had no query.') },
+        { id: 'response', label: 'Response', panel: () => r.response ? json(r.response, true) : empty('check', r.status ? `${r.status}` : 'None', 'Only the bodies of error responses are kept.') },
       ],
     }));
 }
@@ -63,7 +63,7 @@ function Opened({ id, tab, summary }) {
 function unread(r) {
   const found = [...(r.unknown_fields ?? []).map(m => `body.${m}`), ...(r.unknown_parameters ?? []).map(n => `query.${n}`)];
   if (!found.length) return null;
-  return div({ class: 'wrong' }, p('The API knows nothing of ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), ': it leaves that unread.'));
+  return div({ class: 'wrong' }, p('The API does not define ', found.map((at, n) => [n ? ', ' : '', span({ class: 'mono' }, at)]), '. The mock server ignores it.'));
 }
 
 /** What was wrong with a request, and what was probably meant. @param {FullRequest} r */
@@ -74,7 +74,7 @@ function wrong(r) {
   try { found = mistakes(r.response ?? ''); } catch { /* a response that a fault made up */ }
   if (!found.length && !r.closest) return null;
   return div({ class: 'wrong' },
-    found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'What is wrong'), th({ scope: 'col' }, 'Type'))),
+    found.length > 0 && table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Where'), th({ scope: 'col' }, 'Errors'), th({ scope: 'col' }, 'Type'))),
       tbody(found.map((m, n) => tr({ key: n }, td(span({ class: 'mono' }, m.where || '–')), td(m.msg), td(span({ class: 'mono dim' }, m.type)))))),
     r.closest && p('Closest operation: ', span({ class: 'method ' + r.closest.method.toLowerCase() }, r.closest.method), ' ', span({ class: 'mono' }, r.closest.path), span({ class: 'dim' }, ` ${r.closest.operation}`)));
 }

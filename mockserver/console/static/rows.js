@@ -18,7 +18,7 @@ const reach = 200_000;
 export function Rows({ list, current, filtered, row, none, tall }) {
   if (list.error) return empty('warn', 'No answer', list.error);
   if (!list.rows) return div({ class: 'loading', 'aria-busy': 'true' });
-  if (!list.rows.length) return filtered ? empty('search', 'Nothing like that', 'Try fewer words, or another filter.') : none;
+  if (!list.rows.length) return filtered ? empty('search', 'No matches', 'Try fewer words, or another filter.') : none;
   return h(Windowed, { key: list.key, list, rows: list.rows, current, row, tall });
 }
 
@@ -41,7 +41,7 @@ function Windowed({ list, rows, current, row, tall }) {
       return li({ key: r?.id ?? n, class: r?.fresh ? 'fresh' : '', style: { top: `${n * view.each}px` }, 'aria-setsize': count, 'aria-posinset': n + 1, onFocusIn: () => { focused.current = r?.id ?? ''; } },
         r ? row(r, r.id === current, n) : null);
     })),
-    rows.length > count && p({ class: 'dim' }, `A search finds those before the latest ${count.toLocaleString('en')}.`));
+    rows.length > count && p({ class: 'dim' }, `Use the search to find records before the latest ${count.toLocaleString('en')}.`));
 }
 
 /** The rows to draw, in their order: those that are seen, and what is open and what has the focus, with their neighbours. @param {number} from @param {number} to @param {number} count @param {number[]} kept */

@@ -47,12 +47,12 @@ export function Signature({ d }) {
   return div({ class: 'stack' },
     pairs([
       ['X-Service-Signature', span({ class: 'id' }, d.signature, h(Copy, { value: d.signature, label: 'Copy the signature' }))],
-      ['Made as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
+      ['Computed as', `base64(HMAC-${hash.toUpperCase()}(secret, body as sent))`],
       ['Secret', [span({ class: 'id' }, masked, h(Copy, { value: d.secret ?? '', label: 'Copy the secret' })), button({ type: 'button', class: 'button quiet', 'aria-pressed': String(shown), onClick: () => setShown(!shown) }, 'Show')]],
     ]),
-    h(Judged, { id: 'theirs', title: 'What did your receiver compute?', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'the same', wrong: 'different' }),
-    h(Judged, { id: 'secret', title: 'Which secret does your receiver use?', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'the right one', wrong: 'not this one' }),
+    h(Judged, { id: 'theirs', title: 'Signature computed by your receiver', hint: 'Paste its signature', value: theirs, onInput: setTheirs, verdict, right: 'the same', wrong: 'different' }),
+    h(Judged, { id: 'secret', title: 'Secret of your receiver', hint: 'Paste its secret', value: secret, onInput: setSecret, verdict: fits, right: 'the right one', wrong: 'not this one' }),
     div({ class: 'field' },
-      div({ class: 'label' }, 'The same in a shell ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy the command' })),
+      div({ class: 'label' }, 'Shell command ', h(Copy, { value: shell(d.secret ?? ''), label: 'Copy the command' })),
       code(shell(masked))));
 }

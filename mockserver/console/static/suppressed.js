@@ -34,21 +34,21 @@ export function Suppressed() {
   const count = data?.pagination?.count ?? data?.data.length ?? 0;
   const add = async (/** @type {Event} */ e) => {
     e.preventDefault();
-    if (await attempt(() => call('POST', ofAccount('/suppressed-emails'), { email: email.trim() }), () => [`Nothing is sent to ${email.trim()} any more.`])) setEmail('');
+    if (await attempt(() => call('POST', ofAccount('/suppressed-emails'), { email: email.trim() }), () => [`${email.trim()} suppressed.`])) setEmail('');
     reload();
   };
-  const remove = (/** @type {string} */ who) => attempt(() => call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(who))), () => [`${who} can be sent to again.`]).then(reload);
+  const remove = (/** @type {string} */ who) => attempt(() => call('DELETE', ofAccount('/suppressed-emails/' + encodeURIComponent(who))), () => [`${who} removed from the suppression list.`]).then(reload);
   return h(Page, {
     title: 'Suppressed', count,
     children: [
-      p({ class: 'lead' }, 'Nothing is sent to these addresses, whatever list they are on. Who reports spam or unsubscribes from all email ends up here, and what you add. A bounce does not.'),
+      p({ class: 'lead' }, 'These addresses get no email from any list. Spam reports and global unsubscribes add addresses. Bounces do not.'),
       div({ class: 'formrow' },
         form({ class: 'inline', onSubmit: add }, h(Field, { label: 'Suppress an address, or *@example.org', value: email, onInput: setEmail, hint: 'someone@example.org' }),
           h(Doing, { label: 'Add' }, button({ class: 'button main', disabled: !email.trim() }, icon('plus'), 'Add'))),
         h(Field, { label: 'Find an address', value: q, onInput: setQ, hint: 'someone@example.org' })),
       error ? empty('warn', 'No answer', error)
         : !data || ranOut ? div({ class: 'loading', 'aria-busy': 'true' })
-        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'Nobody is suppressed', filter ? 'Neither this address nor a pattern that matches it is on the list. Addresses are compared as a whole.' : 'Let a recipient unsubscribe from all email in the inbox, or add an address above.')
+        : !data.data.length ? empty('block', filter ? 'Not suppressed' : 'No suppressed addresses', filter ? 'No entry matches this address. The search compares whole addresses.' : 'Add an address above, or simulate a global unsubscribe in the inbox.')
         : table({ class: 'table' }, thead(tr(th({ scope: 'col' }, 'Address'), th({ scope: 'col' }, 'Since'), th({ scope: 'col' }, span({ class: 'hidden' }, 'Action')))),
           tbody(data.data.map(s => tr({ key: s.email }, td(span({ class: 'mono' }, s.email)), td(s.created_on ? when(new Date(s.created_on * 1000).toISOString()) : ''),
             td({ class: 'end' }, h(Doing, { label: 'Actions' }, button({ type: 'button', class: 'button', onClick: () => remove(s.email), 'aria-label': `Remove ${s.email}` }, icon('trash'), 'Remove'))))))),

@@ -27,8 +27,8 @@ export function Templates({ id, tab }) {
   const ranOut = useRanOut(pages, data);
   return h(Split, {
     title: 'Templates', count: data?.pagination?.count, open: !!id, home: link('templates'), side: h(NewTemplate, {}), tools: null,
-    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create one: emails and campaigns can be made of it.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
-    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose one to see how its recipients get it.'),
+    list: [h(Rows, { list: shown(ranOut ? undefined : data, error, pages.page), current: id, none: empty('page', 'No template yet', 'Create a template for emails and campaigns.'), row }), h(Pager, { pages, count: data?.pagination?.count ?? 0 })],
+    detail: id ? h(Opened, { key: id, id, tab }) : empty('page', 'No template open', 'Choose one to see its preview.'),
   });
 }
 
@@ -74,7 +74,7 @@ function Filled({ t, tab }) {
       label: 'Parts of the template', value: tab, onChange: v => go(link(`templates/${t.template_id}/${v}`)),
       tabs: [
         { id: 'html', label: 'HTML', panel: () => t.content.html ? h(Preview, { name: t.name, src: href(part('html')) }) : empty('page', 'No HTML', 'This template has a text part only.') },
-        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has an HTML part only: some recipients and many filters want both.') },
+        { id: 'text', label: 'Text', panel: () => t.content.text ? h(Text, { path: part('text') }) : empty('page', 'No text', 'This template has only an HTML part. Some recipients and many spam filters require both parts.') },
         { id: 'source', label: 'Source', panel: () => [t.content.html && [div({ class: 'bar dim' }, 'HTML'), code(t.content.html)], t.content.text && [div({ class: 'bar dim' }, 'Text'), code(t.content.text)]] },
       ],
     }),
@@ -88,7 +88,7 @@ function Preview({ name, src }) {
   return div({ class: 'preview' },
     div({ class: 'bar' },
       h(Choice, { label: 'Width', value: width, onChange: setWidth, options: [['full', 'Full'], ['600', '600'], ['360', '360']] }),
-      h(Choice, { label: 'Colour scheme of the mail', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] })),
+      h(Choice, { label: 'Color scheme of the email', value: scheme, onChange: setScheme, options: [['light', 'Light'], ['dark', 'Dark']] })),
     div({ class: 'stage', 'data-scheme': scheme },
       iframe({ title: `Preview of ${name}`, src, sandbox: 'allow-popups allow-popups-to-escape-sandbox', referrerpolicy: 'no-referrer', style: { colorScheme: scheme, maxWidth: width === 'full' ? '100%' : width + 'px' } })));
 }
@@ -100,7 +100,7 @@ function Text({ path }) {
 }
 
 const name = { name: 'name', label: 'Name', hint: 'Welcome' };
-const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: 'A merge tag such as {{first_name}} stands for an attribute of the contact or the email.' };
+const html = { name: 'content.html', label: 'HTML', kind: /** @type {const} */ ('area'), hint: '<p>Hello {{first_name}}</p>', note: 'A merge tag such as {{first_name}} is replaced with an attribute of the contact or the email.' };
 const plain = { name: 'content.text', label: 'Text', kind: /** @type {const} */ ('area'), hint: 'Hello {{first_name}}' };
 
 export const NewTemplate = () => h(Create, {
@@ -114,5 +114,5 @@ const Edit = ({ t, reload }) => h(Create, {
   label: 'Edit', sign: 'page', title: `Edit ${t.name}`, ok: 'Save', stands: JSON.stringify([t.name, t.content]),
   parts: [{ ...name, start: t.name, read: v => v }, { ...html, start: t.content.html ?? '' }, { ...plain, start: t.content.text ?? '' }],
   send: (_, v) => call('PATCH', ofAccount('/templates/' + t.template_id), { name: v.name, content: { html: v['content.html'], text: v['content.text'] || null } }),
-  done: changed => { reload(); return [`Template ${changed.name} is changed.`]; },
+  done: changed => { reload(); return [`Template ${changed.name} updated.`]; },
 });

@@ -46,10 +46,10 @@ export function Trigger({ id }) {
           h2('What'),
           h(Select, { label: 'Event', value: sample?.event ?? '', onChange: v => choose(name(/** @type {Sample} */ (samples.find(s => s.event === v)))), options: [...new Set(samples.map(s => s.event))].map(e => [e, e]) }),
           h(Select, { label: 'Variant', value: sample ? name(sample) : '', onChange: choose, options: variants.map(s => [name(s), `${s.summary} (${s.variant})`]) }),
-          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'New id and time'))),
+          div({ class: 'actions' }, button({ type: 'button', class: 'button', onClick: reload }, icon('retry'), 'Set new id and time'))),
         h(Destination, { hooks, text, sample }))
       , div({ class: 'editor' }, label({ for: 'body' }, 'Body'), textarea({ id: 'body', class: 'mono', spellcheck: false, value: text, 'aria-describedby': 'body-fault', onInput: (/** @type {import('./ui.js').Typed} */ e) => setText(e.target.value) }),
-        p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as it stands here'])))),
+        p({ id: 'body-fault', class: 'verdict', role: 'status' }, text && (fault(text) ? [chip('bad', 'cross', 'not JSON'), ' ', fault(text)] : [chip('ok', 'check', 'valid JSON'), ' sent exactly as shown'])))),
   });
 }
 
@@ -66,20 +66,20 @@ function Destination({ hooks, text, sample }) {
   const send = (/** @type {Event} */ e) => {
     e.preventDefault();
     const to = toHook ? { webhook_id: target.webhook_id } : { url, secret, hash_function: hash };
-    attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Signed, and on its way.', ['Delivery', `#/deliveries/${d.id}`]]; });
+    attempt(() => call('POST', '/events', `{"body":${text},${JSON.stringify(to).slice(1)}`), (/** @type {FullDelivery} */ d) => { setSent(d.id); return ['Event sent.', ['Delivery', `#/deliveries/${d.id}`]]; });
   };
   const edited = text !== (sample && pretty(sample.body));
   return form({ class: 'card form', onSubmit: send },
     h2('Where to'),
     h(Choice, { label: 'Destination', value: toHook ? 'webhook' : 'url', onChange: setKind, options: [['webhook', 'A webhook'], ['url', 'A URL']] }),
     toHook ? h(Select, { label: 'Webhook', value: target.webhook_id, onChange: setHook, options: hooks.map(w => [w.webhook_id, `${w.webhook_id}: ${w.url}`]) })
-      : [kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhook.'),
+      : [kind === 'webhook' && p({ class: 'dim' }, 'This account has no webhooks. Create one first.'),
         h(Field, { label: 'URL', value: url, onInput: setUrl, hint: 'http://localhost:9000/hook', mono: true }),
         h(Field, { label: 'Secret', value: secret, onInput: setSecret, mono: true }),
         h(Choice, { label: 'Hash function', value: hash, onChange: setHash, options: [['sha256', 'SHA-256'], ['sha512', 'SHA-512']] })],
     h(Doing, { label: 'Send' }, button({ class: 'button main', disabled: !!fault(text) || (!toHook && !(url && secret)) }, icon('send'), 'Send signed')),
     sent && h(Sent, { key: sent, id: sent }),
-    sample && div(div({ class: 'label' }, edited ? 'The unedited sample in a shell' : 'The same in a shell'),
+    sample && div(div({ class: 'label' }, edited ? 'Shell command for the unedited sample' : 'Shell command'),
       code(shell(sample, toHook ? target.url : url || 'URL', toHook ? target.hash_function ?? 'sha256' : hash))));
 }
 

@@ -28,7 +28,7 @@ const unseen = /([\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff
 
 /** Text that somebody else wrote, in which nothing hides. @param {string} [text] */
 export const seen = text => (text ?? '').split(unseen).map((s, i) => i % 2
-  ? span({ class: 'unseen', key: i, title: 'a character that is not seen' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
+  ? span({ class: 'unseen', key: i, title: 'an invisible character' }, 'U+' + s.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')) : s);
 
 /** A state in words, with a colour and a sign for those who see neither well. @param {string} tone @param {string} sign @param {Child[]} words */
 export const chip = (tone, sign, ...words) => span({ class: `chip ${tone}` }, sign && icon(sign), ...words);

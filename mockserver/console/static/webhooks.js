@@ -18,9 +18,9 @@ export function Webhooks() {
   if (error) return empty('warn', 'No answer', error);
   if (!data) return div({ class: 'loading', 'aria-busy': 'true' });
   return article(
-    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'The events that a webhook hears are delivered to it. Choose a delivery to see its attempts, its signature and its body.'),
+    header({ class: 'head' }, h(Heading, { text: 'Webhooks' }), p({ class: 'who dim' }, 'Webhooks get the events that they subscribe to. Choose a delivery to see its attempts, signature and body.'),
       div({ class: 'actions' }, h(NewWebhook, { reload }))), // always the same: it may be open
-    data.data.length === 0 ? empty('hook', 'No webhook yet', 'Create one, and what it hears is listed as deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
+    data.data.length === 0 ? empty('hook', 'No webhook yet', 'Create a webhook to get deliveries.') : ul({ class: 'cards' }, data.data.map(w => h(Card, { key: w.webhook_id, w, reload }))));
 }
 
 /** @param {{w: Webhook, reload: () => void}} props */
@@ -28,7 +28,7 @@ function Card({ w, reload }) {
   const archived = w.status === 'archived';
   const toggle = async () => {
     const what = archived ? 'unarchive' : 'archive';
-    await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)), () => [archived ? `Webhook ${w.webhook_id} is back: what was kept for it is delivered.` : `Webhook ${w.webhook_id} is archived: what is queued is kept, and nothing new comes.`]);
+    await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/${what}`)), () => [archived ? `Webhook ${w.webhook_id} unarchived. Kept deliveries are sent.` : `Webhook ${w.webhook_id} archived. Queued deliveries are kept.`]);
     reload();
   };
   return li({ class: 'card' },
@@ -43,7 +43,7 @@ function Card({ w, reload }) {
 /** The secret of a webhook that has just been made. @param {{secret: string}} props */
 const Secret = ({ secret }) => div({ class: 'secret' },
   label('The secret that signs its deliveries'), p({ class: 'id' }, secret, h(Copy, { value: secret, label: 'Copy the secret' })),
-  p({ class: 'dim' }, 'Give it to the receiver now: no list of webhooks shows it.'));
+  p({ class: 'dim' }, 'Copy the secret to your receiver now. The list of webhooks does not show it.'));
 
 /** @param {{reload: () => void}} props */
 function NewWebhook({ reload }) {
@@ -53,7 +53,7 @@ function NewWebhook({ reload }) {
     parts: [
       { name: 'url', label: 'URL', hint: 'http://localhost:9000/hook' },
       { name: 'events', label: 'Events', kind: 'ticks', options: (info?.events ?? []).map(e => /** @type {[string, string]} */ ([e, e])) },
-      { name: 'rate_limit', label: 'Rate limit', kind: 'number', read: number, note: 'How many attempts in a period. Empty: as many as there are.' },
+      { name: 'rate_limit', label: 'Rate limit', kind: 'number', read: number, note: 'Maximum attempts per period. Empty: no limit.' },
       { name: 'rate_limit_period', label: 'Period', kind: 'select', options: [['', 'hour'], ['second', 'second'], ['minute', 'minute'], ['day', 'day']], when: v => v.rate_limit !== '' },
     ],
     send: body => call('POST', ofAccount('/webhooks'), { events: [], ...body }),
@@ -66,18 +66,18 @@ function NewWebhook({ reload }) {
 function Rotate({ w, reload }) {
   const { url, events, rate_limit, rate_limit_period } = w;
   const archive = async (/** @type {() => void} */ close) => {
-    if (await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/archive`)), () => [`Webhook ${w.webhook_id} is archived: its secret signs nothing any more.`])) close();
+    if (await attempt(() => call('POST', ofAccount(`/webhooks/${w.webhook_id}/archive`)), () => [`Webhook ${w.webhook_id} archived. Its secret is no longer used.`])) close();
     reload();
   };
   return h(Create, {
     label: 'Rotate the secret', sign: 'key', title: `Rotate the secret of webhook ${w.webhook_id}`, ok: 'Create the successor', parts: [],
     intro: ol({ class: 'how' },
-      li('A second webhook with the same URL and events is created. It has a secret of its own.'),
-      li('The receiver takes both secrets. Meanwhile each event comes twice: handle it once, by its id.'),
-      li(`Webhook ${w.webhook_id} is archived.`)),
+      li('This creates a second webhook with the same URL and events, but its own secret.'),
+      li('Configure the receiver with both secrets. Until you archive the old webhook, each event is delivered twice. Deduplicate events by id.'),
+      li(`Archive webhook ${w.webhook_id}.`)),
     send: () => call('POST', ofAccount('/webhooks'), { url, events, ...(rate_limit && { rate_limit, rate_limit_period }) }),
-    done: made => { reload(); return [`Webhook ${made.webhook_id} is there beside webhook ${w.webhook_id}.`]; },
-    after: (made, close) => [h(Secret, { secret: made.secret }), p('When the receiver takes both secrets:'),
+    done: made => { reload(); return [`Webhook ${made.webhook_id} created in addition to webhook ${w.webhook_id}.`]; },
+    after: (made, close) => [h(Secret, { secret: made.secret }), p('When the receiver accepts both secrets, archive the old webhook.'),
       h(Doing, { label: 'The old webhook' }, button({ type: 'button', class: 'button main', onClick: () => archive(close) }, icon('archive'), `Archive webhook ${w.webhook_id}`))],
   });
 }
