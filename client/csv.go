@@ -119,7 +119,7 @@ func (c *csvSource) readHeader() (err error) {
 	}
 	row, err := c.row()
 	if err == io.EOF { //nolint:errorlint // row returns it as it is
-		return c.wrong("", errors.New("the file is empty; it must have a row of headers"))
+		return c.wrong("", errors.New("the file is empty; it must have a header row"))
 	}
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ var (
 	errNoStatus          = errors.New("unexpected status")                                            // always an ErrInvalidResponse
 	errHTML              = errors.New("an HTML page instead of JSON")                                 // always an ErrInvalidResponse
 	errJSON              = errors.New("JSON instead of an HTML page")                                 // always an ErrInvalidResponse
-	errErrorInSuccess    = errors.New("a refusal with the status of a success")                       // always an ErrInvalidResponse
+	errErrorInSuccess    = errors.New("an error response with a success status")                      // always an ErrInvalidResponse
 )
 
 // maxErrorBody is the number of bytes of a response that an Error keeps.

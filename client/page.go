@@ -205,7 +205,7 @@ func (w *walk[T]) step(n int64, items []T, p Pagination, err error) (_ []T, last
 // items or never end; stopping would silently omit some.
 func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 	if p.Page != 0 && p.Page != n {
-		return fmt.Errorf("asked for page %d, got page %d", n, p.Page)
+		return fmt.Errorf("requested page %d, got page %d", n, p.Page)
 	}
 	if len(items) == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (w *walk[T]) check(n int64, items []T, p Pagination) error {
 		return fmt.Errorf("page %d held %d items of %d and was not the last", n-1, len(w.previous), w.full)
 	}
 	if same(items, w.previous) || same(items, w.marker) {
-		return fmt.Errorf("page %d holds the same items as a page before", n)
+		return fmt.Errorf("page %d contains the same items as an earlier page", n)
 	}
 	w.previous = items
 	if w.age++; w.age > w.reach {

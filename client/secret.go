@@ -55,7 +55,7 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // output of MarshalText, which is not a secret.
 func (s *Secret) UnmarshalText(b []byte) error {
 	if string(b) == redacted {
-		return errors.New("a secret that was left out when it was encoded")
+		return errors.New("the secret is a placeholder, because secrets are redacted when they are encoded")
 	}
 	*s = NewSecret(string(b))
 	return nil

@@ -209,7 +209,7 @@ func (o operation) check(name string, arguments map[string]any) (wrong []string)
 	}
 	for _, a := range slices.Sorted(maps.Keys(arguments)) {
 		if a != "operation" && !slices.Contains(o.required, a) && !slices.Contains(o.optional, a) {
-			wrong = append(wrong, fmt.Sprintf("%s: is not for operation %q, leave it out", a, name))
+			wrong = append(wrong, fmt.Sprintf("%s: is not allowed for operation %q; omit it", a, name))
 		}
 	}
 	return wrong

@@ -260,7 +260,7 @@ func TestTolerantReader(t *testing.T) {
 		{
 			name: "per_page ignored",
 			body: `{"data":[` + many + `]}`, want: "map[next_page:2 omitted:150 page:1 per_page:50]",
-			text: "Page 1: 100; 150 more on this page are left out",
+			text: "Page 1: 100; 150 more on this page were omitted",
 		},
 		{
 			name: "unknown members and times",

@@ -135,12 +135,12 @@ var wrongArguments = []struct {
 	{
 		name: "an address when listing",
 		tool: "contacts", in: args{"operation": "list", "list_id": 1, "email": "a@b.c"},
-		want: `email: is not for operation "list", leave it out`,
+		want: `email: is not allowed for operation "list"; omit it`,
 	},
 	{
 		name: "a page when creating",
 		tool: "contacts", in: args{"operation": "create", "list_id": 1, "email": "a@b.c", "page": 2},
-		want: `page: is not for operation "create", leave it out`,
+		want: `page: is not allowed for operation "create"; omit it`,
 	},
 	{
 		name: "an unknown argument",
@@ -159,7 +159,7 @@ var wrongArguments = []struct {
 		want: "email: must be a string, got true\n" +
 			"- page: must be at least 1, got -1\n" +
 			"- list_id: is required for operation \"create\"\n" +
-			"- page: is not for operation \"create\", leave it out\n" +
+			"- page: is not allowed for operation \"create\"; omit it\n" +
 			"- unknown arguments: \"y\"; " +
 			"the arguments are operation, list_id, page, per_page, sort, filter, email, custom_attributes",
 	},

@@ -31,7 +31,7 @@ import (
 // (Specification: Authentication.)
 func NewHandler(cfg client.Config, opts Options) (http.Handler, error) {
 	if cfg.Token != "" || cfg.TokenSource != nil {
-		return nil, errors.New("mcp: the client's configuration holds a token, but each caller brings its own")
+		return nil, errors.New("mcp: the client's configuration holds a token, but each caller sends its own")
 	}
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Transport: sharedTransport()}
@@ -159,7 +159,7 @@ func checkHost(allowed []string, next http.Handler) http.Handler {
 		host := hostname(r.Host)
 		named := func(a string) bool { return strings.EqualFold(a, host) }
 		if !isLoopback(host) && !slices.ContainsFunc(allowed, named) {
-			http.Error(w, "this server is not known by the name in the Host header", http.StatusForbidden)
+			http.Error(w, "the name in the Host header is not allowed", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -198,7 +198,7 @@ func TestHandlerConfig(t *testing.T) {
 		want string
 	}{
 		{"no base URL", client.Config{}, "BaseURL"},
-		{"a token", client.Config{BaseURL: "https://api.example.com", Token: "t"}, "each caller brings its own"},
+		{"a token", client.Config{BaseURL: "https://api.example.com", Token: "t"}, "each caller sends its own"},
 		{"plain http", client.Config{BaseURL: "http://api.example.com"}, "use https"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

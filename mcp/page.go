@@ -87,7 +87,7 @@ func (p pageOutput) summary(shown int) string {
 		s += fmt.Sprintf(" of %d in all", *p.Count)
 	}
 	if p.Omitted > 0 {
-		s += fmt.Sprintf("; %d more on this page are left out, use a smaller per_page or a filter", p.Omitted)
+		s += fmt.Sprintf("; %d more on this page were omitted; use a smaller per_page or a filter", p.Omitted)
 	}
 	if p.NextPage > 0 {
 		return s + fmt.Sprintf("; for more call again with page %d and the other arguments unchanged", p.NextPage)

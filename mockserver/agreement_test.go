@@ -18,8 +18,8 @@ import (
 )
 
 // relational are the reasons for which a seed is rejected that its schema cannot know: what other records have.
-var relational = regexp.MustCompile(`the object has none named|is taken|for every contact of the list|which the contact before it has|` +
-	`has it already|there is such a token already|no token is of account|no list \d|no template \d|policy`)
+var relational = regexp.MustCompile(`the object contains no entry named|is taken|for every contact of the list|which the contact before it has|` +
+	`already contains it|this token already exists|no token belongs to account|no list \d|no template \d|policy`)
 
 // TestSchemasAgree sends 10,000 random seeds and faults. The server accepts what an independent validator accepts by
 // /_mock/openapi.json, and rejects the others.

@@ -366,7 +366,7 @@ func TestResetEndsAdvance(t *testing.T) {
 	}
 	p.Reset()
 	close(goOn)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the clock was set meanwhile") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the clock was set in the meantime") {
 		t.Errorf("got %v", err)
 	}
 	if got := p.Clock(); got.Ahead != 0 || got.Frozen {

@@ -79,7 +79,7 @@ func TestControlRecipients(t *testing.T) {
 		{action: "click", status: 422, contains: `"url"`}, // the message has no link
 		{action: "unsubscribe", status: 200, contains: `"unsubscribed":true`},
 		{action: "global-unsubscribe", status: 200, contains: `"global_unsubscribed":true`},
-		{action: "confirm", status: 409, contains: `invalid_state`}, // it is no confirmation email
+		{action: "confirm", status: 409, contains: `invalid_state`}, // it is not a confirmation email
 		{action: "dance", status: 404, contains: `not_found`},
 	}
 	for _, tt := range tests {

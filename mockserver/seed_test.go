@@ -117,17 +117,17 @@ func TestSeedMistakes(t *testing.T) {
 		{
 			name: "an unknown list",
 			file: `{"campaigns":[{"name":"x","list":"y"}]}`,
-			want: `campaigns[0].list: the object has none named "y"`,
+			want: `campaigns[0].list: the object contains no entry named "y"`,
 		},
 		{
 			name: "an unknown template",
 			file: `{"campaigns":[{"name":"x","content":{"subject":"s","template":"y"}}]}`,
-			want: `campaigns[0].content.template: the object has none named "y"`,
+			want: `campaigns[0].content.template: the object contains no entry named "y"`,
 		},
 		{
 			name: "a list of another object",
 			file: `{"lists":[{"name":"y"}]}{"campaigns":[{"name":"x","list":"y"}]}`,
-			want: `campaigns[0].list: the object has none named "y"`,
+			want: `campaigns[0].list: the object contains no entry named "y"`,
 		},
 		{
 			name: "an activity that is a string",
@@ -309,7 +309,7 @@ func TestSeedFixesMistakes(t *testing.T) {
 		{
 			name: "two ids of an address",
 			file: `{"lists":[{"name":"x","contacts":[{"id":7,"email":"a@example.com"},{"id":8,"email":"A@example.com"}]}]}`,
-			want: "lists[0].contacts[1].email: the list has it already, under another id",
+			want: "lists[0].contacts[1].email: the list already contains it with another id",
 		},
 		{
 			name: "an empty secret",
@@ -327,7 +327,7 @@ func TestSeedFixesMistakes(t *testing.T) {
 			want: "webhooks[0].hash_function: no such value: there are sha256, sha512",
 		},
 		{name: "a token without a text", file: `{"tokens":[{"read_only":true}]}`, want: "tokens[0].token: required"},
-		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1].token: there is such a token already"},
+		{name: "a token twice", file: `{"tokens":[{"token":"x"},{"token":"x"}]}`, want: "tokens[1].token: this token already exists"},
 		{name: "a token for no time", file: `{"tokens":[{"token":"x","expires_in_ms":-1}]}`, want: "tokens[0].expires_in_ms: must be 0 to 315360000000"},
 	}
 	for _, tt := range tests {

@@ -523,8 +523,8 @@ func TestRestoreWithoutAState(t *testing.T) {
 }
 
 var changeMistakes = []struct{ name, change, want string }{
-	{"a gap", `{"change":2,"last_id":9}`, "it must be change 1"},
-	{"no number", `{"last_id":9}`, "it must be change 1"},
+	{"a gap", `{"change":2,"last_id":9}`, "the change number must be 1"},
+	{"no number", `{"last_id":9}`, "the change number must be 1"},
 	{"another version", `{"version":9}`, "version"},
 	{"no JSON", `{"change":1,`, "unexpected "}, // the rest differs between releases of Go,
 	{"no content", `{"change":1,"last_id":9,"messages":[{"id":"m","account_id":1,"content":0}]}`, "content"},

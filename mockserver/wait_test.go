@@ -127,7 +127,7 @@ func TestWaitForEnds(t *testing.T) {
 		want string // "" is no error
 	}{
 		{name: "it holds already", ctx: ended, f: func() bool { return true }},
-		{name: "the context ended", ctx: ended, f: never, want: "wait for: it has not happened: context canceled"},
+		{name: "the context ended", ctx: ended, f: never, want: "wait: the condition was not met: context canceled"},
 		{name: "the server was closed", ctx: t.Context(), end: (*mockserver.Server).Close, f: never, want: "the server is closed"},
 		{
 			name: "the server was shut down",

@@ -109,7 +109,7 @@ func (rc *receiver) signature(r *http.Request) (string, error) {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
 		return "", &refusal{http.StatusUnauthorized, ErrMissingSignature, nil}
 	case len(values) > 1:
-		err := fmt.Errorf("the header %s came %d times", rc.opts.SignatureHeader, len(values))
+		err := fmt.Errorf("header %s must appear once, got %d values", rc.opts.SignatureHeader, len(values))
 		return "", &refusal{http.StatusUnauthorized, ErrInvalidSignature, err}
 	}
 	return values[0], nil

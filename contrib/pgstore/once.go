@@ -82,7 +82,7 @@ func commit(ctx context.Context, tx pgx.Tx) error {
 	case idle:
 		return ErrTxManaged
 	case failed:
-		return fmt.Errorf("a statement of the handler failed: %w", pgx.ErrTxCommitRollback)
+		return fmt.Errorf("a statement in the handler failed: %w", pgx.ErrTxCommitRollback)
 	}
 	return handled.Explain(tx.Commit(ctx))
 }

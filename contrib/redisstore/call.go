@@ -10,7 +10,7 @@ import (
 // longer by default, and by default it ignores the context.
 const patience = 2 * time.Second
 
-var errNoAnswer = errors.New("redisstore: Redis does not answer within 2 seconds")
+var errNoAnswer = errors.New("redisstore: Redis did not respond within 2 seconds")
 
 // call is one call to Redis in progress.
 type call[T any] struct {

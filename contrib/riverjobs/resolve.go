@@ -80,7 +80,7 @@ func (j *Jobs) Resolve(ctx context.Context, key string, r Resolution) error {
 		return err
 	})
 	if err == nil && gone {
-		return fmt.Errorf("riverjobs: the job of %q: %w", key, rivertype.ErrNotFound)
+		return fmt.Errorf("riverjobs: job for key %q: %w", key, rivertype.ErrNotFound)
 	}
 	return err
 }

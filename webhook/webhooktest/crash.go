@@ -54,7 +54,7 @@ func crashBeforeRemembering(ctx context.Context, dying webhook.Once, crash func(
 		return nil
 	})
 	if !ran || err == nil {
-		return fmt.Errorf("Do = %v, %v without a way to remember; want true and an error", ran, err)
+		return fmt.Errorf("Do = %v, %v when the store cannot record the key; want true and an error", ran, err)
 	}
 	return becomesFree(ctx, other, key)
 }
@@ -76,7 +76,7 @@ func downRunsNothing(ctx context.Context, dying webhook.Once, crash func(), othe
 	key := newKey()
 	ran, err := dying.Do(ctx, key, func(context.Context) error { return errors.New("the function is called") })
 	if ran || err == nil || errors.Is(err, webhook.ErrInFlight) {
-		return fmt.Errorf("Do = %v, %v of a store that is down; want false and an error of its own", ran, err)
+		return fmt.Errorf("Do = %v, %v when the store is down; want false and an error of the store", ran, err)
 	}
 	return becomesFree(ctx, other, key)
 }
@@ -89,7 +89,7 @@ func becomesFree(ctx context.Context, once webhook.Once, key string) error {
 		case ran && err == nil:
 			return expect(ctx, once, key, succeed, false, nil)
 		case !errors.Is(err, webhook.ErrInFlight):
-			return fmt.Errorf("Do = %v, %v; want the key to be free, now or later", ran, err)
+			return fmt.Errorf("Do = %v, %v; want the key to become free", ran, err)
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):

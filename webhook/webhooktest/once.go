@@ -41,6 +41,6 @@ func (r rule) run(ctx context.Context, once webhook.Once) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the store hangs: no answer after %v", patience)
+		return fmt.Errorf("the store hangs: no response after %v", patience)
 	}
 }

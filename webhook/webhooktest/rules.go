@@ -196,14 +196,14 @@ func functionGetsTheContext(ctx context.Context, once webhook.Once) error {
 	defer cancel()
 	return expect(parent, once, newKey(), func(got context.Context) error {
 		if got.Value(contextKey{}) != "value" {
-			return errors.New("the function's context lacks the values of the caller's")
+			return errors.New("the function's context lacks values from the caller's context")
 		}
 		cancel()
 		select {
 		case <-got.Done():
 			return got.Err()
 		case <-ctx.Done():
-			return errors.New("the function's context is not canceled with the caller's")
+			return errors.New("the function's context is not canceled with the caller's context")
 		}
 	}, true, context.Canceled)
 }
@@ -233,7 +233,7 @@ func manyAtOnceSucceedOnce(ctx context.Context, once webhook.Once) error {
 	}
 	wg.Wait()
 	if overlaps.Load() > 0 || successes.Load() != 1 {
-		errs = append(errs, fmt.Errorf("%d successes and %d calls beside another; want 1 and 0",
+		errs = append(errs, fmt.Errorf("%d successes and %d calls during another call; want 1 and 0",
 			successes.Load(), overlaps.Load()))
 	}
 	return errors.Join(errs...)

@@ -21,12 +21,12 @@ type settings struct {
 	version      bool
 }
 
-const usage = `Lets AI assistants use the email platform, over the Model Context Protocol.
+const usage = `Gives AI assistants access to the email platform over the Model Context Protocol.
 
   emailplatform-mcp [-base-url URL] [-token TOKEN]    over standard input and output
   emailplatform-mcp [-base-url URL] -http ADDRESS     over HTTP, at the path /mcp
-  emailplatform-mcp -demo [-http ADDRESS]             with the platform built in
-  emailplatform-mcp -version                          says which one this is
+  emailplatform-mcp -demo [-http ADDRESS]             with a built-in mock server
+  emailplatform-mcp -version                          prints the version
 
 `
 
@@ -39,14 +39,14 @@ func parse(args []string, getenv func(string) string, errs io.Writer) (settings,
 		f.PrintDefaults()
 	}
 	f.StringVar(&s.baseURL, "base-url", "", "the platform's base `URL` (default $EMAILPLATFORM_BASE_URL)")
-	f.StringVar(&s.token, "token", "", "the access `token`; other users of the machine can see flags, so rather set $EMAILPLATFORM_TOKEN. Not over HTTP, where each caller sends its own")
+	f.StringVar(&s.token, "token", "", "access `token`; prefer $EMAILPLATFORM_TOKEN, because other users of the machine can see flags. It cannot be used with -http, where each caller sends its own token")
 	f.StringVar(&s.http, "http", "", "serve HTTP on this `address`, such as 127.0.0.1:8808, instead of standard input and output")
-	f.Func("allow-host", "a host `name` by which HTTP requests may address the server, beside localhost; may be repeated", func(name string) error {
+	f.Func("allow-host", "host `name` that HTTP requests may use for the server, in addition to localhost; may be repeated", func(name string) error {
 		s.allowedHosts = append(s.allowedHosts, name)
 		return nil
 	})
-	f.IntVar(&s.concurrent, "max-concurrent", 0, "the `number` of HTTP requests in progress; further ones get 503 (default 64)")
-	f.BoolVar(&s.demo, "demo", false, "use a platform that is built in and forgets everything at the end, with a list to try")
+	f.IntVar(&s.concurrent, "max-concurrent", 0, "maximum `number` of concurrent HTTP requests; the server responds to others with 503 (default 64)")
+	f.BoolVar(&s.demo, "demo", false, "use a built-in mock server with a sample list; its data is lost at exit")
 	f.BoolVar(&s.version, "version", false, "print the version and exit")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -74,7 +74,7 @@ func (s settings) complete() error {
 	case s.demo:
 		return nil
 	case s.baseURL == "":
-		return errors.New("which platform? Set EMAILPLATFORM_BASE_URL, or give -base-url, or -demo to try it")
+		return errors.New("the base URL is required: set EMAILPLATFORM_BASE_URL or -base-url, or use -demo to try the server")
 	case s.http == "" && s.token == "":
 		return errors.New("EMAILPLATFORM_TOKEN is not set")
 	}
@@ -85,15 +85,15 @@ func (s settings) complete() error {
 func (s settings) check() error {
 	switch {
 	case s.demo && (s.baseURL != "" || s.token != ""):
-		return errors.New("-demo has a platform and a token of its own: leave out -base-url and -token")
+		return errors.New("-demo cannot be used with -base-url or -token because it has its own platform and token")
 	case s.http != "" && s.token != "":
-		return errors.New("-token is of no use with -http: each caller sends its own")
+		return errors.New("-token cannot be used with -http because each caller sends its own token")
 	case s.http == "" && s.concurrent != 0:
-		return errors.New("-max-concurrent needs -http")
+		return errors.New("-max-concurrent requires -http")
 	case s.http == "" && len(s.allowedHosts) > 0:
-		return errors.New("-allow-host is of no use without -http")
+		return errors.New("-allow-host requires -http")
 	case s.http != "" && !listensLocally(s.http) && len(s.allowedHosts) == 0:
-		return fmt.Errorf("%s can be reached from other machines: name the server with -allow-host, and put TLS in front of it, because callers send access tokens", s.http)
+		return fmt.Errorf("%s can be reached from other machines, so -allow-host is required; use TLS because callers send access tokens", s.http)
 	}
 	return nil
 }

@@ -172,14 +172,14 @@ func TestFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{name: "nothing", want: "Set EMAILPLATFORM_BASE_URL"},
+		{name: "nothing", want: "set EMAILPLATFORM_BASE_URL"},
 		{name: "no token", args: []string{"-base-url", "https://api.example.com"}, want: "EMAILPLATFORM_TOKEN is not set"},
 		{
 			name: "a base URL that is none",
 			args: []string{"-base-url", "api.example.com", "-token", "t"},
 			want: "must be an absolute http or https URL",
 		},
-		{name: "HTTP without a base URL", args: []string{"-http", "127.0.0.1:0"}, want: "Set EMAILPLATFORM_BASE_URL"},
+		{name: "HTTP without a base URL", args: []string{"-http", "127.0.0.1:0"}, want: "set EMAILPLATFORM_BASE_URL"},
 		{
 			name: "a token for HTTP",
 			args: []string{"-http", "127.0.0.1:0", "-base-url", "https://api.example.com", "-token", "very-secret"},
@@ -187,18 +187,18 @@ func TestFlags(t *testing.T) {
 		},
 		{
 			name: "a demo of another platform",
-			args: []string{"-demo", "-base-url", "https://api.example.com"}, want: "leave out -base-url",
+			args: []string{"-demo", "-base-url", "https://api.example.com"}, want: "cannot be used with -base-url",
 		},
-		{name: "open to the network", args: []string{"-demo", "-http", ":8808"}, want: "name the server with -allow-host"},
+		{name: "open to the network", args: []string{"-demo", "-http", ":8808"}, want: "-allow-host is required"},
 		{
 			name: "open to the network, by address",
-			args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "name the server with -allow-host",
+			args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "-allow-host is required",
 		},
 		{
 			name: "a host without HTTP",
-			args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "of no use without -http",
+			args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "requires -http",
 		},
-		{name: "a limit for HTTP alone", args: []string{"-demo", "-max-concurrent", "5"}, want: "-max-concurrent needs -http"},
+		{name: "a limit for HTTP alone", args: []string{"-demo", "-max-concurrent", "5"}, want: "-max-concurrent requires -http"},
 		{name: "an address that is none", args: []string{"-demo", "-http", "8808"}, want: "missing port in address"},
 		{name: "an argument", args: []string{"-demo", "serve"}, want: `"serve" is not a flag`},
 		{name: "an unknown flag", args: []string{"-verbose"}, want: "usage"},

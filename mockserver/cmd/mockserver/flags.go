@@ -96,31 +96,31 @@ type options struct {
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := newFlags("mockserver", serveUsage, out)
-	addrFlag(flags, &o.addr, "`address` to listen on; one that is not loopback requires a -token")
+	addrFlag(flags, &o.addr, "`address` to listen on; an address that is not loopback requires -token")
 	flags.Func("token", "access `token[:user-email[:account-id]]`; may be repeated (default "+mockserver.DefaultToken+")",
 		func(text string) error { return o.addToken(text, false) })
-	flags.Func("read-only-token", "`token[:user-email[:account-id]]` that may only read; may be repeated",
+	flags.Func("read-only-token", "read-only access `token[:user-email[:account-id]]`; may be repeated",
 		func(text string) error { return o.addToken(text, true) })
 	flags.StringVar(&o.seed, "seed", "", "`file` with the baseline, which a reset restores; the file of -state overrides it")
 	flags.StringVar(&o.state, "state", "",
-		"`file` of the state: loaded at the start, saved within a second of each change; for one process at a time")
-	flags.StringVar(&o.salvage, "state-salvage", "", "new `file`: copy what can be read of a damaged -state file to it, and exit")
-	flags.Func("retry-schedule", "`durations` before the retries of a delivery, such as 1s,5s,2m; none is no retry", o.setSchedule)
-	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not to loopback only")
+		"`file` of the state, loaded at the start and saved within a second of each change; only one process can use it at a time")
+	flags.StringVar(&o.salvage, "state-salvage", "", "copy the readable part of a damaged -state file to this new `file` and exit")
+	flags.Func("retry-schedule", "`durations` before the retries of a delivery, such as 1s,5s,2m; none disables retries", o.setSchedule)
+	flags.BoolVar(&o.config.AllowTargets, "allow-targets", false, "deliver to public addresses too, not only to loopback")
 	flags.Func("allow-target",
-		"`host`, address or network to deliver to as well, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
+		"additional `host`, address or network to deliver to, such as host.docker.internal or 172.16.0.0/12; may be repeated", o.allowTarget)
 	flags.TextVar(&o.config.Lookups, "lookup-limit", mockserver.LookupMinInterval,
-		"`mode` of counting one lookup per second: min_interval, token_bucket or fixed_window")
+		"`mode` of the limit of one lookup per second: min_interval, token_bucket or fixed_window")
 	flags.IntVar(&o.config.DeliveryConcurrency, "delivery-concurrency", delivery.DefaultConcurrency,
 		"maximum `number` of concurrent attempts to one webhook; 1 delivers in order")
-	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of an attempt to deliver")
+	flags.DurationVar(&o.config.AttemptTimeout, "attempt-timeout", delivery.DefaultTimeout, "maximum `duration` of a delivery attempt")
 	flags.Func("clock", "`mode` of the clock at the start: running or frozen (default running)", oneOf(&o.clock, "running", "frozen"))
 	flags.Func("now", "`timestamp` that the clock shows at the start, such as 2026-01-02T15:04:05Z", o.setNow)
 	flags.Func("hash-function", "hash `function` that signs deliveries, sha256 or sha512 (default sha256)",
 		oneOf(&o.config.HashFunction, webhook.SHA256, webhook.SHA512))
 	flags.BoolVar(&o.config.RejectUnknownFields, "strict", false, "reject requests with unknown fields or parameters")
-	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of the probabilities of faults; 0 chooses one")
-	flags.BoolVar(&o.quiet, "quiet", false, "log no requests")
+	flags.Uint64Var(&o.config.FaultSeed, "fault-seed", 0, "`seed` of random faults; 0 chooses a random seed")
+	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	flags.Func("log", "`format` of the log, text or json; the first line of json has the base URL (default text)",
 		oneOf(&o.log, "text", "json"))
 	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write the base URL and a token to, as JSON, once the server is ready")
@@ -219,7 +219,7 @@ func (o *options) allowTarget(text string) error {
 		return nil
 	}
 	if network.IsSingleIP() && delivery.Metadata(network.Addr().Unmap()) {
-		return errors.New("nothing is ever delivered to addresses where clouds keep credentials of their machines")
+		return errors.New("must not be an address of a cloud's metadata service")
 	}
 	o.config.AllowTargetNetworks = append(o.config.AllowTargetNetworks, network)
 	return nil

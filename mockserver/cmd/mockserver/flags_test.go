@@ -134,7 +134,7 @@ func TestAllowTarget(t *testing.T) {
 		}
 	}
 	for _, target := range []string{"169.254.169.254", "169.254.169.254/32", "::ffff:169.254.169.254", "fd00:ec2::254", "100.100.100.200"} {
-		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "nothing is ever delivered") {
+		if err := o.allowTarget(target); err == nil || !strings.Contains(err.Error(), "metadata service") {
 			t.Errorf("%s, where clouds keep credentials: %v", target, err)
 		}
 	}
@@ -165,10 +165,10 @@ func TestHelp(t *testing.T) {
 		"help":          {"mockserver trigger", "-seed file"},
 		"serve --help":  {"mockserver trigger", "-seed file"},
 		"help serve":    {"mockserver trigger", "-seed file"},
-		"help trigger":  {"Sends an event", "-variant variant"},
+		"help trigger":  {"Sends a signed event", "-variant variant"},
 		"help verify":   {"the signature of a delivery", "-signature value"},
-		"help health":   {"for the health checks", "-timeout duration", "-addr address"},
-		"trigger -help": {"Sends an event", "-variant variant"},
+		"help health":   {"container health checks", "-timeout duration", "-addr address"},
+		"trigger -help": {"Sends a signed event", "-variant variant"},
 	} {
 		var out strings.Builder
 		if err := run(t.Context(), strings.Fields(args), &out); !errors.Is(err, flag.ErrHelp) {

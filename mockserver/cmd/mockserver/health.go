@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const healthUsage = `Checks whether the server on this machine is healthy, and fails if it is not: for the health checks of containers.
+const healthUsage = `Checks whether the server on this machine is healthy, and fails if it is not. It is for container health checks.
 
   mockserver health
 

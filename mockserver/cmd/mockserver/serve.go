@@ -17,8 +17,8 @@ import (
 
 const serveUsage = `Runs the mock server, with a web console at /_mock/.
 
-  mockserver [serve] [flags]    runs it until a signal ends it
-  mockserver trigger            sends an event, signed, to a receiver; see -h
+  mockserver [serve] [flags]    runs the server until a signal ends it
+  mockserver trigger            sends a signed event to a receiver; see -h
   mockserver verify             verifies a signature; see -h
   mockserver health             checks whether a server runs here; see -h
 

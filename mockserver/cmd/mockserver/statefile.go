@@ -76,7 +76,7 @@ func openState(name string, log *slog.Logger) (*stateFile, error) {
 }
 
 // errInUse is the error of a file that another process has locked.
-var errInUse = errors.New("another process keeps its state there")
+var errInUse = errors.New("another process uses this file")
 
 // load restores the state from the file, if there is one. It omits the last change if
 // a killed process did not write it completely. Every other damage is an error, and
@@ -100,7 +100,7 @@ func (s *stateFile) load(srv *mockserver.Server) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("-state %s: %w; -state-salvage copies what can be read", s.name, cmp.Or(damage, err))
+	return fmt.Errorf("-state %s: %w; -state-salvage copies the readable part", s.name, cmp.Or(damage, err))
 }
 
 // openRegular opens a file for reading. It rejects a pipe instead of waiting
@@ -111,7 +111,7 @@ func openRegular(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("-state %s: it is not a regular file", name)
+		return nil, fmt.Errorf("-state %s: must be a regular file", name)
 	}
 	return os.Open(name)
 }
@@ -282,7 +282,7 @@ func (s *stateFile) rewrite() error {
 func (s *stateFile) close() error {
 	var err error
 	if s.stop != nil {
-		s.log.Info("saving the state; a second Ctrl-C leaves at once", "file", s.name)
+		s.log.Info("saving the state; a second Ctrl-C exits immediately", "file", s.name)
 		close(s.stop)
 		<-s.stopped
 		err = s.finish()

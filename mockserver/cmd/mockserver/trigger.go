@@ -20,7 +20,7 @@ const (
 	maxResponse    = 4 << 10          // bytes of a response that are printed
 )
 
-const triggerUsage = `Sends an event, signed, to a receiver of webhooks. It needs no server.
+const triggerUsage = `Sends a signed event to a webhook receiver. It needs no running server.
 
   mockserver trigger Email.Bounced --variant workflow --set data.bounce.category=bounce_mb --url URL --secret SECRET
   mockserver trigger --list
@@ -63,7 +63,7 @@ func trigger(ctx context.Context, args []string, out io.Writer) error {
 func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 	flags := newFlags("mockserver trigger", triggerUsage, out)
 	flags.StringVar(&t.variant, "variant", "", "`variant` of the event, or the beginning of its name; see --list")
-	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; JSON, or else a string; may be repeated",
+	flags.Func("set", "`path=value` to change, such as data.bounce.category=bounce_mb; a value that is not JSON is a string; may be repeated",
 		func(text string) error {
 			a, err := parseAssignment(text)
 			t.set = append(t.set, a)
@@ -91,7 +91,7 @@ func parseTrigger(args []string, out io.Writer) (t triggering, err error) {
 
 func listSamples(out io.Writer, samples []mockserver.Sample) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "EVENT\tVARIANT\tWHAT HAPPENED")
+	_, _ = fmt.Fprintln(table, "EVENT\tVARIANT\tDESCRIPTION")
 	for _, s := range samples {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", s.Event, s.Variant, s.Summary)
 	}

@@ -9,7 +9,7 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-const verifyUsage = `Verifies the signature of a delivery, and explains why it is wrong.
+const verifyUsage = `Verifies the signature of a delivery. If the signature is wrong, it explains why.
 
   mockserver verify --secret SECRET --signature X < body
 

@@ -187,7 +187,7 @@ func (s *Set) Add(t record.Token) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.findLocked(t.Value) >= 0 {
-		return errors.New("token: there is such a token already")
+		return errors.New("token: this token already exists")
 	}
 	s.known = append(s.known, s.begin(t, true))
 	return nil

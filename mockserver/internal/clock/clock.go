@@ -211,7 +211,7 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 }
 
 // ErrSet means that another call has set the clock.
-var ErrSet = errors.New("the clock was set meanwhile")
+var ErrSet = errors.New("the clock was set in the meantime")
 
 // To advances the clock to a time and runs the alarms that are due. It fails if
 // the clock was set since Hold.

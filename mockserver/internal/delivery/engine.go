@@ -333,7 +333,7 @@ func (d *Engine) Redeliver(id string) error {
 	}
 	q := d.queues[x.webhookID]
 	if q == nil {
-		return fmt.Errorf("mockserver: delivery %s: its target and secret are not known any more", id)
+		return fmt.Errorf("mockserver: delivery %s: its target and secret are no longer known", id)
 	}
 	if x.State == record.DeliveryInFlight {
 		return fmt.Errorf("mockserver: delivery %s is being attempted", id)

@@ -95,7 +95,7 @@ func (g *guard) refusal(host string, addr netip.Addr) string {
 	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
 	switch {
 	case Metadata(addr):
-		return "where clouds keep credentials of their machines, nothing is ever delivered"
+		return "cloud metadata services keep credentials there"
 	case addr.IsUnspecified() || addr.IsMulticast():
 		return "not an address of one machine"
 	case g.hosts[hostKey(host)] || slices.ContainsFunc(g.networks, contains):

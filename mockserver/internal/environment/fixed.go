@@ -18,7 +18,7 @@ func fixedIDs(contacts []seedContact) (func(from, to int) map[string]int64, erro
 		}
 		if address := strings.ToLower(c.Email); err == nil && ids[i] != 0 {
 			if seen[address] {
-				err = errors.New("email: the list has it already, under another id")
+				err = errors.New("email: the list already contains it with another id")
 			}
 			seen[address] = true
 		}

@@ -66,7 +66,7 @@ func (w *Environment) sow(raw []byte) error {
 	}
 	caller, ok := w.Access.Of(in.AccountID, 0)
 	if !ok {
-		return fmt.Errorf("account_id: no token is of account %d", in.AccountID)
+		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
 	caller.ReadOnly = false // it is a test that fills the account, not a user
 	s := &sower{w, caller, map[string]int64{}, map[string]int64{}}
@@ -229,7 +229,7 @@ func named(id *int64, name **string, what string, ids map[string]int64) error {
 	case *id != 0:
 		return fmt.Errorf(".%s: must contain either the name or the id", what)
 	case found == 0:
-		return fmt.Errorf(".%s: the object has none named %q", what, **name)
+		return fmt.Errorf(".%s: the object contains no entry named %q", what, **name)
 	}
 	*id, *name = found, nil
 	return nil

@@ -30,7 +30,7 @@ func (w *Environment) quiet(ctx context.Context, account int64) error {
 		w.Clock.RingDue()
 		busy, err := w.Work.Wait(ctx, account)
 		if err != nil {
-			return fmt.Errorf("deliveries are under way: %w", err)
+			return fmt.Errorf("deliveries are in progress: %w", err)
 		}
 		if !busy {
 			return nil
@@ -85,10 +85,10 @@ func (w *Environment) WaitFor(ctx context.Context, holds func() bool) error {
 		select {
 		case _, open := <-changed:
 			if !open {
-				return fmt.Errorf("mockserver: wait for: it will not happen any more: %w", platform.ErrClosed)
+				return fmt.Errorf("mockserver: wait: the condition can no longer be met: %w", platform.ErrClosed)
 			}
 		case <-ctx.Done():
-			return fmt.Errorf("mockserver: wait for: it has not happened: %w", ctx.Err())
+			return fmt.Errorf("mockserver: wait: the condition was not met: %w", ctx.Err())
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func (w *Environment) AdvanceToNext(ctx context.Context) error {
 func (w *Environment) advance(ctx context.Context, choose func(now time.Time) (end time.Time, err error)) error {
 	hold, err := w.Clock.Hold(ctx)
 	if err != nil {
-		return fmt.Errorf("mockserver: advance: somebody else is letting time pass: %w", err)
+		return fmt.Errorf("mockserver: advance: another caller is advancing the clock: %w", err)
 	}
 	defer hold.Release()
 	if err := w.quiet(ctx, 0); err != nil {

@@ -37,7 +37,7 @@ func (g *Gateway) MailPages(p *platform.Platform) http.Handler {
 		})
 	}
 	mux.HandleFunc(platform.LinkPrefix, func(w http.ResponseWriter, _ *http.Request) {
-		writePage(w, http.StatusNotFound, "This link leads nowhere.", "")
+		writePage(w, http.StatusNotFound, "This link is not valid.", "")
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := g.checkHost(r); err != nil {

@@ -40,7 +40,7 @@ func deadLinks(m record.Message) (found []Finding) {
 	places := sync.OnceValue(func() map[string]bool { return placesIn(m.HTML) })
 	for _, target := range slices.Compact(targets) {
 		if why := leadsNowhere(target, places); why != "" {
-			found = append(found, Finding{"dead_link", fmt.Sprintf("A link leads nowhere: %q %s.", target, why)})
+			found = append(found, Finding{"dead_link", fmt.Sprintf("A link has an invalid target: %q %s.", target, why)})
 		}
 	}
 	return found
@@ -116,7 +116,7 @@ func tooLarge(m record.Message) []Finding {
 	if len(m.HTML) <= clipped {
 		return nil
 	}
-	return []Finding{{"clipped", fmt.Sprintf("The HTML has %d kB: some mail programs cut it off behind 102 kB.", len(m.HTML)/1000)}}
+	return []Finding{{"clipped", fmt.Sprintf("The HTML has %d kB: some email clients cut it off after 102 kB.", len(m.HTML)/1000)}}
 }
 
 var (
@@ -136,7 +136,7 @@ func noAlternative(m record.Message) []Finding {
 	case 0:
 		return nil
 	case 1:
-		return []Finding{{"no_alt", "A picture has no text in its place, in an alt attribute."}}
+		return []Finding{{"no_alt", "An image has no alternative text in an alt attribute."}}
 	}
-	return []Finding{{"no_alt", fmt.Sprintf("%d pictures have no text in their place, in alt attributes.", without)}}
+	return []Finding{{"no_alt", fmt.Sprintf("%d images have no alternative text in an alt attribute.", without)}}
 }

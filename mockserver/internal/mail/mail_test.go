@@ -153,8 +153,8 @@ func TestCheck(t *testing.T) {
 		"with the header":          {record.Message{Text: "x", SentBy: "campaign", Headers: unsubscribe}, ""},
 		"102 kB":                   {record.Message{Text: "x", HTML: strings.Repeat("x", 102_000)}, ""},
 		"a byte more":              {record.Message{Text: "x", HTML: strings.Repeat("x", 102_001)}, "clipped 102 kB"},
-		"a picture without a text": {record.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt A picture"},
-		"two of them":              {record.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 pictures"},
+		"a picture without a text": {record.Message{Text: "x", HTML: `<img src="a>b.png">`}, "no_alt An image"},
+		"two of them":              {record.Message{Text: "x", HTML: `<img src=a><IMG src=b><img alt src=c>`}, "no_alt 2 images"},
 	} {
 		found := Check(row.m)
 		check, text, _ := strings.Cut(row.want, " ")

@@ -169,7 +169,7 @@ func (p *Platform) Unsubscribe(emailID string) error {
 func (t *tx) unsubscribe(m *message) error {
 	l, c := t.contactOf(m)
 	if c == nil || m.SentBy == events.SendingTypeTransactional {
-		return fmt.Errorf("mockserver: email %s went to no list contact", m.ID)
+		return fmt.Errorf("mockserver: email %s was not sent to a list contact", m.ID)
 	}
 	m.Unsubscribed = true
 	if c.Status == statusUnsubscribed || c.Status == statusDeleted {

@@ -124,7 +124,7 @@ type mergedState struct {
 
 func (s *mergedState) apply(next *state) error {
 	if next.Change != s.Change+1 {
-		return fmt.Errorf("it must be change %d", s.Change+1)
+		return fmt.Errorf("the change number must be %d", s.Change+1)
 	}
 	if s.contacts == nil {
 		s.contacts, s.messages = map[int64]int{}, map[string]int{}
@@ -298,7 +298,7 @@ func (r *restoring) contact(c *contactState) error {
 		return fmt.Errorf("list_id %d does not exist", c.ListID)
 	}
 	if n := l.contacts.all.Len(); n > 0 && c.ID <= l.contacts.all.At(n-1).ID {
-		return fmt.Errorf("id %d must be greater than those before on the list", c.ID)
+		return fmt.Errorf("id %d must be greater than the earlier ids on the list", c.ID)
 	}
 	if l.contacts.at(c.Email) != nil {
 		return fmt.Errorf("email %s must be unique on the list", c.Email)
@@ -329,7 +329,7 @@ func (r *restoring) index(in *accountState) error {
 			return a.wantsList(c.ListID)
 		}
 		if c.Next < 0 || c.Next > contacts {
-			return fmt.Errorf("next must be 0 to %d, the contacts of the list, got %d", contacts, c.Next)
+			return fmt.Errorf("next must be between 0 and %d, the number of contacts on the list, got %d", contacts, c.Next)
 		}
 		return nil
 	})

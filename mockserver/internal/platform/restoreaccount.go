@@ -41,7 +41,7 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 		delete(others.accounts, with.ID)
 		for id := range with.ids() {
 			if others.taken(id) {
-				return fmt.Errorf("account %d: another account has the id %d by now", with.ID, id)
+				return fmt.Errorf("account %d: another account now has the id %d", with.ID, id)
 			}
 		}
 		if old := p.accounts[with.ID]; old != nil {
