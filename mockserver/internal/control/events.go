@@ -35,8 +35,8 @@ func (c *Control) eventRoutes() section {
 				try(example{body: `{"url":"http://127.0.0.1:9000/hook","secret":"s3cr3t","body":{"event":"Email.Opened","data":{}}}`}),
 			handle("GET samples", noInput(listSamples), "A sample of every event and variant, to edit and send."),
 			handle("POST verify", jsonBody(verify),
-				"Verifies a signature. If it is invalid, `reason` explains the probable cause, as far as the server "+
-					"recognizes it. If it is valid, `reason` is empty.").
+				"Verifies a signature. If it is invalid because of a common error, `reason` explains the probable "+
+					"cause. If it is valid, `reason` is empty.").
 				try(example{body: `{"body":"{}","secret":"s3cr3t","hash_function":"sha256","signature":"AAAA"}`}),
 		},
 	}
