@@ -74,8 +74,8 @@ func (s *Campaigns) Wait(ctx context.Context, campaignID int64, until func(Campa
 }
 
 // Find returns the oldest campaign with exactly this name. It iterates over all
-// campaigns, 100 per request, because the platform has no filter for names. If there
-// is no such campaign, the error is [ErrNotFound]. If name is empty, the error is
+// campaigns, 100 per request, because the platform has no filter for names. If no
+// campaign has the name, the error is [ErrNotFound]. If name is empty, the error is
 // [ErrValidation].
 func (s *Campaigns) Find(ctx context.Context, name string) (Campaign, error) {
 	params := ListCampaignsParams{}
