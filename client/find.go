@@ -26,7 +26,7 @@ func ensure[T any](find, create func() (T, error)) (first, own T, err error) {
 	return first, own, nil
 }
 
-// find returns the first item for which is returns true. Errors contain the texts what
+// find returns the first item that the function is accepts. Errors contain the texts what
 // and name. The parameter r is the request that lists all items.
 func find[T any](all iter.Seq2[T, error], r request, what, name string, is func(T) bool) (found T, err error) {
 	if name == "" {
