@@ -289,7 +289,7 @@ func TestResetOfAnAccountWhoseIDsAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := p.do("POST", "/_mock/reset?account_id=2", nil)
-	if a.status != 409 || !strings.Contains(a.text, "another account has the id 40 by now") {
+	if a.status != 409 || !strings.Contains(a.text, "another account now has the id 40") {
 		t.Errorf("got %d %s, want 409", a.status, a.text)
 	}
 	if a := p.must("GET", "/lists/40", nil); !strings.Contains(a.text, `"x"`) {
