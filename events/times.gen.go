@@ -203,6 +203,17 @@ func (v *RemovedContact) write(w *jsonwrite.Writer) {
 	w.Close('}')
 }
 
+func (v *ContactRemoved) write(w *jsonwrite.Writer) {
+	w.Open('{')
+	w.Name(`"contact":`)
+	v.Contact.write(w)
+	w.Name(`"list":`)
+	v.List.write(w)
+	w.Name(`"context":`)
+	v.Context.write(w)
+	w.Close('}')
+}
+
 func (v *CustomAttribute) write(w *jsonwrite.Writer) {
 	w.Open('{')
 	w.Name(`"name":`)

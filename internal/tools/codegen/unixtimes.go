@@ -69,11 +69,18 @@ func (v %[1]s) MarshalJSON() ([]byte, error) { return marshal(&v) }
 func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, read%[1]s) }`, name)
 		}
 	}
+	if g.types[containing] != nil {
+		g.needs(containing)
+	}
 	for i := 0; i < len(g.need); i++ { // need grows
 		g.function(g.need[i])
 	}
 	return g.source(in, `import "example.com/emailplatform/internal/json/jsonwrite"`)
 }
+
+// containing is the data type with two fields that have MarshalJSON. encoding/json would
+// check and copy the result of both, which takes 8 % longer than a writer.
+const containing = "ContactRemoved"
 
 func isUnixTime(f field) bool {
 	name := types.ExprString(f.typ)
