@@ -80,7 +80,7 @@ func build(cfg Config, base func() string) *environment.Environment {
 	})
 	records := platform.New(platform.Options{
 		Hash:         cfg.HashFunction,
-		Lookups:      cfg.Lookups,
+		LookupLimit:  cfg.Lookups,
 		RecordEvents: cfg.RecordEvents,
 		BaseURL:      base,
 		Deliveries:   deliveries,

@@ -27,6 +27,12 @@ type operation struct {
 	parameters       []tree // those of its path too
 }
 
+// Func is the name of the unexported function that implements the operation.
+func (op operation) Func() string { return op.id }
+
+// Method is the name of the operation in the generated interface.
+func (op operation) Method() string { return strings.ToUpper(op.id[:1]) + op.id[1:] }
+
 // event is what a webhook can subscribe to.
 type event struct {
 	Name     string  // such as Email.Bounced

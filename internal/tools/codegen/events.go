@@ -152,10 +152,15 @@ func mockFiles(doc *document) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	operations, err := execute("operations.tmpl", doc.operations)
+	if err != nil {
+		return nil, err
+	}
 	samples, err := execute("samples.tmpl", doc.events)
 	return map[string][]byte{
-		"api/events.gen.go":       names,
-		"contract/table.gen.go":   table,
-		"samples/examples.gen.go": samples,
+		"api/events.gen.go":          names,
+		"contract/table.gen.go":      table,
+		"platform/operations.gen.go": operations,
+		"samples/examples.gen.go":    samples,
 	}, err
 }

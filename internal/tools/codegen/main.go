@@ -5,7 +5,8 @@
 //   - events: the same for payloads, the names and shapes of events, what each of
 //     them answers, and testdata from the document's examples
 //   - mockserver/internal: models, routes and the list of events (api), the table
-//     that traffic is validated from (contract), and examples of events (samples)
+//     that traffic is validated from (contract), the transaction of each operation
+//     (platform), and examples of events (samples)
 //   - docs/reference.md: every endpoint and every event
 //
 // What the document lacks, or the code that is written by hand beside it, fails

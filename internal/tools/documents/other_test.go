@@ -28,7 +28,7 @@ func drawings() map[string]string {
 		"mockserver/doc.go: The recipient          Its contact becom":                        "a table",
 		"mockserver/internal/delivery/engine.go: Publish ─► queued ─► delivering ─► deliv":   "a drawing",
 		"mockserver/internal/gateway/gateway.go: ServeHTTP       assigns an id and logs t":   "a table",
-		"mockserver/internal/platform/platform.go: contacts, import, campaigns, …    the op": "a table",
+		"mockserver/internal/platform/platform.go: operations                        the ge": "a table",
 		"mockserver/recipients.go: bounce@           hard bounce; bounce+hb":                 "a table",
 		"webhook/doc.go: 204  the function returned nil, for this":                           "a table",
 	}

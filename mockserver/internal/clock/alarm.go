@@ -83,7 +83,7 @@ func (c *Clock) armLocked(a *Alarm) {
 	switch wait := a.at.Sub(c.nowLocked()); {
 	case wait <= 0:
 		c.ringLocked(a)
-	case c.stands.IsZero():
+	case c.frozenAt.IsZero():
 		a.timer = time.AfterFunc(wait, func() { c.fired(a) })
 	}
 }

@@ -25,16 +25,16 @@ const (
 // Clock is a virtual clock. It acquires only its own lock, so its methods can
 // be called with any other lock held.
 type Clock struct {
-	options Options
-	hands   chan struct{} // held by the caller that advances the clock
+	options   Options
+	advancing chan struct{} // held by the caller that advances the clock
 
-	mu     sync.Mutex
-	ahead  time.Duration // of package time, while the clock runs
-	stands time.Time     // the time of a frozen clock; zero while it runs
-	frozen bool
-	held   *Hold
-	alarms alarms
-	moved  chan struct{} // closed with the next change
+	mu       sync.Mutex
+	ahead    time.Duration // of package time, while the clock runs
+	frozenAt time.Time     // the time of a frozen clock; zero while it runs
+	frozen   bool
+	held     *Hold
+	alarms   alarms
+	moved    chan struct{} // closed with the next change
 }
 
 // Options configures a clock.
@@ -56,7 +56,7 @@ func New(o Options) *Clock {
 	case year > maxYear:
 		o.Start = time.Date(maxYear, 1, 1, 0, 0, 0, 0, time.UTC) // not the last second, because the clock runs on
 	}
-	c := &Clock{options: o, hands: make(chan struct{}, 1)}
+	c := &Clock{options: o, advancing: make(chan struct{}, 1)}
 	c.resetLocked() // without the lock, because no other goroutine has c yet
 	return c
 }
@@ -77,8 +77,8 @@ func (c *Clock) Now() time.Time {
 }
 
 func (c *Clock) nowLocked() time.Time {
-	if !c.stands.IsZero() {
-		return c.stands
+	if !c.frozenAt.IsZero() {
+		return c.frozenAt
 	}
 	return plain(time.Now()).Add(c.ahead)
 }
@@ -91,7 +91,7 @@ func (c *Clock) Set(to time.Time) error {
 	}
 	c.change(func() {
 		c.held = nil
-		c.standLocked()
+		c.freezeLocked()
 		c.moveLocked(to)
 	})
 	return nil
@@ -128,8 +128,8 @@ func (c *Clock) Reset() { c.change(c.resetLocked) }
 
 func (c *Clock) resetLocked() {
 	c.held, c.frozen = nil, c.options.Frozen
-	c.ahead, c.stands = 0, time.Time{}
-	c.standLocked()
+	c.ahead, c.frozenAt = 0, time.Time{}
+	c.freezeLocked()
 	if !c.options.Start.IsZero() {
 		c.moveLocked(c.options.Start)
 	}
@@ -147,7 +147,7 @@ func (c *Clock) change(how func()) {
 // settleLocked freezes or resumes the clock, sets the timers of the alarms and closes
 // moved. Every change of the clock calls it.
 func (c *Clock) settleLocked() {
-	c.standLocked()
+	c.freezeLocked()
 	c.rearmLocked()
 	if c.moved != nil {
 		close(c.moved)
@@ -155,16 +155,16 @@ func (c *Clock) settleLocked() {
 	}
 }
 
-// standLocked freezes the clock if it is frozen explicitly or held. Otherwise the
+// freezeLocked freezes the clock if it is frozen explicitly or held. Otherwise the
 // clock runs on from its current time.
-func (c *Clock) standLocked() {
+func (c *Clock) freezeLocked() {
 	stand, now := c.frozen || c.held != nil, c.nowLocked()
-	if stand == !c.stands.IsZero() {
+	if stand == !c.frozenAt.IsZero() {
 		return
 	}
-	c.stands = time.Time{}
+	c.frozenAt = time.Time{}
 	if stand {
-		c.stands = now
+		c.frozenAt = now
 	} else {
 		c.moveLocked(now)
 	}
@@ -173,10 +173,10 @@ func (c *Clock) standLocked() {
 // moveLocked sets the time of the clock.
 func (c *Clock) moveLocked(to time.Time) {
 	to = plain(to)
-	if c.stands.IsZero() {
+	if c.frozenAt.IsZero() {
 		c.ahead = time.Until(to)
 	} else {
-		c.stands = to
+		c.frozenAt = to
 	}
 }
 
@@ -198,7 +198,7 @@ type Hold struct{ clock *Clock }
 // Hold waits for the right to advance the clock. It fails if ctx ends first.
 func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	select {
-	case c.hands <- struct{}{}:
+	case c.advancing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -206,7 +206,7 @@ func (c *Clock) Hold(ctx context.Context) (*Hold, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = h
-	c.standLocked()
+	c.freezeLocked()
 	return h, nil
 }
 
@@ -222,7 +222,7 @@ func (h *Hold) To(t time.Time) error {
 	if c.held != h {
 		return ErrSet
 	}
-	if t.After(c.stands) {
+	if t.After(c.frozenAt) {
 		c.moveLocked(t)
 		c.settleLocked()
 	}
@@ -236,7 +236,7 @@ func (h *Hold) Release() {
 			h.clock.held = nil
 		}
 	})
-	<-h.clock.hands
+	<-h.clock.advancing
 }
 
 // State is the state of a clock in a snapshot. After a restore, a running clock
@@ -255,9 +255,9 @@ func (c *Clock) State() State {
 	defer c.mu.Unlock()
 	switch {
 	case c.frozen:
-		return State{FrozenAt: c.stands}
+		return State{FrozenAt: c.frozenAt}
 	case c.held != nil:
-		return State{Ahead: Milliseconds(time.Until(c.stands))}
+		return State{Ahead: Milliseconds(time.Until(c.frozenAt))}
 	}
 	return State{Ahead: Milliseconds(c.ahead)}
 }
@@ -287,7 +287,7 @@ func (c *Clock) Restore(s *State) {
 	}
 	c.change(func() {
 		c.held, c.frozen = nil, !s.FrozenAt.IsZero()
-		c.standLocked()
+		c.freezeLocked()
 		if c.frozen {
 			c.moveLocked(s.FrozenAt)
 		} else {

@@ -5,7 +5,6 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/problem"
-	"example.com/emailplatform/mockserver/record"
 )
 
 // deliveryRoutes returns the routes that return and repeat deliveries to webhooks.
@@ -41,7 +40,7 @@ func (c *Control) deliveryRoutes() section {
 func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 	q := listQueryOf(r)
 	n, newest := c.Deliveries.NewestDeliveries()
-	return list(q, n, rowsOf2(newest, func(x *record.Delivery, summary func() delivery.Summary) row[delivery.Summary] {
+	return list(q, n, rowsOf(newest, func(x delivery.Newest) row[delivery.Summary] {
 		return row[delivery.Summary]{
 			id: x.ID,
 			allowed: q.allowsAccount(x.AccountID) && q.allows("state", string(x.State)) && q.allows("event", string(x.Event)) &&
@@ -49,7 +48,7 @@ func (c *Control) deliveries(r *request) (recordList[delivery.Summary], error) {
 			text: func() []string {
 				return []string{x.ID, x.EventID, string(x.Event), x.MessageID, x.Recipient, x.Subject, x.URL, string(x.State), string(x.Body)}
 			},
-			record: summary,
+			record: x.Summary,
 		}
 	})), nil
 }

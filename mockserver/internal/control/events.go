@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"example.com/emailplatform/mockserver/internal/delivery"
@@ -44,8 +45,8 @@ func (c *Control) eventRoutes() section {
 
 func (c *Control) events(r *request) (recordList[delivery.EventSummary], error) {
 	q := listQueryOf(r)
-	n, newest := c.Deliveries.NewestEvents()
-	return list(q, n, rowsOf2(newest, func(_ int, e *record.FiredEvent) row[delivery.EventSummary] {
+	newest := c.Deliveries.NewestEvents()
+	return list(q, len(newest), rowsOf(slices.Values(newest), func(e *record.FiredEvent) row[delivery.EventSummary] {
 		return row[delivery.EventSummary]{
 			id:      e.ID,
 			allowed: q.allowsAccount(e.AccountID) && q.allows("event", string(e.Event)) && q.allows("message_id", e.MessageID),
@@ -94,7 +95,7 @@ func (c *Control) sendEvent(_ *request, in eventBody) (*delivery.Record, error) 
 		}
 		return c.delivery(id)
 	}
-	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash())))
+	secret, err := webhook.ParseSecret(in.Secret, string(cmp.Or(in.HashFunction, c.Platform.Hash)))
 	if err != nil {
 		return nil, problem.Invalid(strings.TrimPrefix(err.Error(), "webhook: "), "body", "secret")
 	}

@@ -152,14 +152,3 @@ func rowsOf[V, T any](all iter.Seq[V], rowOf func(V) row[T]) iter.Seq[row[T]] {
 		}
 	}
 }
-
-// rowsOf2 converts pairs to rows.
-func rowsOf2[K, V, T any](all iter.Seq2[K, V], rowOf func(K, V) row[T]) iter.Seq[row[T]] {
-	return func(yield func(row[T]) bool) {
-		for k, v := range all {
-			if !yield(rowOf(k, v)) {
-				return
-			}
-		}
-	}
-}

@@ -38,8 +38,8 @@ type overview struct {
 	Events     int64              `json:"events" doc:"the number of events; after a restore, only the events of the snapshot"`
 	Attempts   int64              `json:"attempts" doc:"the number of delivery attempts"`
 	Failed     int64              `json:"failed" doc:"the number of failed attempts"`
-	Minutes    []minuteCounts     `json:"minutes" doc:"minutes with activity, the oldest first"`
-	Waiting    []waiting          `json:"waiting" doc:"pending work, the earliest first, then work without a time; at most 100"`
+	Minutes    []delivery.Minute  `json:"minutes" doc:"minutes with activity, the oldest first"`
+	Waiting    []delivery.Waiting `json:"waiting" doc:"pending work, the earliest first, then work without a time; at most 100"`
 	Next       *clock.Due         `json:"next" doc:"the next scheduled work"`
 }
 
@@ -50,25 +50,6 @@ type deliveryCounts struct {
 	Delivered  int `json:"delivered" doc:"the receiver responded with 2xx"`
 	Failed     int `json:"failed" doc:"failed, and will not be retried"`
 	Dropped    int `json:"dropped" doc:"dropped by a fault rule"`
-}
-
-type minuteCounts struct {
-	Minute   time.Time `json:"minute" doc:"the start of the minute"`
-	Messages int64     `json:"messages" doc:"the number of sent messages"`
-	Events   int64     `json:"events" doc:"the number of events"`
-	Attempts int64     `json:"attempts" doc:"the number of attempts"`
-	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
-}
-
-type waiting struct {
-	Why        string    `json:"why" doc:"for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
-	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
-	Until      time.Time `json:"until,omitzero" doc:"the earliest end of waiting, if known"`
-	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook of the deliveries, if any"`
-	URL        string    `json:"url,omitzero" doc:"the target of deliveries"`
-	CampaignID int64     `json:"campaign_id,omitzero" doc:"the campaign"`
-	ListID     int64     `json:"list_id,omitzero" doc:"the list of the contacts"`
-	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
 func (c *Control) overview(r *request) (out overview, err error) {
@@ -89,8 +70,8 @@ func (c *Control) overview(r *request) (out overview, err error) {
 		Events:     stats.Events,
 		Attempts:   stats.Attempts,
 		Failed:     stats.Failed,
-		Minutes:    countMinutes(records, stats),
-		Waiting:    allWaiting(records, stats),
+		Minutes:    countMinutes(records.Minutes, stats),
+		Waiting:    earliest(slices.Concat(stats.Waiting, records.Waiting)),
 		Next:       view.Next,
 	}, nil
 }
@@ -102,35 +83,20 @@ func countStates(n map[record.DeliveryState]int) deliveryCounts {
 	}
 }
 
-func countMinutes(records platform.Overview, stats delivery.Stats) []minuteCounts {
-	all := map[int64]minuteCounts{}
-	for m, n := range records.Minutes {
-		all[m] = minuteCounts{Messages: n}
+func countMinutes(messages map[int64]int64, stats delivery.Stats) []delivery.Minute {
+	for m, n := range messages {
+		stats.Minute(m).Messages = n
 	}
-	for m, n := range stats.Minutes {
-		all[m] = minuteCounts{Messages: all[m].Messages, Events: n.Events, Attempts: n.Attempts, Failed: n.Failed}
-	}
-	out := []minuteCounts{}
-	for _, m := range slices.Sorted(maps.Keys(all)) {
-		counts := all[m]
-		counts.Minute = delivery.MinuteStart(m)
-		out = append(out, counts)
+	out := []delivery.Minute{}
+	for _, m := range slices.Sorted(maps.Keys(stats.Minutes)) {
+		out = append(out, *stats.Minutes[m])
 	}
 	return out
 }
 
-func allWaiting(records platform.Overview, stats delivery.Stats) []waiting {
-	out := []waiting{}
-	for _, w := range stats.Waiting {
-		out = append(out, waiting{Why: w.Why, N: w.N, Until: w.Until.UTC(), WebhookID: w.WebhookID, URL: w.URL})
-	}
-	for _, d := range records.Scheduled {
-		out = append(out, waiting{Why: "campaign", N: 1, Until: d.At, CampaignID: d.CampaignID, Name: d.Name})
-	}
-	for _, p := range records.Pending {
-		out = append(out, waiting{Why: "confirmation", N: p.N, ListID: p.ListID, Name: p.Name})
-	}
+// earliest returns the earliest pending work, then work without a time.
+func earliest(all []delivery.Waiting) []delivery.Waiting {
 	never := time.Unix(1<<40, 0)
-	slices.SortStableFunc(out, func(a, b waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })
-	return out[:min(len(out), maxWaiting)]
+	slices.SortStableFunc(all, func(a, b delivery.Waiting) int { return cmp.Or(a.Until, never).Compare(cmp.Or(b.Until, never)) })
+	return append([]delivery.Waiting{}, all[:min(len(all), maxWaiting)]...)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 
 	"example.com/emailplatform/mockserver/internal/contract"
@@ -37,8 +38,8 @@ func (c *Control) requestRoutes() section {
 
 func (c *Control) requests(r *request) (recordList[gateway.Summary], error) {
 	q := listQueryOf(r)
-	n, newest := c.API.Log.Newest()
-	return list(q, n, rowsOf2(newest, func(_ int, e *record.Request) row[gateway.Summary] {
+	newest := c.API.Log.Newest()
+	return list(q, len(newest), rowsOf(slices.Values(newest), func(e *record.Request) row[gateway.Summary] {
 		return row[gateway.Summary]{
 			id: e.ID,
 			allowed: q.allowsAccount(e.AccountID) && q.allows("operation", e.Operation) && q.allows("method", e.Method) &&

@@ -73,15 +73,15 @@ func (c *Control) resourceRoutes() section {
 	}
 }
 
-func (c *Control) lists(r *request) (recordList[platform.ListStanding], error) {
+func (c *Control) lists(r *request) (recordList[platform.ListSummary], error) {
 	q, all := listQueryOf(r), c.Platform.Lists()
-	return list(q, len(all), rowsOf(slices.Values(all), func(l platform.ListStanding) row[platform.ListStanding] {
+	return list(q, len(all), rowsOf(slices.Values(all), func(l platform.ListSummary) row[platform.ListSummary] {
 		id := strconv.FormatInt(l.ID, 10)
-		return row[platform.ListStanding]{
+		return row[platform.ListSummary]{
 			id:      id,
 			allowed: q.allowsAccount(l.AccountID),
 			text:    func() []string { return []string{id, l.Name} },
-			record:  func() platform.ListStanding { return l },
+			record:  func() platform.ListSummary { return l },
 		}
 	})), nil
 }

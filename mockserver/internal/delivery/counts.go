@@ -47,22 +47,29 @@ type Stats struct {
 	Attempts int64
 	Failed   int64 // failed attempts
 	Minutes  map[int64]*Minute
-	Waiting  []Wait
+	Waiting  []Waiting
 }
 
 // Minute contains the counts of one minute.
-type Minute struct{ Events, Attempts, Failed int64 }
+type Minute struct {
+	Start    time.Time `json:"minute" doc:"the start of the minute"`
+	Messages int64     `json:"messages" doc:"the number of sent messages"`
+	Events   int64     `json:"events" doc:"the number of events"`
+	Attempts int64     `json:"attempts" doc:"the number of attempts"`
+	Failed   int64     `json:"failed" doc:"the number of failed attempts"`
+}
 
-// Wait describes the pending deliveries of one webhook that wait for the same
-// reason.
-type Wait struct {
-	WebhookID string // empty for a URL that is not a webhook's
-	URL       string
-	// Why is retry, rate_limit, archived or delay, as in a summary, or turn if the
-	// maximum number of attempts is in progress.
-	Why   string
-	N     int
-	Until time.Time // when the first of them is due, if known
+// Waiting describes pending work that waits for the same reason: deliveries of one
+// webhook, a campaign, or the contacts of one list.
+type Waiting struct {
+	Why        string    `json:"why" doc:"for deliveries: retry, rate_limit, archived, delay (by a fault) or turn (the limit of concurrent attempts); campaign for a scheduled campaign; confirmation for contacts that have not confirmed"`
+	N          int       `json:"n" doc:"the number of waiting deliveries, campaigns or contacts"`
+	Until      time.Time `json:"until,omitzero" doc:"the earliest end of waiting, if known"`
+	WebhookID  string    `json:"webhook_id,omitzero" doc:"the webhook of the deliveries, if any"`
+	URL        string    `json:"url,omitzero" doc:"the target of deliveries"`
+	CampaignID int64     `json:"campaign_id,omitzero" doc:"the campaign"`
+	ListID     int64     `json:"list_id,omitzero" doc:"the list of the contacts"`
+	Name       string    `json:"name,omitzero" doc:"the name of the campaign or list"`
 }
 
 // Stats returns the counts of an account, in total and for each minute from the
@@ -77,7 +84,7 @@ func (d *Engine) Stats(account, from, until int64) Stats {
 	for id, fired := range d.history.fired {
 		if mine(id) {
 			out.Events += fired.Total()
-			fired.Each(from, until, func(m, n int64) { out.minute(m).Events += n })
+			fired.Each(from, until, func(m, n int64) { out.Minute(m).Events += n })
 		}
 	}
 	for _, c := range d.history.webhooks {
@@ -87,15 +94,16 @@ func (d *Engine) Stats(account, from, until int64) Stats {
 	}
 	for _, q := range d.order {
 		if mine(q.hook.AccountID) {
-			out.Waiting = append(out.Waiting, q.waits(d.clock.Now())...)
+			out.Waiting = append(out.Waiting, q.waits(d.Clock.Now())...)
 		}
 	}
 	return out
 }
 
-func (s *Stats) minute(m int64) *Minute {
+// Minute returns the counts of a minute for changes.
+func (s *Stats) Minute(m int64) *Minute {
 	if s.Minutes[m] == nil {
-		s.Minutes[m] = &Minute{}
+		s.Minutes[m] = &Minute{Start: MinuteStart(m)}
 	}
 	return s.Minutes[m]
 }
@@ -106,29 +114,29 @@ func (s *Stats) add(c *counts, from, until int64) {
 	}
 	s.Attempts += c.attempts.Total()
 	s.Failed += c.failed.Total()
-	c.attempts.Each(from, until, func(m, n int64) { s.minute(m).Attempts += n })
-	c.failed.Each(from, until, func(m, n int64) { s.minute(m).Failed += n })
+	c.attempts.Each(from, until, func(m, n int64) { s.Minute(m).Attempts += n })
+	c.failed.Each(from, until, func(m, n int64) { s.Minute(m).Failed += n })
 }
 
 // waits describes the pending deliveries of a queue by their reasons.
-func (q *queue) waits(now time.Time) []Wait {
+func (q *queue) waits(now time.Time) []Waiting {
 	inLine, retrying := len(q.pending)+len(q.overtakenBy), 0
 	if len(q.retries) > 0 {
 		retrying = q.history.webhooks[q.hook.ID].states[record.DeliveryRetrying]
 	}
-	line := Wait{Why: "turn", N: inLine}
+	line := Waiting{Why: "turn", N: inLine}
 	if until, _ := q.due(now); until.After(now) {
 		line.Why, line.Until = "rate_limit", until
 	}
-	all := []Wait{
+	all := []Waiting{
 		{Why: "retry", N: retrying, Until: q.soonest(record.DeliveryRetrying)},
 		{Why: "delay", N: len(q.retries) - retrying, Until: q.soonest(record.DeliveryQueued)},
 		line,
 	}
 	if q.hook.Archived {
-		all = []Wait{{Why: "archived", N: inLine + len(q.retries)}}
+		all = []Waiting{{Why: "archived", N: inLine + len(q.retries)}}
 	}
-	all = slices.DeleteFunc(all, func(w Wait) bool { return w.N == 0 })
+	all = slices.DeleteFunc(all, func(w Waiting) bool { return w.N == 0 })
 	for i := range all {
 		all[i].URL = q.hook.URL
 		if !q.once {

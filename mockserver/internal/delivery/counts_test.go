@@ -24,16 +24,16 @@ func walked(e *Engine, account int64) Stats {
 		out.States[x.State]++
 		for _, a := range x.Attempts {
 			out.Attempts++
-			out.minute(MinuteOf(a.Time)).Attempts++
+			out.Minute(MinuteOf(a.Time)).Attempts++
 			if a.Status != http.StatusNoContent {
 				out.Failed++
-				out.minute(MinuteOf(a.Time)).Failed++
+				out.Minute(MinuteOf(a.Time)).Failed++
 			}
 		}
 	}
 	for _, fired := range e.Events(func(f *record.FiredEvent) bool { return f.AccountID == account }) {
 		out.Events++
-		out.minute(MinuteOf(fired.Time)).Events++
+		out.Minute(MinuteOf(fired.Time)).Events++
 	}
 	return out
 }
@@ -41,7 +41,7 @@ func walked(e *Engine, account int64) Stats {
 // sameAsWalked compares what is counted as things happen with what is there.
 func sameAsWalked(t *testing.T, when string, e *Engine) {
 	t.Helper()
-	now := MinuteOf(e.clock.Now())
+	now := MinuteOf(e.Clock.Now())
 	for _, account := range []int64{1, 2} {
 		got, want := e.Stats(account, now-KeptMinutes+1, now), walked(e, account)
 		maps.DeleteFunc(got.States, func(_ record.DeliveryState, n int) bool { return n == 0 })
@@ -69,7 +69,7 @@ func TestStats(t *testing.T) {
 			e.Open(h)
 		}
 		fire := func(account int64, name string) {
-			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Body: []byte("{}"), What: events.Event{Time: e.clock.Now()}}})
+			e.Publish([]Event{{AccountID: account, Name: events.Name(name), Body: []byte("{}"), What: events.Event{Time: e.Clock.Now()}}})
 			synctest.Wait()
 		}
 		sameAsWalked(t, "nothing", e)
@@ -87,7 +87,7 @@ func TestStats(t *testing.T) {
 			{Event: "a", Action: record.FaultDrop, Nth: 1},
 			{Event: "a", Action: record.FaultDelay, Delay: time.Hour, Nth: 2},
 		} {
-			if _, err := e.faults.Add([]record.Fault{f}); err != nil {
+			if _, err := e.Faults.Add([]record.Fault{f}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestStats(t *testing.T) {
 		synctest.Wait()
 		sameAsWalked(t, "asked for again", e)
 
-		if _, err := e.faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]record.Fault{{Event: "own", Action: record.FaultDelay, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		e.SendTo(hook.URL, parsed("s", hook.Hash), []byte(`{"event":"own"}`)) // a snapshot has no secret of it
@@ -135,7 +135,7 @@ func waits(t *testing.T, e *Engine, account int64, want string) {
 	var got []string
 	for _, w := range e.Stats(account, 0, 0).Waiting {
 		got = append(got, fmt.Sprintf("%s %d", w.Why, w.N))
-		if w.Until.IsZero() != (w.Why == "archived" || w.Why == "turn") || w.Until.Before(e.clock.Now()) != w.Until.IsZero() {
+		if w.Until.IsZero() != (w.Why == "archived" || w.Why == "turn") || w.Until.Before(e.Clock.Now()) != w.Until.IsZero() {
 			t.Errorf("%s waits until %v", w.Why, w.Until)
 		}
 		if w.URL != hook.URL || w.WebhookID == "" {
@@ -175,7 +175,7 @@ func TestMinutesOfARestoredDay(t *testing.T) {
 		e := engineTo(t, func(http.ResponseWriter, *http.Request) {})
 		const many = 3 * KeptMinutes / 2
 		var before State
-		start := e.clock.Now().Add(-100 * time.Hour)
+		start := e.Clock.Now().Add(-100 * time.Hour)
 		for i := range many {
 			first := start.Add(time.Duration(i) * time.Minute)
 			before.Deliveries = append(before.Deliveries, Saved{

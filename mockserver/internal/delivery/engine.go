@@ -46,16 +46,11 @@ const DefaultConcurrency = 4
 // Engine delivers events to webhooks. Each webhook has a queue, and each
 // attempt in progress has a goroutine. Queues do not wait for each other.
 type Engine struct {
-	schedule    []time.Duration
-	concurrency int // maximum number of concurrent attempts of a queue
-	clock       *clock.Clock
-	work        *activity.Work
-	target      *target
-	ctx         context.Context // of all attempts; canceled by Close
-	cancel      context.CancelFunc
-	check       func(event events.Name, body []byte)
-	faults      *fault.Plan
-	changes     *activity.Feed
+	Options
+
+	target *target
+	ctx    context.Context // of all attempts; canceled by Close
+	cancel context.CancelFunc
 
 	mu          sync.Mutex
 	queues      map[int64]*queue // by webhook
@@ -94,14 +89,8 @@ func New(o Options) *Engine {
 		o.Concurrency = DefaultConcurrency
 	}
 	d := &Engine{
-		schedule:    o.Schedule,
-		concurrency: o.Concurrency,
-		clock:       o.Clock,
-		work:        o.Work,
+		Options:     o,
 		target:      newTarget(o, newGuard(o.Allow)),
-		check:       o.Check,
-		faults:      o.Faults,
-		changes:     o.Changes,
 		queues:      map[int64]*queue{},
 		subscribers: map[topic][]*queue{},
 		history:     newHistory(),
@@ -173,8 +162,8 @@ func (d *Engine) Publish(fired []Event) {
 	}
 	for i := range fired {
 		fired[i].encode()
-		if d.check != nil {
-			d.check(fired[i].Name, fired[i].Body)
+		if d.Check != nil {
+			d.Check(fired[i].Name, fired[i].Body)
 		}
 	}
 	d.mu.Lock()
@@ -185,7 +174,7 @@ func (d *Engine) Publish(fired []Event) {
 			ids = append(ids, d.pushLocked(q, e))
 		}
 		fired := d.history.addEvent(e, ids)
-		d.changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *fired} })
+		d.Changes.Publish(activity.Event, func() any { return EventSummary{FiredEvent: *fired} })
 	}
 }
 
@@ -204,34 +193,34 @@ func (d *Engine) pushLocked(q *queue, e *Event) string {
 		Body:      e.Body,
 		Signature: signature,
 		State:     record.DeliveryQueued,
-		CreatedAt: d.clock.Now(),
+		CreatedAt: d.Clock.Now(),
 	}}
 	if !q.once {
 		x.WebhookID = q.hook.Name()
 	}
 	d.history.add(x)
-	q.push(x, d.faults.Delivery(x.AccountID, x.Event, x.WebhookID), x.CreatedAt)
+	q.push(x, d.Faults.Delivery(x.AccountID, x.Event, x.WebhookID), x.CreatedAt)
 	d.publishLocked(x)
 	d.startLocked(q)
 	return x.ID
 }
 
 func (d *Engine) publishLocked(x *delivery) {
-	d.changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.clock.Now()) })
+	d.Changes.Publish(activity.Delivery, func() any { return summaryOf(x, d.queues[x.webhookID], d.Clock.Now()) })
 }
 
 // startLocked starts the attempts that are due, and sets the alarm for the next
 // one.
 func (d *Engine) startLocked(q *queue) {
 	q.alarm.Stop()
-	for !d.closed && q.attempting < d.concurrency {
-		now := d.clock.Now()
+	for !d.closed && q.attempting < d.Concurrency {
+		now := d.Clock.Now()
 		at, ok := q.due(now)
 		if !ok {
 			return
 		}
 		if at.After(now) {
-			q.alarm = d.clock.At(at, toWebhook{q.hook.ID, q.hook.URL}, func() {
+			q.alarm = d.Clock.At(at, toWebhook{q.hook.ID, q.hook.URL}, func() {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				d.startLocked(q)
@@ -241,14 +230,14 @@ func (d *Engine) startLocked(q *queue) {
 		next := q.take(now)
 		d.history.setState(next, record.DeliveryInFlight)
 		next.NextAttempt, next.Started = time.Time{}, now
-		rule := d.faults.Attempt(next.AccountID, next.Event, next.WebhookID)
+		rule := d.Faults.Attempt(next.AccountID, next.Event, next.WebhookID)
 		if rule != nil {
 			next.Fault = rule.ID
 		}
 		d.publishLocked(next)
 		q.attempting++
 		d.attempting++
-		d.work.Start(q.hook.AccountID)
+		d.Work.Start(q.hook.AccountID)
 		go d.run(q, next, record.Attempt{Time: now, Manual: next.Manual}, rule)
 	}
 }
@@ -263,7 +252,7 @@ func (t toWebhook) String() string { return fmt.Sprintf("delivery to webhook %d 
 
 // run makes an attempt, and then starts the attempts that are due.
 func (d *Engine) run(q *queue, x *delivery, a record.Attempt, rule *record.FaultRule) {
-	defer d.work.Done(q.hook.AccountID)
+	defer d.Work.Done(q.hook.AccountID)
 	d.attempt(x, &a, rule)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -309,11 +298,11 @@ func (d *Engine) settleLocked(q *queue, x *delivery, a record.Attempt) {
 		q.pending = slices.Insert(q.pending, 0, x.n)
 	case accepted(a):
 		d.history.setState(x, record.DeliveryDelivered)
-	case q.once || x.Tries > len(d.schedule):
+	case q.once || x.Tries > len(d.Schedule):
 		d.history.setState(x, record.DeliveryFailed)
 	default:
 		d.history.setState(x, record.DeliveryRetrying)
-		q.later(x, d.clock.Now().Add(d.schedule[x.Tries-1]))
+		q.later(x, d.Clock.Now().Add(d.Schedule[x.Tries-1]))
 	}
 	d.publishLocked(x)
 	d.startLocked(q)
@@ -353,7 +342,7 @@ func (d *Engine) Redeliver(id string) error {
 func (d *Engine) Next(account int64) (wait time.Duration, what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.clock.Now()
+	now := d.Clock.Now()
 	for _, q := range d.order {
 		w, ok := q.wait(now)
 		if ok && (account == 0 || q.hook.AccountID == account) && q.attempting == 0 && (what == "" || w < wait) {
@@ -387,7 +376,7 @@ func (d *Engine) Close() {
 	}
 	d.mu.Unlock()
 	d.cancel()
-	d.work.Finish()
+	d.Work.Finish()
 	d.target.idle()
 }
 

@@ -25,7 +25,7 @@ func parsed(text string, function webhook.HashFunction) webhook.Secret {
 func TestNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t)
-		start := e.clock.Now()
+		start := e.Clock.Now()
 		if wait, what := e.Next(0); wait != 0 || what != "" {
 			t.Errorf("without webhooks: %v, %q", wait, what)
 		}
@@ -165,12 +165,12 @@ func TestRecordWithoutItsQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		from, _ := e.changes.Subscribe()
+		from, _ := e.Changes.Subscribe()
 		e.Replace(nil, State{})
 		answer <- http.StatusOK
 		answer <- http.StatusInternalServerError
 		synctest.Wait()
-		e.changes.Unsubscribe(from)
+		e.Changes.Unsubscribe(from)
 	})
 }
 
@@ -211,7 +211,7 @@ func TestWaiting(t *testing.T) {
 		if got := e.Record(ids[2]).Until; !got.Equal(began.Add(time.Minute)) {
 			t.Errorf("until %v, want a minute after the first", got)
 		}
-		if _, err := e.faults.Add([]record.Fault{{Action: record.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
+		if _, err := e.Faults.Add([]record.Fault{{Action: record.FaultDelay, WebhookID: "7", Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		delayed, _ := e.Send("7", []byte("own"))
@@ -299,7 +299,7 @@ func TestRetriesFollowTheSchedule(t *testing.T) {
 			attempts = append(attempts, time.Since(start))
 			w.WriteHeader(http.StatusInternalServerError)
 		})
-		e.schedule = DefaultRetrySchedule()
+		e.Schedule = DefaultRetrySchedule()
 		e.Open(hook)
 		id, err := e.Send(hook.Name(), []byte("{}"))
 		if err != nil {

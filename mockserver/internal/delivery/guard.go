@@ -23,7 +23,7 @@ type guard struct {
 	public   bool
 	hosts    map[string]bool // see hostKey
 	networks []netip.Prefix  // as addresses that are unmapped
-	dialer   net.Dialer      // a test's own may resolve names, and be asked after the guard
+	dialer   net.Dialer      // replaced in tests; its ControlContext runs after the guard
 }
 
 func newGuard(a Allowed) *guard {
@@ -83,15 +83,15 @@ func (g *guard) mayDial(host, resolved string) error {
 	if addr.IsLoopback() {
 		return nil
 	}
-	if reason := g.refusal(host, addr); reason != "" {
+	if reason := g.rejectReason(host, addr); reason != "" {
 		return fmt.Errorf("mockserver: deliveries to %s are refused: %s", addr, reason)
 	}
 	return nil
 }
 
-// refusal returns the reason why deliveries to an address are not allowed, or
+// rejectReason returns the reason why deliveries to an address are not allowed, or
 // "".
-func (g *guard) refusal(host string, addr netip.Addr) string {
+func (g *guard) rejectReason(host string, addr netip.Addr) string {
 	contains := func(network netip.Prefix) bool { return network.Contains(addr) }
 	switch {
 	case Metadata(addr):

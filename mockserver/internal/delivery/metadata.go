@@ -20,7 +20,7 @@ func Metadata(addr netip.Addr) bool {
 		"fd00:42::42":  // Scaleway
 		return true
 	}
-	return slices.ContainsFunc(standsFor(addr), metadata4)
+	return slices.ContainsFunc(embedded4(addr), metadata4)
 }
 
 func metadata4(addr netip.Addr) bool {
@@ -39,14 +39,14 @@ func metadata4(addr netip.Addr) bool {
 	return false
 }
 
-// standsFor returns the IPv4 addresses that a gateway or tunnel may derive from
+// embedded4 returns the IPv4 addresses that a gateway or tunnel may derive from
 // an IPv6 address. Network operators choose the prefixes, so only the positions
 // count. 6to4 (RFC 3056) has the IPv4 address after the first two bytes.
 // Translation (RFC 6052) has it after 4 to 8 or 12 bytes and skips the ninth.
 // Mapped and compatible addresses have it at the end. Clouds use similar forms:
 // Akamai fd00:a9fe:a9fe::1, Oracle fd00:c1::a9fe:a9fe, OpenStack
 // fe80::a9fe:a9fe.
-func standsFor(addr netip.Addr) []netip.Addr {
+func embedded4(addr netip.Addr) []netip.Addr {
 	b := addr.As16()
 	without := append(append([]byte{}, b[:8]...), b[9:]...)
 	var found []netip.Addr

@@ -116,24 +116,24 @@ func (q *queue) place(x *delivery) {
 // new delivery overtakes the held delivery. Because attempts can overlap, the held
 // delivery waits until the new delivery has been attempted.
 func (q *queue) push(x *delivery, rule *record.FaultRule, now time.Time) {
-	var hit record.Fault
+	var applied record.Fault
 	if rule != nil {
-		hit, x.Fault = rule.Fault, rule.ID
+		applied, x.Fault = rule.Fault, rule.ID
 	}
 	var overtaken *delivery
 	if q.held != 0 {
 		overtaken = q.history.edit(q.held)
 		q.remove(overtaken)
 	}
-	x.Duplicate = hit.Action == record.FaultDuplicate
+	x.Duplicate = applied.Action == record.FaultDuplicate
 	switch {
-	case hit.Action == record.FaultDrop:
+	case applied.Action == record.FaultDrop:
 		q.history.setState(x, record.DeliveryDropped)
-	case hit.Action == record.FaultReorder:
+	case applied.Action == record.FaultReorder:
 		q.held, x.Held = x.n, true
-		q.later(x, now.Add(cmp.Or(hit.Delay, fault.DefaultHold)))
-	case hit.Delay > 0:
-		q.later(x, now.Add(hit.Delay))
+		q.later(x, now.Add(cmp.Or(applied.Delay, fault.DefaultHold)))
+	case applied.Delay > 0:
+		q.later(x, now.Add(applied.Delay))
 	default:
 		q.append(x)
 		if overtaken != nil {

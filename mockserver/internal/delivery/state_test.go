@@ -157,7 +157,7 @@ func TestStateHoldsBack(t *testing.T) {
 		}
 		first := engineTo(t, receive)
 		first.Open(hook)
-		if _, err := first.faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
+		if _, err := first.Faults.Add([]record.Fault{{Action: record.FaultReorder, Delay: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := first.Send("7", []byte("held")); err != nil {
@@ -207,10 +207,10 @@ func TestForgottenIsNotToldOf(t *testing.T) {
 		}
 		<-attempted
 		forget()
-		told, _ := e.changes.Subscribe()
+		told, _ := e.Changes.Subscribe()
 		answer <- true
-		e.work.Finish()
-		e.changes.Unsubscribe(told)
+		e.Work.Finish()
+		e.Changes.Unsubscribe(told)
 		for line := range told {
 			t.Errorf("%s: told %s", name, line)
 		}

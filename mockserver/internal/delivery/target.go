@@ -71,7 +71,7 @@ func (t *target) idle() { t.network.CloseIdleConnections() }
 // response body, or an error. It does not follow redirects.
 func (t *target) post(
 	ctx context.Context, to string, header http.Header, body []byte,
-) (status int, answer, problem string) {
+) (status int, response, problem string) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
@@ -83,23 +83,23 @@ func (t *target) post(
 	if handler := t.handler(req.URL); handler != nil {
 		via = inproc.Transport{Handler: handler}
 	}
-	response, err := via.RoundTrip(req)
+	res, err := via.RoundTrip(req)
 	if err != nil {
 		return 0, "", t.describe(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	read, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	defer func() { _ = res.Body.Close() }()
+	read, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	if errors.Is(err, context.DeadlineExceeded) { // ignore other errors, because the status has arrived
 		problem = t.describe(err)
 	}
-	return response.StatusCode, string(read), problem
+	return res.StatusCode, string(read), problem
 }
 
 // fail makes an attempt with a fault. The function post sends the delivery. fail calls
 // post only if the fault loses the response after processing.
 func (t *target) fail(
 	ctx context.Context, f record.Fault, post func() (int, string, string),
-) (status int, answer, problem string) {
+) (status int, response, problem string) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	select {

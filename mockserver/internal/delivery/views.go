@@ -24,14 +24,13 @@ func (d *Engine) Events(wanted func(*record.FiredEvent) bool) []record.FiredEven
 	return out
 }
 
-// NewestEvents returns the number of logged events, and iterates over them, the
-// latest first. The engine can continue to run, because logged events do not
-// change.
-func (d *Engine) NewestEvents() (int, iter.Seq2[int, *record.FiredEvent]) {
+// NewestEvents returns the logged events, the latest first. Logged events do not change.
+func (d *Engine) NewestEvents() []*record.FiredEvent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := slices.Clone(d.history.events)
-	return len(all), slices.Backward(all)
+	slices.Reverse(all)
+	return all
 }
 
 // all returns all deliveries, and the number of deliveries that are not deleted.
@@ -55,23 +54,28 @@ func (d *Engine) Deliveries() []record.Delivery {
 	return out
 }
 
+// Newest is a delivery in a list, with a function that returns its summary.
+type Newest struct {
+	*record.Delivery
+	Summary func() Summary
+}
+
 // NewestDeliveries returns the number of deliveries, and iterates over them, the
-// latest first. It yields each with a function that returns its summary.
-func (d *Engine) NewestDeliveries() (int, iter.Seq2[*record.Delivery, func() Summary]) {
+// latest first.
+func (d *Engine) NewestDeliveries() (int, iter.Seq[Newest]) {
 	all, n := d.all()
-	return n, func(yield func(*record.Delivery, func() Summary) bool) {
+	return n, func(yield func(Newest) bool) {
 		for x := range all.Backward() {
-			if !x.Forgotten && !yield(&x.Delivery, func() Summary { return d.summary(x) }) {
+			summary := func() Summary {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return summaryOf(x, d.queues[x.webhookID], d.Clock.Now())
+			}
+			if !x.Forgotten && !yield(Newest{&x.Delivery, summary}) {
 				return
 			}
 		}
 	}
-}
-
-func (d *Engine) summary(x *delivery) Summary {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return summaryOf(x, d.queues[x.webhookID], d.clock.Now())
 }
 
 // Record returns a delivery with all details, or nil if there is none with the
@@ -84,7 +88,7 @@ func (d *Engine) Record(id string) *Record {
 		return nil
 	}
 	q := d.queues[x.webhookID]
-	out := &Record{Summary: summaryOf(x, q, d.clock.Now()), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
+	out := &Record{Summary: summaryOf(x, q, d.Clock.Now()), Body: x.Body, MaxAttempts: d.maxAttempts(x, q)}
 	if q != nil {
 		out.Secret, out.HashFunction = q.hook.Secret, string(q.hook.Hash)
 	}
@@ -97,7 +101,7 @@ func (d *Engine) maxAttempts(x *delivery, q *queue) int {
 	done := len(x.Attempts)
 	most := done - x.Tries + 1
 	if q == nil || !q.once {
-		most += len(d.schedule)
+		most += len(d.Schedule)
 	}
 	return max(most, done) // a duplicate adds one attempt
 }

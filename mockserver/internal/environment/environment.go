@@ -45,15 +45,16 @@ type Environment struct {
 // Inject adds fault rules, if the contract has their operations and methods.
 func (w *Environment) Inject(faults []record.Fault) ([]record.FaultRule, error) {
 	var errs fault.FieldErrors
+	check := func(field, value string, known ...string) {
+		if value != "" && !slices.Contains(known, value) {
+			errs = append(errs, fault.FieldError{Field: field, Rule: suggest.Unknown(field, value, known)})
+		}
+	}
 	for _, f := range faults {
-		if f.Operation != "" && !slices.Contains(contract.IDs(), f.Operation) {
-			errs = append(errs, fault.FieldError{Field: "operation", Rule: suggest.Unknown("operation", f.Operation, contract.IDs())})
-		}
-		if f.Method != "" && !slices.Contains(contract.Methods(), f.Method) {
-			errs = append(errs, fault.FieldError{Field: "method", Rule: suggest.Unknown("method", f.Method, contract.Methods())})
-		}
-		if f.Event != "" && f.Event != "*" && !slices.Contains(eventNames(), string(f.Event)) {
-			errs = append(errs, fault.FieldError{Field: "event", Rule: suggest.Unknown("event", string(f.Event), eventNames())})
+		check("operation", f.Operation, contract.IDs()...)
+		check("method", f.Method, contract.Methods()...)
+		if f.Event != "*" {
+			check("event", string(f.Event), eventNames()...)
 		}
 	}
 	if errs != nil {

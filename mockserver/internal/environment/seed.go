@@ -30,7 +30,7 @@ func (w *Environment) Seed(r io.Reader) error {
 			return nil
 		}
 		if err == nil {
-			err = w.sow(raw)
+			err = w.seedOne(raw)
 		}
 		if err != nil {
 			return fmt.Errorf("mockserver: seed: %w", err)
@@ -38,15 +38,15 @@ func (w *Environment) Seed(r io.Reader) error {
 	}
 }
 
-// sower adds the records of a seed as a user of the account.
-type sower struct {
+// seeder adds the records of a seed as a user of the account.
+type seeder struct {
 	*Environment
 	caller    record.Token
 	lists     map[string]int64 // ids by name
 	templates map[string]int64
 }
 
-func (w *Environment) sow(raw []byte) error {
+func (w *Environment) seedOne(raw []byte) error {
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -61,78 +61,83 @@ func (w *Environment) sow(raw []byte) error {
 	if in.AccountID == 0 {
 		in.AccountID = w.Account
 	}
-	if err := w.sowTokens(in); err != nil {
+	s := &seeder{w, record.Token{AccountID: in.AccountID}, map[string]int64{}, map[string]int64{}}
+	if err := each("tokens", in.Tokens, s.addToken); err != nil { // other records need a user of the account
 		return err
 	}
-	caller, ok := w.Access.Of(in.AccountID, 0)
-	if !ok {
+	var ok bool
+	if s.caller, ok = w.Access.Of(in.AccountID, 0); !ok {
 		return fmt.Errorf("account_id: no token belongs to account %d", in.AccountID)
 	}
-	caller.ReadOnly = false // it is a test that fills the account, not a user
-	s := &sower{w, caller, map[string]int64{}, map[string]int64{}}
-	steps := []func(seed) error{s.sowTemplates, s.sowLists, s.sowSuppressed, s.sowWorkflows, s.sowCampaigns, s.sowWebhooks}
-	for _, step := range steps {
-		if err := step(in); err != nil {
+	s.caller.ReadOnly = false // it is a test that fills the account, not a user
+	for _, step := range []func() error{
+		func() error { return each("templates", in.Templates, s.addTemplate) },
+		func() error { return each("lists", in.Lists, s.addList) },
+		func() error { return each("suppressed_emails", in.Suppressed, s.addSuppressed) },
+		func() error { return each("workflows", in.Workflows, s.addWorkflow) },
+		func() error { return each("campaigns", in.Campaigns, s.addCampaign) },
+		func() error { return each("webhooks", in.Webhooks, s.addWebhook) },
+	} {
+		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sowTokens adds the tokens first, because the other records need a user of the
-// account.
-func (w *Environment) sowTokens(in seed) error {
-	for i, t := range in.Tokens {
-		err := w.Access.Add(auth.Complete([]record.Token{{
-			Value:     t.Token,
-			UserID:    t.UserID,
-			UserEmail: t.UserEmail,
-			AccountID: in.AccountID,
-			ReadOnly:  t.ReadOnly,
-			ExpiresIn: time.Duration(t.ExpiresInMS) * time.Millisecond,
-		}}, "")[0])
-		if err != nil {
-			return fmt.Errorf("tokens[%d].%w", i, err)
+// each adds the items of one kind, and adds the position to the first error.
+func each[T any](kind string, items []T, add func(T) error) error {
+	for i, item := range items {
+		if err := add(item); err != nil {
+			return fmt.Errorf("%s[%d]%w", kind, i, err)
 		}
 	}
 	return nil
 }
 
-func (s *sower) sowTemplates(in seed) error {
-	for i, item := range in.Templates {
-		fixed := platform.Fixed{ID: item.ID}
-		item.ID = 0
-		made, err := s.post("/templates", item, fixed)
-		if err != nil {
-			return fmt.Errorf("templates[%d]%w", i, err)
-		}
-		s.templates[item.Name] = made.TemplateID
+func (s *seeder) addToken(in seedToken) error {
+	err := s.Access.Add(auth.Complete([]record.Token{{
+		Value:     in.Token,
+		UserID:    in.UserID,
+		UserEmail: in.UserEmail,
+		AccountID: s.caller.AccountID,
+		ReadOnly:  in.ReadOnly,
+		ExpiresIn: time.Duration(in.ExpiresInMS) * time.Millisecond,
+	}}, "")[0])
+	if err != nil {
+		return fmt.Errorf(".%w", err)
 	}
 	return nil
 }
 
-func (s *sower) sowLists(in seed) error {
-	for i, item := range in.Lists {
-		made, err := s.post("/lists", api.ListCreate{Name: item.Name}, platform.Fixed{ID: item.ID})
-		if err != nil {
-			return fmt.Errorf("lists[%d]%w", i, err)
+func (s *seeder) addTemplate(in seedTemplate) error {
+	fixed := platform.Fixed{ID: in.ID}
+	in.ID = 0
+	made, err := s.post("/templates", in, fixed)
+	s.templates[in.Name] = made.TemplateID
+	return err
+}
+
+func (s *seeder) addList(in seedList) error {
+	made, err := s.post("/lists", api.ListCreate{Name: in.Name}, platform.Fixed{ID: in.ID})
+	if err != nil {
+		return err
+	}
+	s.lists[in.Name] = made.ListID
+	path := fmt.Sprintf("/lists/%d", made.ListID)
+	if in.PolicyAccepted {
+		if _, err := s.post(path+"/accept-policy", nil, platform.Fixed{}); err != nil {
+			return fmt.Errorf(".policy_accepted%w", err)
 		}
-		s.lists[item.Name] = made.ListID
-		path := fmt.Sprintf("/lists/%d", made.ListID)
-		if item.PolicyAccepted {
-			if _, err := s.post(path+"/accept-policy", nil, platform.Fixed{}); err != nil {
-				return fmt.Errorf("lists[%d].policy_accepted%w", i, err)
-			}
-		}
-		if err := s.sowContacts(path, item.Contacts); err != nil {
-			return fmt.Errorf("lists[%d].%w", i, err)
-		}
+	}
+	if err := s.addContacts(path, in.Contacts); err != nil {
+		return fmt.Errorf(".%w", err)
 	}
 	return nil
 }
 
-// sowContacts imports contacts in batches of the same status.
-func (s *sower) sowContacts(path string, contacts []seedContact) error {
+// addContacts imports contacts in batches of the same status.
+func (s *seeder) addContacts(path string, contacts []seedContact) error {
 	ids, err := fixedIDs(contacts)
 	if err != nil {
 		return err
@@ -160,63 +165,45 @@ func (s *sower) sowContacts(path string, contacts []seedContact) error {
 	return nil
 }
 
-func (s *sower) sowSuppressed(in seed) error {
-	for i, email := range in.Suppressed {
-		if _, err := s.post("/suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{}); err != nil {
-			return fmt.Errorf("suppressed_emails[%d]%w", i, err)
-		}
-	}
-	return nil
+func (s *seeder) addSuppressed(email string) error {
+	_, err := s.post("/suppressed-emails", api.SuppressedEmailCreate{Email: email}, platform.Fixed{})
+	return err
 }
 
-func (s *sower) sowWorkflows(in seed) error {
-	for i, item := range in.Workflows {
-		fixed, active := platform.Fixed{ID: item.ID}, item.Active
-		item.ID, item.Active = 0, false
-		err := errors.Join(named(&item.ListID, &item.List, "list", s.lists),
-			named(&item.Content.TemplateID, &item.Content.Template, "content.template", s.templates))
-		var made created
-		if err == nil {
-			made, err = s.post("/workflows", item, fixed)
-		}
-		if err == nil && active {
-			_, err = s.post(fmt.Sprintf("/workflows/%d/activate", made.WorkflowID), nil, platform.Fixed{})
-		}
-		if err != nil {
-			return fmt.Errorf("workflows[%d]%w", i, err)
-		}
+func (s *seeder) addWorkflow(in seedWorkflow) error {
+	fixed, active := platform.Fixed{ID: in.ID}, in.Active
+	in.ID, in.Active = 0, false
+	err := errors.Join(named(&in.ListID, &in.List, "list", s.lists),
+		named(&in.Content.TemplateID, &in.Content.Template, "content.template", s.templates))
+	var made created
+	if err == nil {
+		made, err = s.post("/workflows", in, fixed)
 	}
-	return nil
+	if err == nil && active {
+		_, err = s.post(fmt.Sprintf("/workflows/%d/activate", made.WorkflowID), nil, platform.Fixed{})
+	}
+	return err
 }
 
-func (s *sower) sowCampaigns(in seed) error {
-	for i, item := range in.Campaigns {
-		fixed := platform.Fixed{ID: item.ID}
-		item.ID = 0
-		err := named(&item.ListID, &item.List, "list", s.lists)
-		if c := item.Content; err == nil && c != nil {
-			err = named(&c.TemplateID, &c.Template, "content.template", s.templates)
-		}
-		if err == nil {
-			_, err = s.post("/campaigns", item, fixed)
-		}
-		if err != nil {
-			return fmt.Errorf("campaigns[%d]%w", i, err)
-		}
+func (s *seeder) addCampaign(in seedCampaign) error {
+	fixed := platform.Fixed{ID: in.ID}
+	in.ID = 0
+	err := named(&in.ListID, &in.List, "list", s.lists)
+	if c := in.Content; err == nil && c != nil {
+		err = named(&c.TemplateID, &c.Template, "content.template", s.templates)
 	}
-	return nil
+	if err == nil {
+		_, err = s.post("/campaigns", in, fixed)
+	}
+	return err
 }
 
-func (s *sower) sowWebhooks(in seed) error {
-	for i, item := range in.Webhooks {
-		id, _ := strconv.ParseInt(item.ID, 10, 64) // no id is 0
-		fixed := platform.Fixed{ID: id, Secret: item.Secret, Hash: item.Hash}
-		item.ID, item.Secret, item.Hash = "", "", ""
-		if _, err := s.post("/webhooks", item, fixed); err != nil {
-			return fmt.Errorf("webhooks[%d]%w", i, err)
-		}
-	}
-	return nil
+func (s *seeder) addWebhook(in seedWebhook) error {
+	id, _ := strconv.ParseInt(in.ID, 10, 64) // no id is 0
+	fixed := platform.Fixed{ID: id, Secret: in.Secret, Hash: in.Hash}
+	in.ID, in.Secret, in.Hash = "", "", ""
+	_, err := s.post("/webhooks", in, fixed)
+	return err
 }
 
 // named replaces a name with the id that it has in the object.
@@ -246,7 +233,7 @@ type created struct {
 
 // post sends a request to the API in process and returns the response. An error begins
 // with the place in the body.
-func (s *sower) post(path string, body any, fixed platform.Fixed) (out created, err error) {
+func (s *seeder) post(path string, body any, fixed platform.Fixed) (out created, err error) {
 	sent := []byte{}
 	if body != nil {
 		if sent, err = json.Marshal(body); err != nil {
@@ -259,12 +246,12 @@ func (s *sower) post(path string, body any, fixed platform.Fixed) (out created, 
 		Header: http.Header{"Content-Type": {"application/json"}},
 		Body:   io.NopCloser(bytes.NewReader(sent)),
 	}
-	answer := inproc.NewRecording(http.Header{})
-	s.API.ServeAs(answer, r.WithContext(platform.WithFixed(context.Background(), fixed)), s.caller)
-	if err := json.Unmarshal(answer.Body.Bytes(), &out); err != nil && answer.Body.Len() > 0 {
+	response := inproc.NewRecording(http.Header{})
+	s.API.ServeAs(response, r.WithContext(platform.WithFixed(context.Background(), fixed)), s.caller)
+	if err := json.Unmarshal(response.Body.Bytes(), &out); err != nil && response.Body.Len() > 0 {
 		return out, err
 	}
-	if answer.Status >= 300 {
+	if response.Status >= 300 {
 		d := out.Detail[0]
 		place := problem.Path(d.Loc)
 		if place != "" {

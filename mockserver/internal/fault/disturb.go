@@ -34,9 +34,9 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 		act(w)
 		return
 	}
-	answer := inproc.NewRecording(w.Header())
+	response := inproc.NewRecording(w.Header())
 	if f.AfterProcessing || f.Action == record.FaultTruncate || f.Action == record.FaultOversize {
-		act(answer)
+		act(response)
 	}
 	switch f.Action {
 	case record.FaultReset:
@@ -45,9 +45,9 @@ func (p *Plan) Disturb(f record.Fault, w http.ResponseWriter, r *http.Request, a
 		<-gone.Done()
 		abort(w)
 	case record.FaultTruncate:
-		truncate(answer, w)
+		truncate(response, w)
 	case record.FaultOversize:
-		respondOversize(f, w, answer)
+		respondOversize(f, w, response)
 	case record.FaultNotJSON:
 		respond(f, w, http.StatusOK, "text/html; charset=utf-8", errorPage)
 	case record.FaultRedirect:
@@ -93,11 +93,11 @@ func respondRedirect(f record.Fault, w http.ResponseWriter, r *http.Request) {
 }
 
 // respondOversize writes until the client stops reading.
-func respondOversize(f record.Fault, w http.ResponseWriter, answer *inproc.Recording) {
+func respondOversize(f record.Fault, w http.ResponseWriter, response *inproc.Recording) {
 	const open, end = `{"padding":"`, `"}`
 	left := cmp.Or(f.Size, defaultOversize)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(cmp.Or(f.Status, answer.Status))
+	w.WriteHeader(cmp.Or(f.Status, response.Status))
 	_ = http.NewResponseController(w).Flush()
 	_, err := io.WriteString(w, open)
 	chunk := bytes.Repeat([]byte("x"), 64<<10)

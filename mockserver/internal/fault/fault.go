@@ -105,11 +105,11 @@ func check(f record.Fault) (errs FieldErrors) {
 	reject(strings.ContainsAny(f.RetryAfter, "\r\n\x00"), "retry_after", "must be one line")
 	reject(strings.ContainsAny(f.Location, "\r\n\x00"), "location", "must be one line")
 	ofRequests, ofDeliveries := !known || to == requests, !known || to == deliveries || to == attempts
-	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" is not about requests")
-	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" is not about requests")
-	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" is not about requests")
-	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" is not about deliveries")
-	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" is not about deliveries")
+	reject(f.Operation != "" && !ofRequests, "operation", string(f.Action)+" does not apply to requests")
+	reject(f.Method != "" && !ofRequests, "method", string(f.Action)+" does not apply to requests")
+	reject(f.Path != "" && !ofRequests, "path", string(f.Action)+" does not apply to requests")
+	reject(f.Event != "" && !ofDeliveries, "event", string(f.Action)+" does not apply to deliveries")
+	reject(f.WebhookID != "" && !ofDeliveries, "webhook_id", string(f.Action)+" does not apply to deliveries")
 	return errs
 }
 
@@ -124,7 +124,7 @@ func Conditions() map[string]any {
 		}
 		return object{"anyOf": given}
 	}
-	about := func(to aim, not object) object {
+	forTarget := func(to aim, not object) object {
 		var names []record.FaultAction
 		for _, action := range Actions() {
 			withEvent := aimOf(record.Fault{Action: action, Event: "*"})
@@ -137,9 +137,9 @@ func Conditions() map[string]any {
 	ofRequests, ofDeliveries := [][]string{{"operation"}, {"method"}, {"path"}}, [][]string{{"event"}, {"webhook_id"}}
 	return object{
 		"anyOf": []object{
-			about(requests, without(ofDeliveries...)),
-			about(deliveries, without(ofRequests...)),
-			about(messages, without(slices.Concat(ofRequests, ofDeliveries)...)),
+			forTarget(requests, without(ofDeliveries...)),
+			forTarget(deliveries, without(ofRequests...)),
+			forTarget(messages, without(slices.Concat(ofRequests, ofDeliveries)...)),
 		},
 		"not": without([]string{"nth", "every"}, []string{"nth", "probability"}, []string{"every", "probability"}),
 	}

@@ -154,7 +154,7 @@ func TestAccounts(t *testing.T) {
 func TestInvalidFaults(t *testing.T) {
 	p := newPlan(t)
 	_, err := p.Add([]record.Fault{{Action: record.FaultDrop}, {Action: record.FaultDrop, Path: "lists", Nth: -1}})
-	want := FieldErrors{{"nth", "must be 1 or more"}, {"path", "must begin with a slash"}, {"path", "drop is not about requests"}}
+	want := FieldErrors{{"nth", "must be 1 or more"}, {"path", "must begin with a slash"}, {"path", "drop does not apply to requests"}}
 	if got, _ := errors.AsType[FieldErrors](err); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}

@@ -23,8 +23,8 @@ type rule struct {
 	random *rand.Rand // a separate stream, because rules must not affect each other
 }
 
-// hit counts a match of the rule, and reports whether the rule selects it.
-func (r *rule) hit() bool {
+// selects counts a match of the rule, and reports whether the rule selects it.
+func (r *rule) selects() bool {
 	r.Calls++
 	chosen := true
 	switch {
@@ -177,8 +177,8 @@ func (p *Plan) remove(gone func(*rule) bool) int {
 	return before - len(p.rules)
 }
 
-// pick counts for all rules about a subject of an account that match, and returns the
-// first hit.
+// pick counts for all rules that apply to a target of an account, and returns the first
+// rule that selects it.
 func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *record.FaultRule {
 	if p.count.Load() == 0 {
 		return nil
@@ -187,8 +187,8 @@ func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *rec
 	defer p.mu.Unlock()
 	var first *rule
 	for _, rule := range p.rules {
-		about := aimOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
-		if rule.Enabled && about && rule.hit() && first == nil {
+		applies := aimOf(rule.Fault) == to && (rule.AccountID == 0 || rule.AccountID == account) && matches(rule.Fault)
+		if rule.Enabled && applies && rule.selects() && first == nil {
 			first = rule
 		}
 	}
@@ -196,12 +196,12 @@ func (p *Plan) pick(to aim, account int64, matches func(record.Fault) bool) *rec
 		return nil
 	}
 	first.Hits++
-	hit := first.FaultRule
-	p.changes.Publish(activity.Fault, func() any { return WireOf(hit) })
-	return &hit
+	selected := first.FaultRule
+	p.changes.Publish(activity.Fault, func() any { return WireOf(selected) })
+	return &selected
 }
 
-// Request returns the rule that hits a request of an account, or nil.
+// Request returns the rule that selects a request of an account, or nil.
 func (p *Plan) Request(account int64, operation string, r *http.Request) *record.FaultRule {
 	return p.pick(requests, account, func(f record.Fault) bool {
 		return (f.Operation == "" || f.Operation == operation) &&
@@ -210,12 +210,12 @@ func (p *Plan) Request(account int64, operation string, r *http.Request) *record
 	})
 }
 
-// Message returns the rule that hits a message of an account, or nil.
+// Message returns the rule that selects a message of an account, or nil.
 func (p *Plan) Message(account int64) *record.FaultRule {
 	return p.pick(messages, account, func(record.Fault) bool { return true })
 }
 
-// Delivery returns the rule that hits a delivery of an account, or nil.
+// Delivery returns the rule that selects a delivery of an account, or nil.
 func (p *Plan) Delivery(account int64, event events.Name, webhookID string) *record.FaultRule {
 	return p.pick(deliveries, account, delivers(event, webhookID))
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -91,11 +90,11 @@ func (l *Log) now() []*record.Request {
 	return slices.Clone(l.all)
 }
 
-// Newest returns the number of requests, and iterates over them, the latest
-// first. New requests can be logged during the iteration.
-func (l *Log) Newest() (int, iter.Seq2[int, *record.Request]) {
+// Newest returns the requests, the latest first. The caller must not change them.
+func (l *Log) Newest() []*record.Request {
 	all := l.now()
-	return len(all), slices.Backward(all)
+	slices.Reverse(all)
+	return all
 }
 
 // Summary is a request in JSON without its body and response.
@@ -121,8 +120,7 @@ type Record struct {
 // Record returns a request with all details, or nil if there is none with the
 // id.
 func (l *Log) Record(id string) *Record {
-	_, newest := l.Newest()
-	for _, r := range newest {
+	for _, r := range l.Newest() {
 		if r.ID != id {
 			continue
 		}

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -71,7 +70,7 @@ func (p *Platform) accountsLocked(only int64) iter.Seq[*account] {
 // account contains the records that the tokens of an account can access.
 type account struct {
 	ID          int64
-	Templates   templates
+	Templates   collection[int64, api.Template]
 	Lists       collection[int64, list]
 	Campaigns   collection[int64, campaign]
 	Workflows   collection[int64, api.Workflow]
@@ -79,32 +78,16 @@ type account struct {
 	Suppression suppressionList
 	Tags        map[string]bool
 	addressees  addressees
-	greetings   map[int64][]*api.Workflow // the active ones, by list, in the order of their ids
-	lookups     map[int64]*lookupState    // by user
+	lookups     map[int64]*lookupState // by user
 	outcomes    outcomes
 }
 
 func newAccount(id int64) *account {
 	return &account{
 		ID:         id,
-		Templates:  templates{users: map[int64]map[*api.MessageContent]bool{}},
 		Tags:       map[string]bool{},
 		addressees: addressees{},
-		greetings:  map[int64][]*api.Workflow{},
 		lookups:    map[int64]*lookupState{},
 		outcomes:   newOutcomes(),
-	}
-}
-
-// greet adds an active workflow to the index by list, and removes any other
-// workflow.
-func (a *account) greet(w *api.Workflow) {
-	all, active := a.greetings[w.ListID], w.Status == statusActive
-	byID := func(w *api.Workflow, id int64) int { return cmp.Compare(w.WorkflowID, id) }
-	switch i, found := slices.BinarySearchFunc(all, w.WorkflowID, byID); {
-	case active && !found:
-		a.greetings[w.ListID] = slices.Insert(all, i, w)
-	case !active && found:
-		a.greetings[w.ListID] = slices.Delete(all, i, i+1)
 	}
 }

@@ -15,7 +15,7 @@ func (t *tx) arm(c *campaign) {
 	if t.p.closed {
 		return
 	}
-	work, account, run := t.p.work, t.account.ID, t.p.campaignRun(t.account.ID, c)
+	work, account, run := t.p.Work, t.account.ID, t.p.campaignRun(t.account.ID, c)
 	begin := func() {
 		work.Start(account)
 		go func() {
@@ -24,7 +24,7 @@ func (t *tx) arm(c *campaign) {
 		}()
 	}
 	if at := clock.Unix(c.ScheduledFor); at.After(t.now) {
-		c.alarm = t.p.clock.At(at, dueCampaign(c.CampaignID), begin)
+		c.alarm = t.p.Clock.At(at, dueCampaign(c.CampaignID), begin)
 		return
 	}
 	work.Start(account) // until it begins

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"context"
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/problem"
@@ -16,89 +15,66 @@ func (t *tx) campaign(id int64) (*campaign, error) {
 	return t.account.Campaigns.find(id, "campaign", "path", "campaign_id")
 }
 
-// CreateCampaign implements POST /campaigns.
-func (p *Platform) CreateCampaign(
-	ctx context.Context, r api.CreateCampaignRequestObject,
-) (api.CreateCampaignResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.CreateCampaignResponseObject, error) {
-		if r.Body.ListID != 0 {
-			if _, err := t.listNamed(r.Body.ListID); err != nil {
-				return nil, err
-			}
-		}
-		if err := cmp.Or(checkSender(r.Body.Sender, false), t.checkContent(r.Body.Content, false)); err != nil {
+// createCampaign implements POST /campaigns.
+func (t *tx) createCampaign(r api.CreateCampaignRequestObject) (api.CreateCampaignResponseObject, error) {
+	if r.Body.ListID != 0 {
+		if _, err := t.listNamed(r.Body.ListID); err != nil {
 			return nil, err
 		}
-		c := &campaign{Campaign: api.Campaign{
-			CampaignID: t.newID(),
-			Name:       r.Body.Name,
-			ListID:     r.Body.ListID,
-			Sender:     r.Body.Sender,
-			Content:    r.Body.Content,
-			Status:     campaignIncomplete,
-			CreatedOn:  t.unix(),
-			UpdatedOn:  t.unix(),
-		}}
-		t.account.Campaigns.add(c.CampaignID, c)
-		t.account.Templates.use(&c.Content, 0)
-		return api.CreateCampaign201JSONResponse(c.wire()), nil
-	})
+	}
+	if err := cmp.Or(checkSender(r.Body.Sender, false), t.checkContent(r.Body.Content, false)); err != nil {
+		return nil, err
+	}
+	c := &campaign{Campaign: api.Campaign{
+		CampaignID: t.newID(),
+		Name:       r.Body.Name,
+		ListID:     r.Body.ListID,
+		Sender:     r.Body.Sender,
+		Content:    r.Body.Content,
+		Status:     campaignIncomplete,
+		CreatedOn:  t.unix(),
+		UpdatedOn:  t.unix(),
+	}}
+	t.account.Campaigns.add(c.CampaignID, c)
+	return api.CreateCampaign201JSONResponse(c.wire()), nil
 }
 
-// ListCampaigns implements GET /campaigns.
-func (p *Platform) ListCampaigns(
-	ctx context.Context, r api.ListCampaignsRequestObject,
-) (api.ListCampaignsResponseObject, error) {
-	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+// listCampaigns implements GET /campaigns.
+func (t *tx) listCampaigns(r api.ListCampaignsRequestObject) (api.ListCampaignsResponseObject, error) {
+	data, pagination, err := pageOf(t.account.Campaigns.len(), t.account.Campaigns.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*campaign).wire)
+	return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, err
+}
+
+// getCampaign implements GET /campaigns/{campaign_id}.
+func (t *tx) getCampaign(r api.GetCampaignRequestObject) (api.GetCampaignResponseObject, error) {
+	c, err := t.campaign(r.CampaignID)
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.ListCampaignsResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Campaigns.len(), t.account.Campaigns.from, (*campaign).wire)
-		return api.ListCampaigns200JSONResponse{Data: data, Pagination: pagination}, nil
-	})
+	return api.GetCampaign200JSONResponse(c.wire()), nil
 }
 
-// GetCampaign implements GET /campaigns/{campaign_id}.
-func (p *Platform) GetCampaign(
-	ctx context.Context, r api.GetCampaignRequestObject,
-) (api.GetCampaignResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.GetCampaignResponseObject, error) {
-		c, err := t.campaign(r.CampaignID)
-		if err != nil {
+// updateCampaign implements PATCH /campaigns/{campaign_id}.
+func (t *tx) updateCampaign(r api.UpdateCampaignRequestObject) (api.UpdateCampaignResponseObject, error) {
+	c, err := t.campaign(r.CampaignID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status != campaignIncomplete && c.Status != campaignScheduled {
+		return nil, c.invalidState("is " + c.Status)
+	}
+	updated := *c
+	if err := t.changeCampaign(&updated, *r.Body); err != nil {
+		return nil, err
+	}
+	if updated.Status == campaignScheduled {
+		if _, err := t.complete(&updated); err != nil {
 			return nil, err
 		}
-		return api.GetCampaign200JSONResponse(c.wire()), nil
-	})
-}
-
-// UpdateCampaign implements PATCH /campaigns/{campaign_id}.
-func (p *Platform) UpdateCampaign(
-	ctx context.Context, r api.UpdateCampaignRequestObject,
-) (api.UpdateCampaignResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.UpdateCampaignResponseObject, error) {
-		c, err := t.campaign(r.CampaignID)
-		if err != nil {
-			return nil, err
-		}
-		if c.Status != campaignIncomplete && c.Status != campaignScheduled {
-			return nil, c.invalidState("is " + c.Status)
-		}
-		updated := *c
-		if err := t.changeCampaign(&updated, *r.Body); err != nil {
-			return nil, err
-		}
-		if updated.Status == campaignScheduled {
-			if _, err := t.complete(&updated); err != nil {
-				return nil, err
-			}
-		}
-		updated.UpdatedOn = t.unix()
-		before := c.Content.TemplateID
-		*c = updated
-		t.account.Templates.use(&c.Content, before)
-		return api.UpdateCampaign200JSONResponse(c.wire()), nil
-	})
+	}
+	updated.UpdatedOn = t.unix()
+	*c = updated
+	return api.UpdateCampaign200JSONResponse(c.wire()), nil
 }
 
 // changeCampaign applies an update to c, which is a copy, so an invalid update
@@ -125,34 +101,30 @@ func (t *tx) changeCampaign(c *campaign, in api.CampaignUpdate) error {
 	return nil
 }
 
-// ScheduleCampaign implements POST /campaigns/{campaign_id}/schedule.
-func (p *Platform) ScheduleCampaign(
-	ctx context.Context, r api.ScheduleCampaignRequestObject,
-) (api.ScheduleCampaignResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.ScheduleCampaignResponseObject, error) {
-		c, err := t.campaign(r.CampaignID)
-		if err != nil {
-			return nil, err
-		}
-		if c.Status != campaignIncomplete {
-			return nil, c.invalidState("is " + c.Status)
-		}
-		l, err := t.complete(c)
-		if err != nil {
-			return nil, err
-		}
-		at := t.unix()
-		if r.Body != nil {
-			at = max(at, r.Body.ScheduledFor)
-		}
-		if at > maxUnix {
-			return nil, problem.Invalid("too far in the future", "body", "scheduled_for")
-		}
-		c.Status, c.ScheduledFor = campaignScheduled, at
-		t.campaignScheduled(c, l)
-		t.arm(c)
-		return api.ScheduleCampaign200JSONResponse(c.wire()), nil
-	})
+// scheduleCampaign implements POST /campaigns/{campaign_id}/schedule.
+func (t *tx) scheduleCampaign(r api.ScheduleCampaignRequestObject) (api.ScheduleCampaignResponseObject, error) {
+	c, err := t.campaign(r.CampaignID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status != campaignIncomplete {
+		return nil, c.invalidState("is " + c.Status)
+	}
+	l, err := t.complete(c)
+	if err != nil {
+		return nil, err
+	}
+	at := t.unix()
+	if r.Body != nil {
+		at = max(at, r.Body.ScheduledFor)
+	}
+	if at > maxUnix {
+		return nil, problem.Invalid("too far in the future", "body", "scheduled_for")
+	}
+	c.Status, c.ScheduledFor = campaignScheduled, at
+	t.campaignScheduled(c, l)
+	t.arm(c)
+	return api.ScheduleCampaign200JSONResponse(c.wire()), nil
 }
 
 // complete returns the list of a campaign, or an error for the first missing

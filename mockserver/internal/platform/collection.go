@@ -80,32 +80,6 @@ func (c *collection[K, T]) copies() []T {
 	return out
 }
 
-// templates contains the templates of an account, and the content of campaigns
-// and workflows that uses them.
-type templates struct {
-	collection[int64, api.Template]
-
-	users map[int64]map[*api.MessageContent]bool
-}
-
-// use records that the content user has changed its template. The previous template is
-// before, or 0 for none.
-func (t *templates) use(user *api.MessageContent, before int64) {
-	if before == user.TemplateID {
-		return
-	}
-	if delete(t.users[before], user); len(t.users[before]) == 0 {
-		delete(t.users, before)
-	}
-	if user.TemplateID == 0 {
-		return
-	}
-	if t.users[user.TemplateID] == nil {
-		t.users[user.TemplateID] = map[*api.MessageContent]bool{}
-	}
-	t.users[user.TemplateID][user] = true
-}
-
 // suppressionList contains suppressed addresses and patterns (*@domain, local@*) by
 // their lower-case form.
 type suppressionList struct {

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -35,31 +34,25 @@ func (t *tx) member(listID, id int64) (*list, *contact, error) {
 	return l, l.contacts.edit(c), nil
 }
 
-// CreateContact implements POST /lists/{list_id}/contacts.
-func (p *Platform) CreateContact(
-	ctx context.Context, r api.CreateContactRequestObject,
-) (api.CreateContactResponseObject, error) {
+// createContact implements POST /lists/{list_id}/contacts.
+func (t *tx) createContact(r api.CreateContactRequestObject) (api.CreateContactResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
-	return do(ctx, p, func(t *tx) (api.CreateContactResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
-		}
-		resubscribe := r.Params.Resubscribe == nil || *r.Params.Resubscribe
-		c, err := t.addContact(l, *r.Body, r.Params.SendDoubleOptIn, resubscribe)
-		if err != nil {
-			return nil, err
-		}
-		return api.CreateContact201JSONResponse(c.wire()), nil
-	})
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	resubscribe := r.Params.Resubscribe == nil || *r.Params.Resubscribe
+	c, err := t.addContact(l, *r.Body, r.Params.SendDoubleOptIn, resubscribe)
+	if err != nil {
+		return nil, err
+	}
+	return api.CreateContact201JSONResponse(c.wire()), nil
 }
 
-// ListContacts implements GET /lists/{list_id}/contacts.
-func (p *Platform) ListContacts(
-	ctx context.Context, r api.ListContactsRequestObject,
-) (api.ListContactsResponseObject, error) {
+// listContacts implements GET /lists/{list_id}/contacts.
+func (t *tx) listContacts(r api.ListContactsRequestObject) (api.ListContactsResponseObject, error) {
 	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
 	if err != nil {
 		return nil, err
@@ -68,18 +61,16 @@ func (p *Platform) ListContacts(
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.ListContactsResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
-		}
-		found, n := l.contacts.page(q, page)
-		out := api.ListContacts200JSONResponse{Data: make([]api.Contact, len(found)), Pagination: page.pagination(n)}
-		for i, c := range found {
-			out.Data[i] = c.wire()
-		}
-		return out, nil
-	})
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	found, n := l.contacts.page(q, page)
+	out := api.ListContacts200JSONResponse{Data: make([]api.Contact, len(found)), Pagination: page.pagination(n)}
+	for i, c := range found {
+		out.Data[i] = c.wire()
+	}
+	return out, nil
 }
 
 // contactQuery reads sort=field:direction and filter=field:value.
@@ -102,70 +93,54 @@ func contactQuery(sort, filter string) (query, error) {
 	return q, nil
 }
 
-// GetContact implements GET /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) GetContact(
-	ctx context.Context, r api.GetContactRequestObject,
-) (api.GetContactResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.GetContactResponseObject, error) {
-		_, c, err := t.contact(r.ListID, r.ContactID)
-		if err != nil {
-			return nil, err
-		}
-		return api.GetContact200JSONResponse(c.wire()), nil
-	})
+// getContact implements GET /lists/{list_id}/contacts/{contact_id}.
+func (t *tx) getContact(r api.GetContactRequestObject) (api.GetContactResponseObject, error) {
+	_, c, err := t.contact(r.ListID, r.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetContact200JSONResponse(c.wire()), nil
 }
 
-// UpdateContact implements PATCH /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) UpdateContact(
-	ctx context.Context, r api.UpdateContactRequestObject,
-) (api.UpdateContactResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.UpdateContactResponseObject, error) {
-		_, c, err := t.member(r.ListID, r.ContactID)
-		if err != nil {
-			return nil, err
+// updateContact implements PATCH /lists/{list_id}/contacts/{contact_id}.
+func (t *tx) updateContact(r api.UpdateContactRequestObject) (api.UpdateContactResponseObject, error) {
+	_, c, err := t.member(r.ListID, r.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	set := c.CustomAttributes
+	for _, a := range r.Body.CustomAttributes {
+		if a.Value != nil {
+			set = setAttribute(set, a.Name, *a.Value)
+			continue
 		}
-		set := c.CustomAttributes
-		for _, a := range r.Body.CustomAttributes {
-			if a.Value != nil {
-				set = setAttribute(set, a.Name, *a.Value)
-				continue
-			}
-			set = slices.DeleteFunc(slices.Clone(set), func(b api.CustomAttribute) bool { return b.Name == a.Name })
-		}
-		c.CustomAttributes = set
-		return api.UpdateContact200JSONResponse(c.wire()), nil
-	})
+		set = slices.DeleteFunc(slices.Clone(set), func(b api.CustomAttribute) bool { return b.Name == a.Name })
+	}
+	c.CustomAttributes = set
+	return api.UpdateContact200JSONResponse(c.wire()), nil
 }
 
-// DeleteContact implements DELETE /lists/{list_id}/contacts/{contact_id}.
-func (p *Platform) DeleteContact(
-	ctx context.Context, r api.DeleteContactRequestObject,
-) (api.DeleteContactResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.DeleteContactResponseObject, error) {
-		l, c, err := t.member(r.ListID, r.ContactID)
-		if err != nil {
-			return nil, err
-		}
-		l.contacts.setStatus(c, statusDeleted)
+// deleteContact implements DELETE /lists/{list_id}/contacts/{contact_id}.
+func (t *tx) deleteContact(r api.DeleteContactRequestObject) (api.DeleteContactResponseObject, error) {
+	l, c, err := t.member(r.ListID, r.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	l.contacts.setStatus(c, statusDeleted)
+	t.contactRemoved(l, c)
+	return api.DeleteContact204Response{}, nil
+}
+
+// unsubscribeContact implements POST /lists/{list_id}/contacts/{contact_id}/unsubscribe.
+func (t *tx) unsubscribeContact(r api.UnsubscribeContactRequestObject) (api.UnsubscribeContactResponseObject, error) {
+	l, c, err := t.member(r.ListID, r.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status != statusUnsubscribed {
+		l.contacts.setStatus(c, statusUnsubscribed)
 		t.contactRemoved(l, c)
-		return api.DeleteContact204Response{}, nil
-	})
-}
-
-// UnsubscribeContact implements POST /lists/{list_id}/contacts/{contact_id}/unsubscribe.
-func (p *Platform) UnsubscribeContact(
-	ctx context.Context, r api.UnsubscribeContactRequestObject,
-) (api.UnsubscribeContactResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.UnsubscribeContactResponseObject, error) {
-		l, c, err := t.member(r.ListID, r.ContactID)
-		if err != nil {
-			return nil, err
-		}
-		if c.Status != statusUnsubscribed {
-			l.contacts.setStatus(c, statusUnsubscribed)
-			t.contactRemoved(l, c)
-			t.contactUnsubscribed(l, c)
-		}
-		return api.UnsubscribeContact204Response{}, nil
-	})
+		t.contactUnsubscribed(l, c)
+	}
+	return api.UnsubscribeContact204Response{}, nil
 }

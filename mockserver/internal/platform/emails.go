@@ -2,7 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 
 	"example.com/emailplatform/events"
@@ -10,29 +9,25 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// SubmitEmail implements POST /v2/emails. A rejection is not an HTTP error: the
+// submitEmail implements POST /v2/emails. A rejection is not an HTTP error: the
 // status in the response and the event Email.Rejected report it.
-func (p *Platform) SubmitEmail(
-	ctx context.Context, r api.SubmitEmailRequestObject,
-) (api.SubmitEmailResponseObject, error) {
+func (t *tx) submitEmail(r api.SubmitEmailRequestObject) (api.SubmitEmailResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
-	return do(ctx, p, func(t *tx) (api.SubmitEmailResponseObject, error) {
-		m, err := t.submission(*r.Body)
-		if err != nil {
-			return nil, err
-		}
-		l, c, err := t.addressee(r.Body.ListID, m.To)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			m.address(m.To, l, c)
-		}
-		t.queue(m, l, c)
-		return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
-	})
+	m, err := t.submission(*r.Body)
+	if err != nil {
+		return nil, err
+	}
+	l, c, err := t.addressee(r.Body.ListID, m.To)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		m.address(m.To, l, c)
+	}
+	t.queue(m, l, c)
+	return api.SubmitEmail201JSONResponse{ID: m.ID, Email: m.To, Status: answerStatus(m)}, nil
 }
 
 // answerStatus returns the status for the submitter; delivery follows later.
@@ -93,7 +88,7 @@ func (t *tx) queue(m *message, l *list, c *contact) {
 		t.emailErrored(m)
 		return
 	}
-	if reason := t.refusal(m, c); reason != "" {
+	if reason := t.rejectReason(m, c); reason != "" {
 		m.Status, m.Reason = messageRejected, reason
 		t.keep(m)
 		t.emailRejected(m, l, c)
@@ -108,15 +103,15 @@ func (t *tx) internalError(m *message) string {
 	if words := magic(m.To); words != nil && words[0] == "error" {
 		return "the message could not be queued"
 	}
-	if rule := t.p.faults.Message(t.account.ID); rule != nil {
+	if rule := t.p.Faults.Message(t.account.ID); rule != nil {
 		return cmp.Or(rule.Body, "the message could not be queued")
 	}
 	return ""
 }
 
-// refusal returns the reason why a message must not be sent, or "". The
+// rejectReason returns the reason why a message must not be sent, or "". The
 // contact's status precedes the suppression list.
-func (t *tx) refusal(m *message, c *contact) string {
+func (t *tx) rejectReason(m *message, c *contact) string {
 	if c != nil {
 		switch c.Status {
 		case statusSpam, statusBounced, statusDeleted, statusPending:
@@ -143,50 +138,44 @@ func (t *tx) lookupState() *lookupState {
 	return state
 }
 
-// GetEmail implements GET /v2/emails/{email_id}.
-func (p *Platform) GetEmail(ctx context.Context, r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.GetEmailResponseObject, error) {
-		if !callerOf(ctx).Unlimited && !t.lookupState().accept(p.options.Lookups, t.now) {
-			err := problem.New(http.StatusTooManyRequests, "rate_limited", "one lookup per second", "path", "email_id")
-			err.RetryAfter = "1"
-			return nil, err
-		}
-		m := t.p.message(r.EmailID)
-		if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
-			return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
-		}
-		return api.GetEmail200JSONResponse(m.wire()), nil
-	})
+// getEmail implements GET /v2/emails/{email_id}.
+func (t *tx) getEmail(r api.GetEmailRequestObject) (api.GetEmailResponseObject, error) {
+	if !t.user.Unlimited && !t.lookupState().accept(t.p.LookupLimit, t.now) {
+		err := problem.New(http.StatusTooManyRequests, "rate_limited", "one lookup per second", "path", "email_id")
+		err.RetryAfter = "1"
+		return nil, err
+	}
+	m := t.p.message(r.EmailID)
+	if m == nil || m.AccountID != t.account.ID || m.SentBy != events.SendingTypeEmailAPI {
+		return nil, problem.NotFound("email", r.EmailID, "path", "email_id")
+	}
+	return api.GetEmail200JSONResponse(m.wire()), nil
 }
 
-// SendTransactionalEmail implements the deprecated POST /emails. It does not
+// sendTransactionalEmail implements the deprecated POST /emails. It does not
 // check the recipient's status or the suppression list.
-func (p *Platform) SendTransactionalEmail(
-	ctx context.Context, r api.SendTransactionalEmailRequestObject,
-) (api.SendTransactionalEmailResponseObject, error) {
+func (t *tx) sendTransactionalEmail(r api.SendTransactionalEmailRequestObject) (api.SendTransactionalEmailResponseObject, error) {
 	if !isEmail(r.Body.Email) {
 		return nil, problem.Invalid("not an email address", "body", "email")
 	}
-	return do(ctx, p, func(t *tx) (api.SendTransactionalEmailResponseObject, error) {
-		if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
-			return nil, err
-		}
-		m := &message{
-			ID:          UUID(),
-			SentBy:      events.SendingTypeTransactional,
-			From:        r.Body.Sender,
-			To:          r.Body.Email,
-			Content:     t.sendable(r.Body.Content),
-			Values:      r.Body.CustomAttributes,
-			SubmittedOn: t.unix(),
-		}
-		for _, h := range r.Body.AdditionalHeaders {
-			m.Headers = append(m.Headers, api.CustomAttribute(h))
-		}
-		if l, c, _ := t.addressee(0, m.To); c != nil {
-			m.address(m.To, l, c)
-		}
-		t.send(m)
-		return api.SendTransactionalEmail201JSONResponse{ID: m.ID}, nil
-	})
+	if err := cmp.Or(checkSender(r.Body.Sender, true), t.checkContent(r.Body.Content, true)); err != nil {
+		return nil, err
+	}
+	m := &message{
+		ID:          UUID(),
+		SentBy:      events.SendingTypeTransactional,
+		From:        r.Body.Sender,
+		To:          r.Body.Email,
+		Content:     t.sendable(r.Body.Content),
+		Values:      r.Body.CustomAttributes,
+		SubmittedOn: t.unix(),
+	}
+	for _, h := range r.Body.AdditionalHeaders {
+		m.Headers = append(m.Headers, api.CustomAttribute(h))
+	}
+	if l, c, _ := t.addressee(0, m.To); c != nil {
+		m.address(m.To, l, c)
+	}
+	t.send(m)
+	return api.SendTransactionalEmail201JSONResponse{ID: m.ID}, nil
 }

@@ -25,7 +25,7 @@ const (
 // fire collects an event if it is recorded or subscribed to. Seeds fire no
 // events. The name determines the envelope.
 func (t *tx) fire(name events.Name, user events.User, data events.Data) {
-	if t.seeds || !t.p.deliveries.Wants(t.account.ID, name) && !t.p.options.RecordEvents {
+	if t.seeds || !t.p.Deliveries.Wants(t.account.ID, name) && !t.p.RecordEvents {
 		return
 	}
 	what := events.Event{Name: name, Time: t.now.Truncate(time.Millisecond), Data: data}

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,10 +9,8 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// ImportContacts implements POST /lists/{list_id}/contacts/import.
-func (p *Platform) ImportContacts(
-	ctx context.Context, r api.ImportContactsRequestObject,
-) (api.ImportContactsResponseObject, error) {
+// importContacts implements POST /lists/{list_id}/contacts/import.
+func (t *tx) importContacts(r api.ImportContactsRequestObject) (api.ImportContactsResponseObject, error) {
 	if len(r.Body.Contacts) > api.MaxImport {
 		return nil, problem.New(http.StatusUnprocessableEntity, "too_many_contacts",
 			fmt.Sprintf("at most %d contacts in one import", api.MaxImport), "body", "contacts")
@@ -26,21 +23,19 @@ func (p *Platform) ImportContacts(
 		return nil, problem.Invalid("must be active, unsubscribed or deleted", "body", "import_to")
 	}
 	out := api.ImportContacts200JSONResponse{Errors: []api.ImportError{}}
-	entries := readEntries(r.Body.Contacts, callerOf(ctx).BadEntries, &out)
-	return do(ctx, p, func(t *tx) (api.ImportContactsResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
+	entries := readEntries(r.Body.Contacts, t.user.BadEntries, &out)
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if t.importContact(l, entry, status, r.Body.Resubscribe) {
+			out.Imported++
+		} else {
+			out.Updated++
 		}
-		for _, entry := range entries {
-			if t.importContact(l, entry, status, r.Body.Resubscribe) {
-				out.Imported++
-			} else {
-				out.Updated++
-			}
-		}
-		return out, nil
-	})
+	}
+	return out, nil
 }
 
 // readEntries decodes the entries and returns errors for invalid entries. The contract

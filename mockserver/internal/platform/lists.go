@@ -1,8 +1,6 @@
 package platform
 
 import (
-	"context"
-
 	"example.com/emailplatform/mockserver/internal/api"
 )
 
@@ -16,50 +14,34 @@ func (t *tx) listNamed(id int64) (*list, error) {
 	return t.account.Lists.find(id, "list", "body", "list_id")
 }
 
-// CreateList implements POST /lists.
-func (p *Platform) CreateList(
-	ctx context.Context, r api.CreateListRequestObject,
-) (api.CreateListResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.CreateListResponseObject, error) {
-		l := &list{api.List{ListID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix()}, newContactTable()}
-		t.account.Lists.add(l.ListID, l)
-		return api.CreateList201JSONResponse(l.List), nil
-	})
+// createList implements POST /lists.
+func (t *tx) createList(r api.CreateListRequestObject) (api.CreateListResponseObject, error) {
+	l := &list{api.List{ListID: t.newID(), Name: r.Body.Name, CreatedOn: t.unix()}, newContactTable()}
+	t.account.Lists.add(l.ListID, l)
+	return api.CreateList201JSONResponse(l.List), nil
 }
 
-// ListLists implements GET /lists.
-func (p *Platform) ListLists(ctx context.Context, r api.ListListsRequestObject) (api.ListListsResponseObject, error) {
-	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+// listLists implements GET /lists.
+func (t *tx) listLists(r api.ListListsRequestObject) (api.ListListsResponseObject, error) {
+	data, pagination, err := pageOf(t.account.Lists.len(), t.account.Lists.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, (*list).wire)
+	return api.ListLists200JSONResponse{Data: data, Pagination: pagination}, err
+}
+
+// getList implements GET /lists/{list_id}.
+func (t *tx) getList(r api.GetListRequestObject) (api.GetListResponseObject, error) {
+	l, err := t.list(r.ListID)
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.ListListsResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Lists.len(), t.account.Lists.from, (*list).wire)
-		return api.ListLists200JSONResponse{Data: data, Pagination: pagination}, nil
-	})
+	return api.GetList200JSONResponse(l.List), nil
 }
 
-// GetList implements GET /lists/{list_id}.
-func (p *Platform) GetList(ctx context.Context, r api.GetListRequestObject) (api.GetListResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.GetListResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
-		}
-		return api.GetList200JSONResponse(l.List), nil
-	})
-}
-
-// AcceptListPolicy implements POST /lists/{list_id}/accept-policy.
-func (p *Platform) AcceptListPolicy(
-	ctx context.Context, r api.AcceptListPolicyRequestObject,
-) (api.AcceptListPolicyResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.AcceptListPolicyResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
-		}
-		l.PolicyAccepted = true
-		return api.AcceptListPolicy204Response{}, nil
-	})
+// acceptListPolicy implements POST /lists/{list_id}/accept-policy.
+func (t *tx) acceptListPolicy(r api.AcceptListPolicyRequestObject) (api.AcceptListPolicyResponseObject, error) {
+	l, err := t.list(r.ListID)
+	if err != nil {
+		return nil, err
+	}
+	l.PolicyAccepted = true
+	return api.AcceptListPolicy204Response{}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"example.com/emailplatform/mockserver/internal/api"
 	"example.com/emailplatform/mockserver/internal/clock"
+	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/mail"
 )
 
@@ -22,16 +23,15 @@ type Contacts struct {
 }
 
 func (c *Contacts) add(t *contactTable) {
-	c.Active += t.standingAs(statusActive)
-	c.Pending += t.standingAs(statusPending)
-	c.Unsubscribed += t.standingAs(statusUnsubscribed)
-	c.Deleted += t.standingAs(statusDeleted)
-	c.Spam += t.standingAs(statusSpam)
-	c.Bounced += t.standingAs(statusBounced)
+	c.Active += t.count(statusActive)
+	c.Pending += t.count(statusPending)
+	c.Unsubscribed += t.count(statusUnsubscribed)
+	c.Deleted += t.count(statusDeleted)
+	c.Spam += t.count(statusSpam)
+	c.Bounced += t.count(statusBounced)
 }
 
-// standingAs returns the count for a status.
-func (t *contactTable) standingAs(status string) int {
+func (t *contactTable) count(status string) int {
 	if s := t.statuses[status]; s != nil {
 		return s.byEmail.Len()
 	}
@@ -43,9 +43,8 @@ type Overview struct {
 	Messages  Outcome
 	Contacts  Contacts
 	Resources Resources
-	Minutes   map[int64]int64 // how many messages were sent in them
-	Scheduled []Due
-	Pending   []Pending
+	Minutes   map[int64]int64    // how many messages were sent in them
+	Waiting   []delivery.Waiting // campaigns that are scheduled for later, and contacts that have not confirmed yet
 }
 
 // Resources counts the resources of accounts.
@@ -56,20 +55,6 @@ type Resources struct {
 	Workflows  int `json:"workflows" doc:"workflows, active or not"`
 	Webhooks   int `json:"webhooks" doc:"webhooks, archived or not"`
 	Suppressed int `json:"suppressed" doc:"suppressed addresses and patterns"`
-}
-
-// Due is a campaign that is scheduled for later.
-type Due struct {
-	CampaignID int64
-	Name       string
-	At         time.Time
-}
-
-// Pending is the number of contacts of a list that have not confirmed yet.
-type Pending struct {
-	ListID int64
-	Name   string
-	N      int
 }
 
 // Overview returns the counts of an account, or of all if it is 0. Messages are
@@ -84,7 +69,6 @@ func (p *Platform) Overview(only, from, until int64) Overview {
 		out.add(a)
 		a.outcomes.minutes.Each(from, until, func(m, n int64) { out.Minutes[m] += n })
 	}
-	slices.SortStableFunc(out.Scheduled, func(a, b Due) int { return a.At.Compare(b.At) })
 	return out
 }
 
@@ -96,15 +80,16 @@ func (o *Overview) add(a *account) {
 	o.Resources.Workflows += a.Workflows.len()
 	o.Resources.Webhooks += a.Webhooks.len()
 	o.Resources.Suppressed += a.Suppression.len()
-	for l := range a.Lists.all() {
-		o.Contacts.add(l.contacts)
-		if n := l.contacts.standingAs(statusPending); n > 0 {
-			o.Pending = append(o.Pending, Pending{l.ListID, l.Name, n})
-		}
-	}
 	for c := range a.Campaigns.all() {
 		if c.Status == campaignScheduled {
-			o.Scheduled = append(o.Scheduled, Due{c.CampaignID, c.Name, clock.Unix(c.ScheduledFor)})
+			due := clock.Unix(c.ScheduledFor)
+			o.Waiting = append(o.Waiting, delivery.Waiting{Why: "campaign", N: 1, Until: due, CampaignID: c.CampaignID, Name: c.Name})
+		}
+	}
+	for l := range a.Lists.all() {
+		o.Contacts.add(l.contacts)
+		if n := l.contacts.count(statusPending); n > 0 {
+			o.Waiting = append(o.Waiting, delivery.Waiting{Why: "confirmation", N: n, ListID: l.ListID, Name: l.Name})
 		}
 	}
 }
@@ -119,8 +104,8 @@ func (o *Outcome) add(other Outcome) {
 	o.ReportedAsSpam += other.ReportedAsSpam
 }
 
-// ListStanding is a list with counts of its contacts.
-type ListStanding struct {
+// ListSummary is a list with counts of its contacts.
+type ListSummary struct {
 	ID             int64     `json:"id,string" doc:"the id of the list"`
 	AccountID      int64     `json:"account_id" doc:"its account"`
 	Name           string    `json:"name" doc:"its name"`
@@ -130,12 +115,12 @@ type ListStanding struct {
 }
 
 // Lists returns the lists of all accounts, the latest first.
-func (p *Platform) Lists() []ListStanding {
-	return ofAll(p, func(a *account) iter.Seq[*list] { return a.Lists.all() }, func(a *account, l *list) ListStanding {
-		out := ListStanding{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
+func (p *Platform) Lists() []ListSummary {
+	return ofAll(p, func(a *account) iter.Seq[*list] { return a.Lists.all() }, func(a *account, l *list) ListSummary {
+		out := ListSummary{l.ListID, a.ID, l.Name, l.PolicyAccepted, clock.Unix(l.CreatedOn), Contacts{}}
 		out.Contacts.add(l.contacts)
 		return out
-	}, func(l ListStanding) int64 { return l.ID })
+	}, func(l ListSummary) int64 { return l.ID })
 }
 
 // Sending is a campaign or a workflow with the results of its messages.

@@ -53,8 +53,14 @@ func (p pageRequest) pagination(n int) api.Pagination {
 }
 
 // pageOf returns one page of n items for a response of the API. The function from yields
-// the items, starting at rank.
-func pageOf[T, W any](p pageRequest, n int, from func(rank int) iter.Seq[T], wire func(T) W) ([]W, api.Pagination) {
+// the items, starting at rank. The parameters of the request can be 0, for omitted.
+func pageOf[T, W any](
+	n int, from func(rank int) iter.Seq[T], page, perPage int64, withCount bool, wire func(T) W,
+) ([]W, api.Pagination, error) {
+	p, err := paging(page, perPage, withCount)
+	if err != nil {
+		return nil, api.Pagination{}, err
+	}
 	first, end := p.bounds(n)
 	data := make([]W, 0, end-first)
 	for item := range from(first) {
@@ -63,7 +69,7 @@ func pageOf[T, W any](p pageRequest, n int, from func(rank int) iter.Seq[T], wir
 		}
 		data = append(data, wire(item))
 	}
-	return data, p.pagination(n)
+	return data, p.pagination(n), nil
 }
 
 // ranked iterates over a slice for pageOf.

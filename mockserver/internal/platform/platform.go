@@ -4,6 +4,7 @@
 //
 // A file refers only to files in lower rows:
 //
+//	operations                        the generated interface: a transaction for each operation
 //	contacts, import, campaigns, …    the operations of the API, one file per resource
 //	subscribe, workflows, campaignrun  automatic actions of the platform
 //	links, send, recipients           delivery of messages, and recipient actions
@@ -32,12 +33,7 @@ import (
 // Platform implements the operations of the API. One mutex guards all records
 // and is held during a tx. All methods are safe for concurrent use.
 type Platform struct {
-	options    Options
-	deliveries *delivery.Engine
-	faults     *fault.Plan
-	changes    *activity.Feed
-	clock      *clock.Clock
-	work       *activity.Work
+	Options
 
 	// whole is held for reading from a change until its events are queued, so
 	// that a snapshot has neither or both.
@@ -53,7 +49,7 @@ type Platform struct {
 // Options configures the platform and its callbacks.
 type Options struct {
 	Hash         webhook.HashFunction // signs the deliveries of webhooks
-	Lookups      LookupLimit
+	LookupLimit  LookupLimit
 	RecordEvents bool          // creates events without a subscribed webhook too
 	BaseURL      func() string // where the links in messages lead
 
@@ -65,17 +61,7 @@ type Options struct {
 }
 
 // New returns a platform without accounts.
-func New(o Options) *Platform {
-	return &Platform{
-		options:    o,
-		deliveries: o.Deliveries,
-		faults:     o.Faults,
-		changes:    o.Changes,
-		clock:      o.Clock,
-		work:       o.Work,
-		records:    newRecords(),
-	}
-}
+func New(o Options) *Platform { return &Platform{Options: o, records: newRecords()} }
 
 // Close stops all scheduled work and waits for the work in progress.
 func (p *Platform) Close() {
@@ -83,26 +69,23 @@ func (p *Platform) Close() {
 	p.closed = true
 	p.stopCampaigns()
 	p.mu.Unlock()
-	p.deliveries.Close()
-	p.work.Finish()
+	p.Deliveries.Close()
+	p.Work.Finish()
 }
 
 // Lookups returns the algorithm of the lookup rate limit.
 func (p *Platform) Lookups() LookupLimit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.options.Lookups
+	return p.LookupLimit
 }
 
 // SetLookups sets the algorithm of the lookup rate limit.
 func (p *Platform) SetLookups(limit LookupLimit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.options.Lookups = limit
+	p.LookupLimit = limit
 }
-
-// Hash returns the hash function of signatures.
-func (p *Platform) Hash() webhook.HashFunction { return p.options.Hash }
 
 func (p *Platform) accountLocked(id int64) *account {
 	a := p.accounts[id]
@@ -132,5 +115,3 @@ type callerKey struct{}
 func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
-
-func callerOf(ctx context.Context) *Caller { return ctx.Value(callerKey{}).(*Caller) }

@@ -17,7 +17,7 @@ func (p *Platform) actOn(emailID string, act func(t *tx, m *message) error) erro
 		t.messageID, t.changed = m.ID, []*message{m}
 		return act(t, m)
 	})
-	p.changes.Publish(activity.Records, nil)
+	p.Changes.Publish(activity.Records, nil)
 	return err
 }
 

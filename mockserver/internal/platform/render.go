@@ -11,7 +11,7 @@ import (
 )
 
 // rendered returns the message as its recipient gets it.
-func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.options.BaseURL()) }
+func (p *Platform) rendered(m *message) record.Message { return m.rendered(p.BaseURL()) }
 
 // rendered returns the message with links to the platform with a base URL.
 func (m *message) rendered(base string) record.Message {

@@ -44,10 +44,10 @@ func (p *Platform) replace(with records, from *state) error {
 	return p.change(func(t *tx) error {
 		p.stopCampaigns()
 		p.records = with
-		p.deliveries.Forget() // nothing of the old state becomes due by the new clock
-		p.clock.Restore(from.Clock)
-		p.deliveries.Replace(with.webhooks(), from.State)
-		t.now = p.clock.Now()
+		p.Deliveries.Forget() // nothing of the old state becomes due by the new clock
+		p.Clock.Restore(from.Clock)
+		p.Deliveries.Replace(with.webhooks(), from.State)
+		t.now = p.Clock.Now()
 		for a := range p.accountsLocked(0) {
 			t.resume(a)
 		}
@@ -57,7 +57,7 @@ func (p *Platform) replace(with records, from *state) error {
 
 // change runs act, which replaces records, while all other operations wait.
 func (p *Platform) change(act func(t *tx) error) error {
-	t := &tx{p: p, now: p.clock.Now()}
+	t := &tx{p: p, now: p.Clock.Now()}
 	err := func() error {
 		p.whole.Lock()
 		defer p.whole.Unlock()
@@ -73,7 +73,7 @@ func (p *Platform) change(act func(t *tx) error) error {
 	for _, f := range t.after {
 		f()
 	}
-	p.changes.Publish(activity.State, nil)
+	p.Changes.Publish(activity.State, nil)
 	return err
 }
 
@@ -307,21 +307,16 @@ func (r *restoring) contact(c *contactState) error {
 	return r.id(c.ID)
 }
 
-// index builds the indexes of an account and checks its campaigns, after its
+// index indexes the contacts of an account and checks its campaigns, after its
 // contacts are restored.
 func (r *restoring) index(in *accountState) error {
 	a := r.accounts[in.ID]
-	for w := range a.Workflows.all() {
-		a.Templates.use(&w.Content, 0)
-		a.greet(w)
-	}
 	for l := range a.Lists.all() {
 		for c := range l.contacts.all.All() {
 			a.addressees.added(l, c)
 		}
 	}
 	return each("campaigns", in.Campaigns, func(c *campaign) error {
-		a.Templates.use(&c.Content, 0)
 		contacts := 0
 		if l := a.Lists.get(c.ListID); l != nil {
 			contacts = l.contacts.all.Len()

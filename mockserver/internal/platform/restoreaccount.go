@@ -50,7 +50,7 @@ func (p *Platform) replaceAccount(with *account, lastID int64) error {
 		p.accounts[with.ID] = with
 		p.lastID = max(p.lastID, lastID)
 		p.deleteMessages(with.ID)
-		p.deliveries.ReplaceAccount(with.ID, with.Webhooks.copies())
+		p.Deliveries.ReplaceAccount(with.ID, with.Webhooks.copies())
 		t.resume(with)
 		return nil
 	})

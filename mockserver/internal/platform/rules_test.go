@@ -174,7 +174,7 @@ func TestUnheardEventsAreNotMade(t *testing.T) {
 		if err := p.Complain("m", ""); err != nil {
 			t.Fatal(err)
 		}
-		got := p.deliveries.Events(func(*record.FiredEvent) bool { return true })
+		got := p.Deliveries.Events(func(*record.FiredEvent) bool { return true })
 		if len(got) != want {
 			t.Errorf("%s: %d events, want %d", of, len(got), want)
 		}
@@ -218,7 +218,6 @@ func TestActivate(t *testing.T) {
 		} {
 			w.WorkflowID = int64(20 + i)
 			t.account.Workflows.add(w.WorkflowID, &w)
-			t.account.greet(&w)
 		}
 		l := t.account.Lists.get(1)
 		c := t.newContact(l, "b@example.org", statusPending)

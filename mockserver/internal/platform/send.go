@@ -18,7 +18,7 @@ func (t *tx) send(m *message) {
 func (t *tx) keep(m *message) {
 	m.AccountID = t.account.ID
 	t.p.addMessage(m)
-	if t.p.changes.Observed() {
+	if t.p.Changes.Observed() {
 		t.changed = append(t.changed, m)
 	}
 }

@@ -87,7 +87,7 @@ func (p *Platform) Snapshot() *Snapshot {
 		replaced:   p.replaced,
 		contacts:   map[int64]table.Copy[contact]{},
 		messages:   p.messages.Snapshot(),
-		deliveries: p.deliveries.Snapshot(),
+		deliveries: p.Deliveries.Snapshot(),
 	}
 	for a := range p.accountsLocked(0) {
 		s.accounts = append(s.accounts, a.state())
@@ -98,7 +98,7 @@ func (p *Platform) Snapshot() *Snapshot {
 	return s
 }
 
-func (p *Platform) headLocked() head { return head{Clock: new(p.clock.State()), LastID: p.lastID} }
+func (p *Platform) headLocked() head { return head{Clock: new(p.Clock.State()), LastID: p.lastID} }
 
 func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.LastID == other.LastID }
 
@@ -106,7 +106,7 @@ func (h head) equal(other head) bool { return *h.Clock == *other.Clock && h.Last
 func (s *Snapshot) isNow(p *Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return s.acts == p.acts && s.equal(p.headLocked()) && s.deliveries.Version == p.deliveries.Version()
+	return s.acts == p.acts && s.equal(p.headLocked()) && s.deliveries.Version == p.Deliveries.Version()
 }
 
 // state copies the resources of an account.

@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -9,47 +8,37 @@ import (
 	"example.com/emailplatform/mockserver/internal/problem"
 )
 
-// TagContacts implements POST /lists/{list_id}/contacts/tag: all or nothing.
-func (p *Platform) TagContacts(
-	ctx context.Context, r api.TagContactsRequestObject,
-) (api.TagContactsResponseObject, error) {
+// tagContacts implements POST /lists/{list_id}/contacts/tag: all or nothing.
+func (t *tx) tagContacts(r api.TagContactsRequestObject) (api.TagContactsResponseObject, error) {
 	for i, tag := range r.Body.Tags {
 		if tag == "" {
 			return nil, problem.Invalid("must not be empty", "body", "tags", i)
 		}
 	}
-	return do(ctx, p, func(t *tx) (api.TagContactsResponseObject, error) {
-		l, err := t.list(r.ListID)
-		if err != nil {
-			return nil, err
-		}
-		contacts := make([]*contact, len(r.Body.ContactIds))
-		for i, id := range r.Body.ContactIds {
-			c := l.contacts.find(id)
-			if c == nil || c.Status == statusDeleted {
-				return nil, problem.NotFound("contact", id, "body", "contact_ids", i)
-			}
-			contacts[i] = c
-		}
-		for _, c := range contacts {
-			l.contacts.tag(l.contacts.edit(c), r.Body.Tags)
-		}
-		for _, tag := range r.Body.Tags {
-			t.account.Tags[tag] = true
-		}
-		return api.TagContacts204Response{}, nil
-	})
-}
-
-// ListTags implements GET /tags.
-func (p *Platform) ListTags(ctx context.Context, r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
-	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+	l, err := t.list(r.ListID)
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.ListTagsResponseObject, error) {
-		names := slices.Sorted(maps.Keys(t.account.Tags))
-		data, pagination := pageOf(page, len(names), ranked(names), func(name string) api.Tag { return api.Tag{Name: name} })
-		return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, nil
-	})
+	contacts := make([]*contact, len(r.Body.ContactIds))
+	for i, id := range r.Body.ContactIds {
+		c := l.contacts.find(id)
+		if c == nil || c.Status == statusDeleted {
+			return nil, problem.NotFound("contact", id, "body", "contact_ids", i)
+		}
+		contacts[i] = c
+	}
+	for _, c := range contacts {
+		l.contacts.tag(l.contacts.edit(c), r.Body.Tags)
+	}
+	for _, tag := range r.Body.Tags {
+		t.account.Tags[tag] = true
+	}
+	return api.TagContacts204Response{}, nil
+}
+
+// listTags implements GET /tags.
+func (t *tx) listTags(r api.ListTagsRequestObject) (api.ListTagsResponseObject, error) {
+	names, wire := slices.Sorted(maps.Keys(t.account.Tags)), func(name string) api.Tag { return api.Tag{Name: name} }
+	data, pagination, err := pageOf(len(names), ranked(names), r.Params.Page, r.Params.PerPage, r.Params.WithCount, wire)
+	return api.ListTags200JSONResponse{Data: data, Pagination: pagination}, err
 }

@@ -18,21 +18,21 @@ type tx struct {
 	seeds   bool    // nothing happens: what there is, is described
 	now     time.Time
 
-	messageID string           // of the message that events are about
+	messageID string           // of the message of the events
 	changed   []*message       // published after the transaction
 	events    []delivery.Event // fired after unlocking
 	after     []func()         // called after that
 }
 
-// do runs an operation of the API. It acquires the lock, calls act, which
-// changes records and copies the result, releases the lock, and then publishes
-// the events.
-func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (out T, err error) {
-	caller := callerOf(ctx)
+// do runs an operation of the API; operations.gen.go calls it for each. It acquires the
+// lock, calls operate, which changes records and copies the result, releases the lock,
+// and then publishes the events.
+func do[In, Out any](ctx context.Context, p *Platform, in In, operate func(*tx, In) (Out, error)) (out Out, err error) {
+	caller := ctx.Value(callerKey{}).(*Caller)
 	err = p.transact(caller.AccountID, caller, func(t *tx) error {
 		err := t.fix(ctx)
 		if err == nil {
-			out, err = act(t)
+			out, err = operate(t, in)
 		}
 		return err
 	})
@@ -43,32 +43,32 @@ func do[T any](ctx context.Context, p *Platform, act func(t *tx) (T, error)) (ou
 func (p *Platform) transact(accountID int64, user *Caller, act func(t *tx) error) error {
 	p.whole.RLock()
 	defer p.whole.RUnlock()
-	t := &tx{p: p, user: user, now: p.clock.Now()}
+	t := &tx{p: p, user: user, now: p.Clock.Now()}
 	err := func() error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.acts++
 		t.account = p.accountLocked(accountID)
-		defer t.tell()
+		defer t.publishChanges()
 		return act(t)
 	}()
-	p.deliveries.Publish(t.events)
+	p.Deliveries.Publish(t.events)
 	for _, f := range t.after {
 		f()
 	}
 	return err
 }
 
-// tell publishes the changed messages that are in the outbox to the change
+// publishChanges publishes the changed messages that are in the outbox to the change
 // stream.
-func (t *tx) tell() {
+func (t *tx) publishChanges() {
 	if len(t.changed) > activity.MaxLag/2 {
-		t.p.changes.Publish(activity.State, nil)
+		t.p.Changes.Publish(activity.State, nil)
 		return
 	}
 	for _, m := range t.changed {
 		if m.sent() {
-			t.p.changes.Publish(activity.Message, func() any { return m.summary() })
+			t.p.Changes.Publish(activity.Message, func() any { return m.summary() })
 		}
 	}
 }

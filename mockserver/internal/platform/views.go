@@ -28,7 +28,7 @@ func (p *Platform) Message(id string) *Record {
 	}
 	out := &Record{Message: p.rendered(m), Reason: m.Reason, Error: m.Error}
 	out.Links = orEmpty(out.Message.Links())
-	out.Events = p.deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
+	out.Events = p.Deliveries.Events(func(e *record.FiredEvent) bool { return e.MessageID == id })
 	return out
 }
 
@@ -53,7 +53,7 @@ func (p *Platform) DeleteMessage(id string) error {
 		m.Deleted = true
 		return nil
 	})
-	p.changes.Publish(activity.State, nil)
+	p.Changes.Publish(activity.State, nil)
 	return err
 }
 

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strconv"
 
@@ -19,29 +18,29 @@ func (t *tx) webhook(id string) (*delivery.Webhook, error) {
 	return t.account.Webhooks.find(n, "webhook", "path", "webhook_id")
 }
 
-// CreateWebhook implements POST /webhooks.
-func (p *Platform) CreateWebhook(
-	ctx context.Context, r api.CreateWebhookRequestObject,
-) (api.CreateWebhookResponseObject, error) {
-	h, err := p.newHook(*r.Body)
+// createWebhook implements POST /webhooks.
+func (t *tx) createWebhook(r api.CreateWebhookRequestObject) (api.CreateWebhookResponseObject, error) {
+	h, err := t.newHook(*r.Body)
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.CreateWebhookResponseObject, error) {
-		h.ID, h.AccountID = t.newID(), t.account.ID
-		h.Secret, h.Hash = cmp.Or(t.fixed.Secret, h.Secret), cmp.Or(t.fixed.Hash, h.Hash)
-		t.account.Webhooks.add(h.ID, h)
-		p.deliveries.Open(*h)
-		return api.CreateWebhook201JSONResponse(hookWire(h)), nil
-	})
+	t.account.Webhooks.add(h.ID, h)
+	t.p.Deliveries.Open(*h)
+	return api.CreateWebhook201JSONResponse(hookWire(h)), nil
 }
 
-func (p *Platform) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
+func (t *tx) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	if !IsWebURL(in.URL) {
 		return nil, problem.Invalid("must be an absolute http or https URL", "body", "url")
 	}
 	h := &delivery.Webhook{
-		URL: in.URL, RateLimit: in.RateLimit, Period: string(in.RateLimitPeriod), Secret: newSecret(), Hash: p.options.Hash,
+		ID:        t.newID(),
+		AccountID: t.account.ID,
+		URL:       in.URL,
+		RateLimit: in.RateLimit,
+		Period:    string(in.RateLimitPeriod),
+		Secret:    cmp.Or(t.fixed.Secret, newSecret()),
+		Hash:      cmp.Or(t.fixed.Hash, t.p.Hash),
 	}
 	for _, name := range in.Events {
 		if !slices.Contains(h.Events, string(name)) {
@@ -54,51 +53,31 @@ func (p *Platform) newHook(in api.WebhookCreate) (*delivery.Webhook, error) {
 	return h, nil
 }
 
-// ListWebhooks implements GET /webhooks. The result includes archived webhooks.
-func (p *Platform) ListWebhooks(
-	ctx context.Context, r api.ListWebhooksRequestObject,
-) (api.ListWebhooksResponseObject, error) {
-	page, err := paging(r.Params.Page, r.Params.PerPage, r.Params.WithCount)
+// listWebhooks implements GET /webhooks. The result includes archived webhooks.
+func (t *tx) listWebhooks(r api.ListWebhooksRequestObject) (api.ListWebhooksResponseObject, error) {
+	data, pagination, err := pageOf(t.account.Webhooks.len(), t.account.Webhooks.from, r.Params.Page, r.Params.PerPage, r.Params.WithCount, hookSummary)
+	return api.ListWebhooks200JSONResponse{Data: data, Pagination: pagination}, err
+}
+
+// getWebhook implements GET /webhooks/{webhook_id}.
+func (t *tx) getWebhook(r api.GetWebhookRequestObject) (api.GetWebhookResponseObject, error) {
+	h, err := t.webhook(r.WebhookID)
 	if err != nil {
 		return nil, err
 	}
-	return do(ctx, p, func(t *tx) (api.ListWebhooksResponseObject, error) {
-		data, pagination := pageOf(page, t.account.Webhooks.len(), t.account.Webhooks.from, hookSummary)
-		return api.ListWebhooks200JSONResponse{Data: data, Pagination: pagination}, nil
-	})
+	out := hookWire(h)
+	out.HashFunction = string(h.Hash)
+	return api.GetWebhook200JSONResponse(out), nil
 }
 
-// GetWebhook implements GET /webhooks/{webhook_id}.
-func (p *Platform) GetWebhook(
-	ctx context.Context, r api.GetWebhookRequestObject,
-) (api.GetWebhookResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.GetWebhookResponseObject, error) {
-		h, err := t.webhook(r.WebhookID)
-		if err != nil {
-			return nil, err
-		}
-		out := hookWire(h)
-		out.HashFunction = string(h.Hash)
-		return api.GetWebhook200JSONResponse(out), nil
-	})
+// archiveWebhook implements POST /webhooks/{webhook_id}/archive.
+func (t *tx) archiveWebhook(r api.ArchiveWebhookRequestObject) (api.ArchiveWebhookResponseObject, error) {
+	return api.ArchiveWebhook204Response{}, t.archive(r.WebhookID, true)
 }
 
-// ArchiveWebhook implements POST /webhooks/{webhook_id}/archive.
-func (p *Platform) ArchiveWebhook(
-	ctx context.Context, r api.ArchiveWebhookRequestObject,
-) (api.ArchiveWebhookResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.ArchiveWebhookResponseObject, error) {
-		return api.ArchiveWebhook204Response{}, t.archive(r.WebhookID, true)
-	})
-}
-
-// UnarchiveWebhook implements POST /webhooks/{webhook_id}/unarchive.
-func (p *Platform) UnarchiveWebhook(
-	ctx context.Context, r api.UnarchiveWebhookRequestObject,
-) (api.UnarchiveWebhookResponseObject, error) {
-	return do(ctx, p, func(t *tx) (api.UnarchiveWebhookResponseObject, error) {
-		return api.UnarchiveWebhook204Response{}, t.archive(r.WebhookID, false)
-	})
+// unarchiveWebhook implements POST /webhooks/{webhook_id}/unarchive.
+func (t *tx) unarchiveWebhook(r api.UnarchiveWebhookRequestObject) (api.UnarchiveWebhookResponseObject, error) {
+	return api.UnarchiveWebhook204Response{}, t.archive(r.WebhookID, false)
 }
 
 func (t *tx) archive(id string, archived bool) error {
@@ -110,6 +89,6 @@ func (t *tx) archive(id string, archived bool) error {
 		return nil
 	}
 	h.Archived = archived
-	t.p.deliveries.Archive(h.ID, archived)
+	t.p.Deliveries.Archive(h.ID, archived)
 	return nil
 }

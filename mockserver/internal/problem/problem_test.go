@@ -11,7 +11,7 @@ import (
 )
 
 // Where a value does not fit is told alike by every release of Go.
-func TestPlaceOfMisfit(t *testing.T) {
+func TestPlaceOfTypeError(t *testing.T) {
 	type attribute struct{ Name, Value string }
 	type embedded struct {
 		Status int `json:"status"`

@@ -36,7 +36,7 @@ func (c *checker) value(s *Schema, value any, loc []any) {
 	if c.full() {
 		return
 	}
-	if msg := s.misfit(value); msg != "" {
+	if msg := s.typeError(value); msg != "" {
 		c.fail("value_error", msg, loc)
 		return
 	}
@@ -79,20 +79,20 @@ func (c *checker) object(s *Schema, value map[string]any, loc []any) {
 	}
 }
 
-// misfit returns what is wrong with the type of a value, or "".
-func (s *Schema) misfit(value any) string {
+// typeError returns what is wrong with the type of a value, or "".
+func (s *Schema) typeError(value any) string {
 	got := kindOf(value)
 	switch {
 	case len(s.Kinds) == 0, value == nil && s.Null, slices.Contains(s.Kinds, got):
 		return ""
 	case got == "number" && s.Is("integer"):
-		return problem.Misfit(s.Kinds[0], fmt.Sprint(value))
+		return problem.TypeError(s.Kinds[0], fmt.Sprint(value))
 	case got == "integer" && slices.Contains(s.Kinds, "number"):
 		return ""
 	case got == "integer":
 		got = "number"
 	}
-	return problem.Misfit(s.Kinds[0], got)
+	return problem.TypeError(s.Kinds[0], got)
 }
 
 // kindOf returns the kind of a value. An integer is one that an int64 or a uint64 holds.

@@ -14,7 +14,7 @@ import (
 // malformed JSON, 422 for a value of another type.
 func OfJSON(body []byte, err error) *Error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return Invalid(misfit(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
+		return Invalid(typeError(wrong), append([]any{"body"}, placeAt(body, wrong.Offset)...)...)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Invalid("no such field", "body", strings.Trim(name, `"`))
@@ -29,19 +29,19 @@ func Plainly(err error) error {
 	case !errors.As(err, &wrong):
 		return err
 	case wrong.Field == "":
-		return errors.New(misfit(wrong))
+		return errors.New(typeError(wrong))
 	}
-	return fmt.Errorf("%s: %s", wrong.Field, misfit(wrong))
+	return fmt.Errorf("%s: %s", wrong.Field, typeError(wrong))
 }
 
-// misfit returns a message with the required and the actual type in terms of
+// typeError returns a message with the required and the actual type in terms of
 // JSON, because the sender does not know Go types.
-func misfit(err *json.UnmarshalTypeError) string {
+func typeError(err *json.UnmarshalTypeError) string {
 	return "must be " + kindOf(err.Type) + ", got " + kindNamed(err.Value)
 }
 
-// Misfit says what a value must be and what it is, by the names of JSON's types.
-func Misfit(want, got string) string {
+// TypeError says what a value must be and what it is, by the names of JSON's types.
+func TypeError(want, got string) string {
 	return "must be " + kindNamed(want) + ", got " + kindNamed(got)
 }
 
