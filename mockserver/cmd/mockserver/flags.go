@@ -90,6 +90,7 @@ type options struct {
 	readyFile          string
 	clock, log         string
 	quiet, showVersion bool
+	exitOnStdinClose   bool
 	config             mockserver.Config
 }
 
@@ -124,6 +125,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Func("log", "`format` of the log, text or json; the first line of json has the base URL (default text)",
 		oneOf(&o.log, "text", "json"))
 	flags.StringVar(&o.readyFile, "ready-file", "", "`file` to write the base URL and a token to, as JSON, once the server is ready")
+	flags.BoolVar(&o.exitOnStdinClose, "exit-on-stdin-close", false,
+		"exit when standard input is closed, for a parent process that keeps a pipe to it open")
 	flags.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	if err := parseFlags(flags, args); err != nil {
 		return o, err

@@ -75,8 +75,23 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	defer func() { _ = removeReadyFile(o.readyFile) }()
 	log.welcome(now)   // after all that may fail, because the reader may send requests now
 	listener.release() // last, when everything is ready
+	if o.exitOnStdinClose {
+		ctx = untilEOF(ctx, os.Stdin)
+	}
 	<-ctx.Done()
 	return stop(srv)
+}
+
+// untilEOF returns a context that ends with ctx or at the end of the input. The operating
+// system closes a pipe when the process at its other end exits, even if that process is
+// killed.
+func untilEOF(ctx context.Context, input io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, input)
+	}()
+	return ctx
 }
 
 // fill adds the seed, which becomes the baseline, and loads the state. From then on,

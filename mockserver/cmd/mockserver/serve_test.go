@@ -306,8 +306,14 @@ func TestLogIsPrintable(t *testing.T) {
 // command starts the command as a process of its own and returns its base URL.
 func command(tb testing.TB, args ...string) (*exec.Cmd, string) {
 	tb.Helper()
+	return commandWith(tb, func(*exec.Cmd) {}, args...)
+}
+
+func commandWith(tb testing.TB, prepare func(*exec.Cmd), args ...string) (*exec.Cmd, string) {
+	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), os.Args[0], append(args, "-addr", "127.0.0.1:0")...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
+	prepare(cmd)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -361,6 +367,21 @@ func TestSignal(t *testing.T) {
 	}
 	if saved, err := os.ReadFile(state); err != nil || !strings.Contains(string(saved), "Under way") {
 		t.Errorf("saved: %s %v", saved, err)
+	}
+}
+
+func TestExitOnStdinClose(t *testing.T) {
+	t.Parallel()
+	var stdin io.Closer
+	cmd, base := commandWith(t, func(c *exec.Cmd) { stdin, _ = c.StdinPipe() }, "-exit-on-stdin-close")
+	if status, _, err := ask(t.Context(), "GET", base+"/_mock/health", "", ""); status != http.StatusOK {
+		t.Fatalf("status %d, error %v with an open standard input, want 200", status, err)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the command ended with %v, want no error", err)
 	}
 }
 
