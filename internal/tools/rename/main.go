@@ -3,7 +3,8 @@
 //	go run ./internal/tools/rename github.com/acme/emailplatform
 //
 // It replaces the path that go.mod declares in every text file below the
-// current directory, and leaves everything else as it is. Because it is a Go
+// current directory, and the scope of the npm package, which becomes @acme/emailplatform-mock.
+// It leaves everything else as it is. Because it is a Go
 // program, the same command works on Linux, macOS and Windows.
 package main
 
@@ -43,6 +44,10 @@ func rename(root, newPath string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	replacements := map[*regexp.Regexp]string{
+		regexp.MustCompile(regexp.QuoteMeta(oldPath) + `\b`):             newPath,
+		regexp.MustCompile(regexp.QuoteMeta(npmPackage(oldPath)) + `\b`): npmPackage(newPath),
+	}
 	files := 0
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -53,7 +58,7 @@ func rename(root, newPath string) (int, error) {
 		case !entry.Type().IsRegular():
 			return nil
 		}
-		changed, err := rewrite(name, oldPath, newPath)
+		changed, err := rewrite(name, replacements)
 		if changed {
 			files++
 		}
@@ -75,19 +80,32 @@ func modulePath(goMod string) (string, error) {
 	return "", errors.New("go.mod has no module line")
 }
 
-// rewrite replaces oldPath in one file and reports whether it was there.
+// npmPackage returns the name of the npm package. Its scope is the owner in a path
+// such as github.com/acme/emailplatform, or the name of the host in example.com/emailplatform.
+func npmPackage(path string) string {
+	parts := strings.Split(path, "/")
+	scope, _, _ := strings.Cut(parts[0], ".")
+	if len(parts) > 2 {
+		scope = parts[1]
+	}
+	return "@" + strings.ToLower(scope) + "/emailplatform-mock"
+}
+
+// rewrite replaces names in one file and reports whether the file had any of them.
 // Go files are formatted again, because another path may sort elsewhere.
-func rewrite(name, oldPath, newPath string) (bool, error) {
-	text, err := os.ReadFile(name)
+func rewrite(name string, replacements map[*regexp.Regexp]string) (bool, error) {
+	before, err := os.ReadFile(name)
 	if err != nil {
 		return false, err
 	}
-	old := regexp.MustCompile(regexp.QuoteMeta(oldPath) + `\b`)
+	text := before
+	for old, replacement := range replacements {
+		text = old.ReplaceAllLiteral(text, []byte(replacement))
+	}
 	// A NUL byte distinguishes a picture or an archive from text.
-	if !old.Match(text) || bytes.IndexByte(text, 0) >= 0 {
+	if bytes.Equal(text, before) || bytes.IndexByte(text, 0) >= 0 {
 		return false, nil
 	}
-	text = old.ReplaceAllLiteral(text, []byte(newPath))
 	if filepath.Ext(name) == ".go" {
 		if text, err = format.Source(text); err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)

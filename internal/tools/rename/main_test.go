@@ -18,6 +18,7 @@ func TestRename(t *testing.T) {
 		},
 		{name: "README.md", before: "go get old.test/mail/client", after: "go get zoo.test/a/mail/client"},
 		{name: "other.md", before: "old.test/mailbox, old.test", after: "old.test/mailbox, old.test"},
+		{name: "npm/package.json", before: `"@old/emailplatform-mock", "@old/x"`, after: `"@a/emailplatform-mock", "@old/x"`},
 		{name: "logo.png", before: "\x00old.test/mail", after: "\x00old.test/mail"},
 		{name: ".git/config", before: "old.test/mail", after: "old.test/mail"},
 		{name: "vendor/modules.txt", before: "# old.test/mail", after: "# old.test/mail"},
@@ -41,8 +42,8 @@ func TestRename(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed != 4 {
-		t.Errorf("changed %d files, want 4", changed)
+	if changed != 5 {
+		t.Errorf("changed %d files, want 5", changed)
 	}
 	for _, file := range files {
 		got, err := os.ReadFile(filepath.Join(root, file.name))
