@@ -1,0 +1,76 @@
+import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
+import {Socket} from 'node:net';
+import {createInterface} from 'node:readline';
+import {findBinary, platformPackage} from './binary.js';
+
+/** Options of Mock.start. */
+export interface StartOptions {
+  /** The path of the binary. By default, Mock.start finds it. */
+  binary?: string;
+  /** Flags of the command, such as ['-clock', 'frozen', '-seed', 'seed.json']. `mockserver -h` lists them. */
+  args?: readonly string[];
+  /** The maximum time until the server is ready, in milliseconds. The default is 10,000. */
+  timeoutMs?: number;
+}
+
+/** A running server process. */
+export interface Server {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the command on a free port and waits until it is ready. */
+export async function launch(options: StartOptions): Promise<Server> {
+  const binary = options.binary ?? findBinary();
+  // The server exits when its standard input is closed: by stop, or by the operating system when this process ends.
+  const flags = ['-addr', '127.0.0.1:0', '-log', 'json', '-quiet', '-exit-on-stdin-close', ...(options.args ?? [])];
+  const child = spawn(binary, flags, {windowsHide: true});
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  child.stdin.on('error', () => {}); // the server can exit first
+  try {
+    const url = await ready(child, binary, options.timeoutMs ?? 10_000);
+    letGo(child);
+    return {url, stop: () => stop(child, closed)};
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
+
+/** Resolves with the base URL, which is in the first record of the server's log. */
+function ready(child: ChildProcessWithoutNullStreams, binary: string, timeoutMs: number): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  return new Promise<string>((resolve, reject) => {
+    let errors = '';
+    timer = setTimeout(() => reject(new Error(`${binary} was not ready after ${timeoutMs} ms`)), timeoutMs);
+    child.stderr.on('data', (chunk: Buffer) => { errors = (errors + chunk.toString()).slice(-4096); });
+    child.once('error', (error: NodeJS.ErrnoException) => reject(notRun(error, binary)));
+    child.once('close', (code, signal) => {
+      const reason = errors.trim().split('\n').at(-1)?.replace(/^mockserver: /, '') || 'no error message';
+      reject(new Error(`${binary} exited with ${signal ?? `code ${code}`}: ${reason}`));
+    });
+    createInterface({input: child.stdout}).on('line', (line) => {
+      if (line.startsWith('{"time":') && line.includes('"base_url":')) resolve(JSON.parse(line).base_url);
+    });
+  }).finally(() => clearTimeout(timer));
+}
+
+function notRun(error: NodeJS.ErrnoException, binary: string): Error {
+  const how = `set MOCKSERVER to its path, install ${platformPackage}, or put it on PATH`;
+  return new Error(`cannot run ${binary} (${error.code}): ${how}`, {cause: error});
+}
+
+/** Lets this process end while the server runs. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  child.stderr.pipe(process.stderr, {end: false});
+  child.unref();
+  for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref();
+}
+
+async function stop(child: ChildProcessWithoutNullStreams, closed: Promise<void>): Promise<void> {
+  // The timer also keeps this process alive until the server has exited, which takes at most 5 s.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  child.stdin.end();
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,10 @@
+import {defineConfig} from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
+    setupFiles: ['@example/emailplatform-mock/vitest'],
+    server: {deps: {external: [/\/dist\//]}}, // the package is its built files, as in node_modules
+  },
+});
