@@ -37,10 +37,7 @@ func TestParseErrors(t *testing.T) {
 			body: `{"event":"x","more":` + deep, path: "more" + strings.Repeat("[0]", 66) + "…",
 			want: "less nesting", offset: 10019,
 		},
-		{
-			name: "a control character",
-			body: "{\"event\":\"a\nb\"}", path: "event", want: "the rest of a string", offset: 11,
-		},
+		{name: "a control character", body: "{\"event\":\"a\nb\"}", path: "event", want: "the rest of a string", offset: 11},
 		{name: "array", body: `[]`, want: "an object", event: true},
 		{name: "string", body: `"x"`, want: "an object", event: true},
 		{name: "null", body: `null`, path: "event", want: "the name of an event", event: true},
@@ -48,14 +45,8 @@ func TestParseErrors(t *testing.T) {
 		{name: "event null", body: `{"event":null}`, path: "event", want: "the name of an event", event: true},
 		{name: "event empty", body: `{"event":""}`, path: "event", want: "the name of an event", event: true},
 		{name: "event a number", body: `{"event":1}`, path: "event", want: "a string", offset: 9, event: true},
-		{
-			name: "event a number after a string",
-			body: `{"event":"x","event":1}`, path: "event", want: "a string", offset: 21, event: true,
-		},
-		{
-			name: "event a number, and more",
-			body: `{"ip":true,"event":1}`, path: "event", want: "the name of an event", event: true,
-		},
+		{name: "event a number after a string", body: `{"event":"x","event":1}`, path: "event", want: "a string", offset: 21, event: true},
+		{name: "event a number, and more", body: `{"ip":true,"event":1}`, path: "event", want: "the name of an event", event: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ev, err := events.Parse([]byte(row.body))
@@ -81,8 +72,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// An ill-typed member of the envelope costs that member, and no event.
-func TestEnvelopeThatDoesNotFit(t *testing.T) {
+// TestEnvelopeTypeMismatch: an envelope field of another type is zero, and the rest of the event is read.
+func TestEnvelopeTypeMismatch(t *testing.T) {
 	const integer, either = "a 64-bit integer", "a 64-bit integer, as a number or a string"
 	for _, row := range []struct {
 		member, value string
@@ -132,8 +123,7 @@ func TestEnvelopeThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A member of the user that does not fit is null, and the others are there.
-func TestUserThatDoesNotFit(t *testing.T) {
+func TestUserTypeMismatch(t *testing.T) {
 	for _, row := range []struct {
 		user string
 		want events.User
@@ -142,14 +132,8 @@ func TestUserThatDoesNotFit(t *testing.T) {
 			user: `{"id":{},"email":"a@b.c","account_id":2}`,
 			want: events.User{Email: events.Value("a@b.c"), AccountID: events.Value(int64(2))},
 		},
-		{
-			user: `{"id":1,"email":{},"account_id":2}`,
-			want: events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))},
-		},
-		{
-			user: `{"id":1,"email":"a@b.c","account_id":"x"}`,
-			want: events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")},
-		},
+		{user: `{"id":1,"email":{},"account_id":2}`, want: events.User{ID: events.Value(int64(1)), AccountID: events.Value(int64(2))}},
+		{user: `{"id":1,"email":"a@b.c","account_id":"x"}`, want: events.User{ID: events.Value(int64(1)), Email: events.Value("a@b.c")}},
 		{user: `"a@b.c"`, want: events.User{}},
 	} {
 		ev := mustParse(t, []byte(`{"event":"x","user":`+row.user+`}`))
@@ -159,8 +143,7 @@ func TestUserThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Ids may be numbers or strings.
-func TestIdsOfBothKinds(t *testing.T) {
+func TestNumericAndStringIDs(t *testing.T) {
 	for _, body := range []string{
 		`{"event":"x","id":3,"account_id":5,"user":{"id":31,"email":null,"account_id":5},"new":1}`,
 		`{"event":"x","id":"3","account_id":"5","user":{"id":"31","email":null,"account_id":"5"},"new":1}`,
@@ -198,18 +181,9 @@ var misfits = []struct {
 	recipient         string
 	partial           bool
 }{
-	{
-		name:  "no discriminator",
-		event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape,
-	},
-	{
-		name:  "discriminator null",
-		event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape,
-	},
-	{
-		name:  "discriminator a string",
-		event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape,
-	},
+	{name: "no discriminator", event: "Email.Bounced", data: `{"bounce":{"category":"bounce_hb"}}`, path: "data", want: shape},
+	{name: "discriminator null", event: "Email.Bounced", data: `{"campaign":null,"email":null}`, path: "data", want: shape},
+	{name: "discriminator a string", event: "Email.ReportedAsSpam", data: `{"email":"a@b.c"}`, path: "data", want: shape},
 	{name: "bounce without data", event: "Email.Bounced", data: `null`, path: "data", want: shape},
 	{name: "null", event: "Email.Error", data: `null`, path: "data", want: "an object"},
 	{name: "array", event: "Contact.Removed", data: `[{"contact":{}}]`, path: "data", want: "an object"},
@@ -251,9 +225,9 @@ var misfits = []struct {
 	},
 }
 
-// Data that does not fit: the event is there, with the raw data, the reason, and
-// what could be read.
-func TestDataThatDoesNotFit(t *testing.T) {
+// TestDataTypeMismatch: if the data does not match its type, the event contains the raw data, the error, and the
+// fields that could be read.
+func TestDataTypeMismatch(t *testing.T) {
 	for _, row := range misfits {
 		for order, body := range []string{
 			`{"event":"` + row.event + `","data":` + row.data + `,"id":"1"}`,
@@ -273,8 +247,7 @@ func TestDataThatDoesNotFit(t *testing.T) {
 					t.Errorf("raw data is %s, %s, want %s", d.Raw, ev.RawData(), row.data)
 				}
 				if ev.Recipient() != row.recipient || (d.Partial != nil) != row.partial {
-					t.Errorf("recipient %q, partial %+v, want %q, and partial: %v", ev.Recipient(), d.Partial, row.recipient,
-						row.partial)
+					t.Errorf("recipient %q, partial %+v, want %q, and partial: %v", ev.Recipient(), d.Partial, row.recipient, row.partial)
 				}
 				if ev.ID != "1" || string(marshal(t, ev)) != body {
 					t.Errorf("order %d: %s, want %s", order, marshal(t, ev), body)
@@ -296,8 +269,8 @@ func TestMissingData(t *testing.T) {
 	}
 }
 
-// The body decides: of repeated members the last, in whatever order.
-func TestRepeatedAndReorderedMembers(t *testing.T) {
+// TestDuplicateAndReorderedFields: the last of duplicate fields counts, in any order.
+func TestDuplicateAndReorderedFields(t *testing.T) {
 	const suppressed = `{"suppressedEmail":{"email":"a@b.c"}}`
 	for _, row := range []struct{ name, body, recipient string }{
 		{name: "data first", body: `{"data":` + suppressed + `,"event":"SuppressedEmail.Added"}`, recipient: "a@b.c"},
@@ -311,20 +284,14 @@ func TestRepeatedAndReorderedMembers(t *testing.T) {
 			body:      `{"data":{"suppressedEmail":{"email":"x"}},"event":"SuppressedEmail.Added","data":` + suppressed + `}`,
 			recipient: "a@b.c",
 		},
-		{
-			name: "bad data, then good",
-			body: `{"event":"SuppressedEmail.Added","data":1,"data":` + suppressed + `}`, recipient: "a@b.c",
-		},
+		{name: "bad data, then good", body: `{"event":"SuppressedEmail.Added","data":1,"data":` + suppressed + `}`, recipient: "a@b.c"},
 		{
 			name: "a member of data again",
 			body: `{"event":"SuppressedEmail.Added","data":{"suppressedEmail":{"email":"x"},` +
 				`"suppressedEmail":{"email":"a@b.c"}}}`,
 			recipient: "a@b.c",
 		},
-		{
-			name: "names have case",
-			body: `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`,
-		},
+		{name: "names have case", body: `{"event":"SuppressedEmail.Added","Event":"Email.Error","data":{"suppressedemail":{"email":"x"}}}`},
 		{
 			name:      "names may be escaped",
 			body:      `{"\u0065vent":"SuppressedEmail.Added","data":{"suppressed\u0045mail":{"email":"a@b.c"}}}`,
@@ -342,8 +309,8 @@ func TestRepeatedAndReorderedMembers(t *testing.T) {
 	}
 }
 
-// What the platform may add to a bounce does not change what it is.
-func TestShapeIsTolerant(t *testing.T) {
+// TestPayloadTypeWithMoreFields: additional fields do not change the payload type of a bounce.
+func TestPayloadTypeWithMoreFields(t *testing.T) {
 	for _, row := range []struct {
 		name, data string
 		want       events.SendingType
@@ -361,14 +328,8 @@ func TestShapeIsTolerant(t *testing.T) {
 			data: `{"event_time":1,"email":{"id":"x"},"bounce":{"category":"bounce_hb"}}`,
 			want: events.SendingTypeEmailAPI,
 		},
-		{
-			name: "an email beside a campaign",
-			data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign,
-		},
-		{
-			name: "an email behind a workflow",
-			data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow,
-		},
+		{name: "an email beside a campaign", data: `{"email":{"id":"x"},"bounce":{},"campaign":{}}`, want: events.SendingTypeCampaign},
+		{name: "an email behind a workflow", data: `{"automation":{},"bounce":{},"email":{"id":"x"}}`, want: events.SendingTypeWorkflow},
 		{
 			name: "others null",
 			data: `{"campaign":null,"automation":null,"bounce":{},"transactional_email":{}}`,
@@ -391,16 +352,14 @@ func TestShapeIsTolerant(t *testing.T) {
 	}
 }
 
-// Either envelope may carry any event.
-func TestEitherEnvelope(t *testing.T) {
+func TestEventsInEitherEnvelope(t *testing.T) {
 	opened := mustParse(t,
 		[]byte(`{"id":"1","event":"Email.Opened","account_id":2,"created_on":1763651060,"data":{"email_address":"a@b.c"}}`))
 	if _, ok := opened.Data.(*events.EmailOpened); !ok || opened.ID != "1" || opened.AccountID != 2 ||
 		opened.Time.Unix() != 1763651060 {
 		t.Errorf("%+v, want EmailOpened in its envelope", opened)
 	}
-	bounced := mustParse(t,
-		[]byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
+	bounced := mustParse(t, []byte(`{"event":"Email.Bounced","timestamp":"2025-11-20T15:04:20Z","data":{"email":{"id":"x"}}}`))
 	if _, ok := bounced.Data.(*events.EmailAPIBounce); !ok || bounced.ID != "" || bounced.Time.Unix() != 1763651060 {
 		t.Errorf("%+v, want EmailAPIBounce in its envelope", bounced)
 	}
@@ -419,8 +378,8 @@ func TestTimesAsISO8601(t *testing.T) {
 	}
 }
 
-// What Go cannot write again is no time: offsets of a day and more, either way.
-func TestOffsetsOfTimes(t *testing.T) {
+// TestTimeZoneOffsets: Go cannot write offsets of 24 hours and more, so they are invalid.
+func TestTimeZoneOffsets(t *testing.T) {
 	for offset, fits := range map[string]bool{"+23:59": true, "-23:59": true, "+24:00": false, "-24:00": false} {
 		ev := mustParse(t, []byte(`{"event":"x","timestamp":"2025-11-20T15:04:20`+offset+`","data":{}}`))
 		if fits == ev.Time.IsZero() || fits != (ev.Mismatch() == nil) {
@@ -429,8 +388,7 @@ func TestOffsetsOfTimes(t *testing.T) {
 	}
 }
 
-// Bytes that are not UTF-8 become U+FFFD, as with encoding/json, and stay as they
-// are in the raw data.
+// TestInvalidUTF8: invalid bytes become U+FFFD, as in encoding/json, and stay unchanged in the raw data.
 func TestInvalidUTF8(t *testing.T) {
 	body := "{\"event\":\"Email.Error\",\"data\":{\"error\":\"a\xff\xc3b\"}}"
 	ev := mustParse(t, []byte(body))
@@ -442,7 +400,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-func TestErrorsHoldNoContent(t *testing.T) {
+func TestErrorsOmitContent(t *testing.T) {
 	for _, body := range []string{
 		`{"event":"x","id":{"secret":"hunter2"}}`,
 		`{"event":"x","user":"hunter2"}`,
@@ -459,8 +417,7 @@ func TestErrorsHoldNoContent(t *testing.T) {
 	}
 }
 
-// The event does not change with the buffer that it was read into.
-func TestBodyMayBeReused(t *testing.T) {
+func TestEventIsIndependentOfBody(t *testing.T) {
 	body := delivery(t, "campaign_bounce")
 	ev := mustParse(t, body)
 	want := marshal(t, ev)
@@ -475,9 +432,8 @@ func TestBodyMayBeReused(t *testing.T) {
 	}
 }
 
-// A body that is bad in the worst ways takes time and memory in proportion to its
-// length. Most of it is one copy; the worst are arrays of short strings.
-func TestHostileBodies(t *testing.T) {
+// TestParseMemory: the memory for any body is proportional to its length.
+func TestParseMemory(t *testing.T) {
 	const size = 1 << 20
 	for name, body := range map[string]string{
 		"deep arrays":      `{"event":"x","data":` + strings.Repeat("[", size),

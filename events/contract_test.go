@@ -15,19 +15,15 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// document loads openapi.yaml. As version "3.0.3" its schemas are validated by
-// the faster engine, which the mock platform uses; the document keeps to what both
-// engines understand.
+// document loads openapi.yaml. For version "3.0.3" the faster engine validates, which the mock server uses.
 func document(t testing.TB, version string) *openapi3.T {
 	t.Helper()
 	doc, err := documents[version]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return doc
 }
 
-// documents are read once for all tests, which takes long.
+// documents are read once, because that takes long.
 var documents = map[string]func() (*openapi3.T, error){
 	"3.0.3": sync.OnceValues(func() (*openapi3.T, error) { return load("3.0.3") }),
 	"3.1.0": sync.OnceValues(func() (*openapi3.T, error) { return load("3.1.0") }),
@@ -67,9 +63,8 @@ func delivered(t testing.TB, doc *openapi3.T, event events.Name) *openapi3.Schem
 	return item.Post.RequestBody.Value.Content["application/json"].Schema
 }
 
-// Every delivery in testdata is one that the document describes, also when it is
-// built from Go values, and with either engine.
-func TestTestdataAgainstDocument(t *testing.T) {
+// TestTestdataFitsSchemas: each delivery in testdata, also rebuilt from Go values, is valid with both engines.
+func TestTestdataFitsSchemas(t *testing.T) {
 	for _, version := range []string{"3.1.0", "3.0.3"} {
 		doc := document(t, version)
 		for _, name := range deliveries(t) {
@@ -98,8 +93,7 @@ func TestTestdataAgainstDocument(t *testing.T) {
 	}
 }
 
-// fitting returns the name of the one schema that the data of an event fits, of
-// those that the document has for the event.
+// fitting returns the name of the only schema of the event that its data is valid for.
 func fitting(t testing.TB, doc *openapi3.T, ev *events.Event) string {
 	t.Helper()
 	var fits []string
@@ -124,9 +118,7 @@ func fitting(t testing.TB, doc *openapi3.T, ev *events.Event) string {
 	return fits[0]
 }
 
-// The document tells the four shapes of a bounce, and of a complaint, apart, with
-// either engine.
-func TestDocumentTellsShapesApart(t *testing.T) {
+func TestDeliveryFitsOneSchema(t *testing.T) {
 	for _, version := range []string{"3.1.0", "3.0.3"} {
 		doc := document(t, version)
 		for _, name := range deliveries(t) {
@@ -135,16 +127,13 @@ func TestDocumentTellsShapesApart(t *testing.T) {
 	}
 }
 
-// A document that no longer fits the test data would be noticed.
-func TestDocumentRefuses(t *testing.T) {
+// TestSchemasRejectOtherDeliveries: the schemas are strict enough to detect a change of testdata.
+func TestSchemasRejectOtherDeliveries(t *testing.T) {
 	doc := document(t, "3.0.3")
 	for _, row := range []struct{ name, file, old, new string }{
 		{name: "a string for an integer", file: "campaign_bounce", old: `"id": 90210`, new: `"id": "90210"`},
 		{name: "an integer for a string", file: "campaign_complaint", old: `"id": "90210"`, new: `"id": 90210`},
-		{
-			name: "a status that is not null",
-			file: "workflow_bounce_trigger", old: `"status": null`, new: `"status": "spam"`,
-		},
+		{name: "a status that is not null", file: "workflow_bounce_trigger", old: `"status": null`, new: `"status": "spam"`},
 		{name: "an unknown category", file: "transactional_bounce", old: `bounce_mb`, new: `bounce_xx`},
 		{name: "an unknown reason", file: "email_rejected", old: `"reason": "unsubscribed"`, new: `"reason": "full"`},
 		{name: "a missing member", file: "email_suppressed", old: `"suppressedEmail"`, new: `"suppressed_email"`},
@@ -164,9 +153,9 @@ func TestDocumentRefuses(t *testing.T) {
 	}
 }
 
-// An id may be a number or a string, whichever the platform writes: a member that
-// is one is an [events.ID], but for those that are known to be text, or null.
-func TestIDsMayBeNumbersOrStrings(t *testing.T) {
+// TestIDFieldsHaveTypeID: the platform writes ids as numbers or strings, so id fields have the type ID, with three
+// exceptions.
+func TestIDFieldsHaveTypeID(t *testing.T) {
 	others := map[string]string{
 		"EmailRef.id":           "string", // what POST /v2/emails returned
 		"TransactionalEmail.id": "string", // what POST /emails returned
@@ -189,7 +178,7 @@ func TestIDsMayBeNumbersOrStrings(t *testing.T) {
 	}
 }
 
-// types returns all structs that the data of an event is made of.
+// types returns all struct types of event data.
 func types(t testing.TB) (all []reflect.Type) {
 	t.Helper()
 	seen := map[reflect.Type]bool{}

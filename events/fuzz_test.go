@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// seeds adds every delivery of testdata in several forms, and bad ones.
+// seeds adds the deliveries of testdata in several forms, and invalid ones.
 func seeds(f *testing.F) {
 	for _, name := range deliveries(f) {
 		body := compact(f, name)
@@ -51,7 +51,7 @@ func sameValue(a, b []byte) bool {
 	return va != io.EOF && reflect.DeepEqual(va, vb)
 }
 
-// FuzzParse: no body makes Parse panic, and none that it takes loses anything.
+// FuzzParse: Parse never panics, and a parsed event keeps all fields.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// rebuild writes ev from its fields alone, and reads the same data again.
+// rebuild writes ev from its fields only, and parses the same data.
 func rebuild(t *testing.T, ev *events.Event) {
 	_, unknown := ev.Data.(*events.Unknown)
 	if year := ev.Time.Year(); unknown || year < 0 || year > 9999 { // which a timestamp cannot tell
@@ -102,41 +102,31 @@ func rebuild(t *testing.T, ev *events.Event) {
 			Data:      ev.Data,
 		},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	again, err := events.Parse(out)
 	if err != nil || !reflect.DeepEqual(normal(t, ev.Data), normal(t, again.Data)) {
 		t.Fatalf("%v\ncame\n%s\nread\n%+v\nwritten\n%s\nread\n%+v", err, ev.Raw(), ev.Data, out, again.Data)
 	}
 }
 
-// normal returns the JSON value of data: what null and absent have in common.
+// normal returns data as a JSON value, in which null and absent fields are equal.
 func normal(t *testing.T, data events.Data) (v any) {
 	b, err := json.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
+	fatal(t, json.Unmarshal(b, &v))
 	return v
 }
 
-// change changes ev, and reads the change and all the rest again.
+// change changes ev, writes it, and finds the change and all other fields.
 func change(t *testing.T, ev *events.Event) {
 	if ev.Name == "" {
 		return
 	}
 	ev.ID += "changed"
 	out, err := json.Marshal(ev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var was, is map[string]json.RawMessage
-	if err := errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, errors.Join(json.Unmarshal(ev.Raw(), &was), json.Unmarshal(out, &is)))
 	id, err := json.Marshal(ev.ID)
 	if err != nil || !sameValue(is["id"], id) {
 		t.Fatalf("id is %s, want %s, %v", is["id"], id, err)
@@ -152,8 +142,7 @@ func change(t *testing.T, ev *events.Event) {
 	}
 }
 
-// FuzzAgainstEncodingJSON: data that Parse takes is the same when a user
-// unmarshals it into the exported type, and data that it refuses is refused.
+// FuzzAgainstEncodingJSON: Parse and encoding/json accept and reject the same data, and read the same values.
 func FuzzAgainstEncodingJSON(f *testing.F) {
 	seeds(f)
 	names := memberNames(f)
@@ -185,7 +174,6 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 	})
 }
 
-// memberNames returns the names of all members that the types know.
 func memberNames(t testing.TB) map[string]bool {
 	names := map[string]bool{}
 	for _, typ := range types(t) {
@@ -198,8 +186,8 @@ func memberNames(t testing.TB) map[string]bool {
 	return names
 }
 
-// ambiguous reports whether encoding/json would not tell two members apart: it
-// ignores the case of names, and merges repeated objects.
+// ambiguous reports whether encoding/json would merge two fields, because it ignores case and merges duplicate
+// objects.
 func ambiguous(names map[string]bool, data []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var seen []map[string]bool // of the open objects, nil for arrays

@@ -9,22 +9,18 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// with returns the body in testdata/name.json with members added to it, at the
-// top, in the data, in the contact, and in the first custom attribute.
+// with returns the body in testdata/name.json with fields added at the top, in the data, in the contact, and in the
+// first custom attribute.
 func with(t *testing.T, name, members string) []byte {
 	t.Helper()
 	var body map[string]any
-	if err := json.Unmarshal(delivery(t, name), &body); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, json.Unmarshal(delivery(t, name), &body))
 	add := func(v any) {
 		object, ok := v.(map[string]any)
 		if !ok {
 			return
 		}
-		if err := json.Unmarshal([]byte(members), &object); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, json.Unmarshal([]byte(members), &object))
 	}
 	add(body)
 	data, ok := body["data"].(map[string]any)
@@ -39,22 +35,18 @@ func with(t *testing.T, name, members string) []byte {
 		}
 	}
 	out, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return out
 }
 
 func marshal(t *testing.T, v any) []byte {
 	t.Helper()
 	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return out
 }
 
-func TestUnknownMembersSurvive(t *testing.T) {
+func TestUnknownFieldsArePreserved(t *testing.T) {
 	for _, name := range deliveries(t) {
 		t.Run(name, func(t *testing.T) {
 			body := with(t, name, `{"new":{"deep":[1,null,{"n":1e21}]},"new_null":null,"Contact":"x"}`)
@@ -70,7 +62,6 @@ func TestUnknownMembersSurvive(t *testing.T) {
 	}
 }
 
-// Whatever comes is written back as it came, also if no type holds it.
 func TestRoundTripIsExact(t *testing.T) {
 	for _, body := range []string{
 		`{"event":"New.Event","data":[1,{"a":null}],"more":true}`,
@@ -107,9 +98,7 @@ var changes = []struct {
 		name: "a member of data",
 		body: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_sb","new":1},"campaign":{"id":7,"new":2},` +
 			`"new":3},"new":4}`,
-		change: func(ev *events.Event) {
-			ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard
-		},
+		change: func(ev *events.Event) { ev.Data.(*events.CampaignBounce).Bounce.Category = events.BounceCategoryHard },
 		want: `{"event":"Email.Bounced","data":{"bounce":{"category":"bounce_hb","new":1},"campaign":{"id":7,"new":2},` +
 			`"new":3},"new":4}`,
 	},
@@ -223,8 +212,7 @@ func TestChangesAreWritten(t *testing.T) {
 	}
 }
 
-// What JSON cannot hold is an error, and not an event without it.
-func TestChangeThatCannotBeWritten(t *testing.T) {
+func TestMarshalInvalidTime(t *testing.T) {
 	ev := mustParse(t, []byte(`{"event":"Campaign.Sent","timestamp":"2025-11-20T15:00:00Z","data":{}}`))
 	ev.Time = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if text, err := ev.MarshalJSON(); err == nil {
@@ -236,9 +224,7 @@ func TestUnmarshalIsParse(t *testing.T) {
 	for _, name := range deliveries(t) {
 		body := with(t, name, `{"new":1}`)
 		var ev events.Event
-		if err := json.Unmarshal(body, &ev); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, json.Unmarshal(body, &ev))
 		sameJSON(t, marshal(t, &ev), body)
 	}
 	var evs []events.Event
@@ -247,7 +233,7 @@ func TestUnmarshalIsParse(t *testing.T) {
 	}
 }
 
-// The name chooses the envelope of a built event.
+// TestBuiltEnvelope: the name of a built event determines its envelope.
 func TestBuiltEnvelope(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 5e8, time.UTC)
 	for _, row := range []struct {
@@ -365,7 +351,6 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// TestTimes reads and writes Unix seconds, also without the rest of an event.
 func TestTimes(t *testing.T) {
 	for _, row := range []struct {
 		data       any

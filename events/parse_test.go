@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,8 +13,7 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// deliveries returns the names of the files in testdata, which are the examples
-// of openapi.yaml.
+// deliveries returns the names of the files in testdata, the examples of openapi.yaml.
 func deliveries(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
@@ -30,18 +30,14 @@ func deliveries(t testing.TB) []string {
 func delivery(t testing.TB, name string) []byte {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return body
 }
 
 func mustParse(t testing.TB, body []byte) *events.Event {
 	t.Helper()
 	ev, err := events.Parse(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return ev
 }
 
@@ -60,8 +56,8 @@ func sameJSON(t testing.TB, a, b []byte) {
 	}
 }
 
-// Each example is read in the type that is called as the schema that it fits.
-func TestParseShape(t *testing.T) {
+// TestParsePayloadType: each example is read as the type of its schema, and its fields contain the whole delivery.
+func TestParsePayloadType(t *testing.T) {
 	doc := document(t, "3.0.3")
 	for _, name := range deliveries(t) {
 		t.Run(name, func(t *testing.T) {
@@ -71,16 +67,12 @@ func TestParseShape(t *testing.T) {
 				t.Fatalf("data is %s, want %s: %+v", got, want, ev.Data)
 			}
 			out, err := json.Marshal(ev)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			sameJSON(t, out, body)
 
 			// The fields alone hold all of it too, without the body.
 			data, err := json.Marshal(ev.Data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			sameJSON(t, data, ev.RawData())
 			built := events.Event{
 				ID:        ev.ID,
@@ -92,10 +84,63 @@ func TestParseShape(t *testing.T) {
 				Data:      ev.Data,
 			}
 			out, err = json.Marshal(built)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			sameJSON(t, out, body)
+		})
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compact returns the body in testdata/name.json as the platform would send it.
+func compact(tb testing.TB, name string) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, delivery(tb, name)); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// dataFirst returns body with its data before all other fields.
+func dataFirst(tb testing.TB, body []byte) []byte {
+	tb.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		tb.Fatal(err)
+	}
+	data := members["data"]
+	delete(members, "data")
+	rest, err := json.Marshal(members)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fmt.Appendf(nil, `{"data":%s,%s`, data, rest[1:])
+}
+
+// BenchmarkMix parses six deliveries of large types, with data after and before the other fields.
+func BenchmarkMix(b *testing.B) {
+	var bodies, reordered [][]byte
+	for _, name := range []string{
+		"campaign_bounce", "transactional_bounce", "email_api_bounce", "campaign_complaint", "contact_removed_by_link", "email_suppressed",
+	} {
+		body := compact(b, name)
+		bodies, reordered = append(bodies, body), append(reordered, dataFirst(b, body))
+	}
+	for name, bodies := range map[string][][]byte{"Parse": bodies, "ParseDataFirst": reordered} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, body := range bodies {
+					mustParse(b, body)
+				}
+			}
 		})
 	}
 }
