@@ -40,8 +40,7 @@ func (p pipes) dial() net.Conn {
 	return client
 }
 
-// receiver serves h behind net/http, in a bubble that ends only when every
-// goroutine has: none can be left behind.
+// receiver serves h with net/http in a bubble, which ends only when all goroutines have ended.
 func receiver(t *testing.T, handle func(context.Context, *events.Event) error, test func(p pipes)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +55,7 @@ func receiver(t *testing.T, handle func(context.Context, *events.Event) error, t
 	})
 }
 
-// deliver sends body over a connection of its own and returns the status, or 0
-// when the connection is cut.
+// deliver sends body over its own connection. It returns the status, or 0 if the connection was closed.
 func deliver(t *testing.T, p pipes, body string) int {
 	t.Helper()
 	conn := p.dial()
@@ -72,29 +70,21 @@ func deliver(t *testing.T, p pipes, body string) int {
 	return resp.StatusCode
 }
 
-// TestFunctionThatDoesNotEndWell: whatever happens to the first attempt, the
-// second handles the event.
-func TestFunctionThatDoesNotEndWell(t *testing.T) {
+// TestFailureIsRetried: after any failure of the first attempt, the second attempt handles the event.
+func TestFailureIsRetried(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		first func(context.Context, *events.Event) error
 		want  int
 	}{
 		{name: "error", first: fail, want: http.StatusInternalServerError},
-		{
-			name:  "panic",
-			first: func(context.Context, *events.Event) error { panic("boom") },
-			want:  http.StatusInternalServerError,
-		},
+		{name: "panic", first: func(context.Context, *events.Event) error { panic("boom") }, want: http.StatusInternalServerError},
 		{
 			name:  "panic with nil",
 			first: func(context.Context, *events.Event) error { panic(nil) }, //nolint:govet // on purpose
 			want:  http.StatusInternalServerError,
 		},
-		{
-			name:  "panic that cuts the connection",
-			first: func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) },
-		},
+		{name: "panic that cuts the connection", first: func(context.Context, *events.Event) error { panic(http.ErrAbortHandler) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
@@ -117,9 +107,8 @@ func TestFunctionThatDoesNotEndWell(t *testing.T) {
 	}
 }
 
-// TestSenderHangsUpWhileHandling: the context of the function ends, and the key
-// is free for the next attempt.
-func TestSenderHangsUpWhileHandling(t *testing.T) {
+// TestConnectionClosedWhileHandling: the context of the function ends, and the next attempt is handled.
+func TestConnectionClosedWhileHandling(t *testing.T) {
 	started, ended := make(chan struct{}, 2), make(chan error, 2)
 	calls := 0
 	receiver(t, func(ctx context.Context, _ *events.Event) error {
@@ -132,9 +121,7 @@ func TestSenderHangsUpWhileHandling(t *testing.T) {
 		return ctx.Err()
 	}, func(p pipes) {
 		conn := p.dial()
-		if err := newRequest(t, eventBody).Write(conn); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, newRequest(t, eventBody).Write(conn))
 		<-started
 		if got := deliver(t, p, eventBody); got != http.StatusServiceUnavailable {
 			t.Errorf("while the first is in flight: status %d, want 503", got)
@@ -153,9 +140,8 @@ func TestSenderHangsUpWhileHandling(t *testing.T) {
 	}
 }
 
-// TestSenderHangsUpAfterHandling: the sender never learns of the success, and
-// its next attempt is told without a call.
-func TestSenderHangsUpAfterHandling(t *testing.T) {
+// TestConnectionClosedAfterHandling: the next attempt succeeds without a call.
+func TestConnectionClosedAfterHandling(t *testing.T) {
 	calls := 0
 	receiver(t, func(ctx context.Context, _ *events.Event) error {
 		calls++
@@ -163,9 +149,7 @@ func TestSenderHangsUpAfterHandling(t *testing.T) {
 		return nil
 	}, func(p pipes) {
 		conn := p.dial()
-		if err := newRequest(t, eventBody).Write(conn); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, newRequest(t, eventBody).Write(conn))
 		synctest.Wait() // until it is being handled
 		_ = conn.Close()
 		synctest.Wait()
@@ -178,19 +162,15 @@ func TestSenderHangsUpAfterHandling(t *testing.T) {
 	}
 }
 
-// TestBodyThatBreaksOff sends part of a delivery, with and without its length,
-// and hangs up: never an event.
-func TestBodyThatBreaksOff(t *testing.T) {
+// TestIncompleteRequest: an incomplete delivery, with and without a length, is never an event.
+func TestIncompleteRequest(t *testing.T) {
 	signature := sign(secret, []byte(eventBody))
 	head := "POST / HTTP/1.1\r\nHost: receiver.test\r\n" + webhook.DefaultSignatureHeader + ": " + signature + "\r\n"
 	for _, tt := range []struct{ name, sent string }{
 		{name: "in the header", sent: head},
 		{name: "before the body", sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(eventBody))},
 		{name: "in the body", sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:20])},
-		{
-			name: "one byte short",
-			sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:len(eventBody)-1]),
-		},
+		{name: "one byte short", sent: head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(eventBody), eventBody[:len(eventBody)-1])},
 		{
 			name: "chunked, in a chunk",
 			sent: head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(eventBody), eventBody[:20]),
@@ -224,9 +204,8 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// TestCancelledBeforeItIsHandled: nothing was done, so that nothing may be
-// remembered, and nobody has to get up at night for a sender that did not wait.
-func TestCancelledBeforeItIsHandled(t *testing.T) {
+// TestCanceledBeforeHandling: a canceled delivery is neither handled nor remembered nor logged.
+func TestCanceledBeforeHandling(t *testing.T) {
 	var log strings.Builder
 	calls := 0
 	h := webhook.NewHandler(newVerifier(t, secret), func(context.Context, *events.Event) error {
@@ -244,9 +223,8 @@ func TestCancelledBeforeItIsHandled(t *testing.T) {
 	}
 }
 
-// TestFailureWhileSenderHangsUp: that the sender is gone excuses nothing else that
-// goes wrong.
-func TestFailureWhileSenderHangsUp(t *testing.T) {
+// TestFailureAfterCancellation: other failures are reported even if the request was canceled.
+func TestFailureAfterCancellation(t *testing.T) {
 	broken := errors.New("the store is broken")
 	for _, tt := range []struct {
 		name string

@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// tooShortFIPS reports whether the mode of this process forbids a key.
 func tooShortFIPS(s Secret) bool { return fips140.Enforced() && len(s.Reveal()) < 14 }
 
-// In FIPS 140-only mode crypto/hmac panics on a key of less than 14 bytes. Every
-// function that takes a secret must return an error instead.
+// TestShortKeys: in FIPS 140-only mode crypto/hmac panics for keys of less than 14 bytes. Functions that take a
+// secret must return an error.
 func TestShortKeys(t *testing.T) {
 	mode := "any key"
 	if fips140.Enforced() {
@@ -39,9 +38,7 @@ func TestShortKeys(t *testing.T) {
 	})
 }
 
-// TestFIPSOnly runs the tests of the package again, in a process in FIPS 140-only
-// mode. It skips the test that runs a mock server in a bubble of testing/synctest:
-// in these modes crypto/rand measures time to get entropy, and time stands still.
+// TestFIPSOnly runs the tests of the package in a process in FIPS 140-only mode.
 func TestFIPSOnly(t *testing.T) {
 	if fips140.Enforced() {
 		t.Skip("this process is in that mode")

@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,18 +17,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"example.com/emailplatform/events"
-	"example.com/emailplatform/mockserver"
 	"example.com/emailplatform/webhook"
 )
 
 var floodSize = flag.Int("flood.events", 10_000, "how many events a flood has")
 
-// TestFlood lets eight senders deliver at once, each event until it hears of a
-// success.
+// TestFlood: eight senders deliver concurrently. Each repeats an event until it succeeds.
 func TestFlood(t *testing.T) {
 	f := newFlood(t, secret)
 	next := make(chan int)
@@ -70,80 +65,9 @@ func (f *flood) attempt(req *http.Request) (success bool) {
 	return w.Code/100 == 2
 }
 
-// TestFloodFromThePlatform lets the platform deliver the events of two
-// webhooks, with and without an id, and try again as it does. Its time is fake,
-// so that the waits between the attempts take none.
-func TestFloodFromThePlatform(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const perImport, host = 1000, "receiver.test"
-		var receiver http.Handler
-		srv := mockserver.New(mockserver.Config{
-			Targets: map[string]http.Handler{host: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				receiver.ServeHTTP(w, r)
-			})},
-			RetrySchedule: slices.Repeat([]time.Duration{time.Second}, 200),
-		})
-		defer srv.Close()
-		var secrets []webhook.Secret
-		for _, event := range []events.Name{events.NameContactAdded, events.NameSuppressedEmailAdded} {
-			created := post(t, srv, "/webhooks", map[string]any{"url": "http://" + host + "/hook", "events": []events.Name{event}})
-			secrets = append(secrets, parsed(created["secret"].(string), ""))
-		}
-		f := newFlood(t, secrets...)
-		receiver = f
-
-		list := post(t, srv, "/lists", map[string]any{"name": "flood"})["list_id"]
-		for batch := range *floodSize * 9 / 10 / perImport {
-			contacts := make([]map[string]string, perImport)
-			for i := range contacts {
-				contacts[i] = map[string]string{"email": fmt.Sprintf("contact-%d-%d@example.com", batch, i)}
-			}
-			post(t, srv, fmt.Sprintf("/lists/%v/contacts/import", list), map[string]any{"contacts": contacts})
-		}
-		for i := range *floodSize / 10 {
-			post(t, srv, "/suppressed-emails", map[string]any{"email": fmt.Sprintf("address-%d@example.com", i)})
-		}
-		if err := srv.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range srv.Deliveries() {
-			if d.State != mockserver.DeliveryDelivered {
-				t.Errorf("delivery %s of %s: %s after %d attempts", d.ID, d.Event, d.State, len(d.Attempts))
-			}
-		}
-		f.check(t, *floodSize)
-	})
-}
-
-func post(t *testing.T, srv *mockserver.Server, path string, body any) (answer map[string]any) {
-	t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL()+path, bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+srv.Token())
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := srv.Transport().RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	got, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode/100 != 2 || json.Unmarshal(got, &answer) != nil {
-		t.Fatalf("POST %s: %d %s, %v", path, resp.StatusCode, got, err)
-	}
-	return answer
-}
-
-// flood is what stands between a sender and an application on a bad day: 30 %
-// of the application's calls fail, a third of them by a panic; 10 % of the
-// connections are cut after handling, so that the sender does not learn of it;
-// and 10 % of the deliveries come twice at the same moment, to two of three
-// receivers that share one store.
+// flood adds failures to deliveries: 30 % of the calls fail, a third of them by a panic; 10 % of the connections are
+// closed after handling; 10 % of the deliveries arrive twice at the same time, at two of three receivers with one
+// store.
 type flood struct {
 	receivers []http.Handler
 
@@ -185,7 +109,6 @@ func (f *flood) handle(ctx context.Context, _ *events.Event) error {
 	return nil
 }
 
-// observe counts the answers.
 func (f *flood) observe(_ context.Context, o webhook.Outcome) {
 	switch {
 	case o.Duplicate:
@@ -197,7 +120,6 @@ func (f *flood) observe(_ context.Context, o webhook.Outcome) {
 	}
 }
 
-// ServeHTTP passes a delivery on, and gets in its way.
 func (f *flood) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -21,8 +21,7 @@ var secret = parsed("whsec_0123456789", "")
 const eventBody = `{"id":"e1","event":"SuppressedEmail.Added","created_on":1700000000,` +
 	`"data":{"suppressedEmail":{"email":"a@example.com"}}}`
 
-// errFunction is what the function fails with: a text that must not leave the
-// process.
+// errFunction is the error of the function. Its text must not be in responses.
 var errFunction = errors.New("password of the database")
 
 func succeed(context.Context, *events.Event) error { return nil }
@@ -32,9 +31,7 @@ func fail(context.Context, *events.Event) error { return errFunction }
 func newVerifier(t testing.TB, secrets ...webhook.Secret) *webhook.Verifier {
 	t.Helper()
 	v, err := webhook.NewVerifier(secrets...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return v
 }
 
@@ -57,9 +54,7 @@ func sign(secret webhook.Secret, body []byte) string {
 func newRequest(t testing.TB, body string) *http.Request {
 	t.Helper()
 	req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", secret, []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return req
 }
 
@@ -102,10 +97,8 @@ var answers = []struct {
 	{
 		name:   "handled before",
 		handle: fail,
-		once: func(context.Context, string, func(context.Context) error) (bool, error) {
-			return false, nil
-		},
-		want: http.StatusNoContent,
+		once:   func(context.Context, string, func(context.Context) error) (bool, error) { return false, nil },
+		want:   http.StatusNoContent,
 	},
 	{
 		name:   "in flight elsewhere",
@@ -118,10 +111,8 @@ var answers = []struct {
 	{
 		name:   "store is down",
 		handle: succeed,
-		once: func(context.Context, string, func(context.Context) error) (bool, error) {
-			return false, errFunction
-		},
-		want: http.StatusInternalServerError,
+		once:   func(context.Context, string, func(context.Context) error) (bool, error) { return false, errFunction },
+		want:   http.StatusInternalServerError,
 	},
 	{
 		name:   "store fails to remember",
@@ -134,16 +125,13 @@ var answers = []struct {
 	{
 		name:   "store panics",
 		handle: succeed,
-		once: func(context.Context, string, func(context.Context) error) (bool, error) {
-			panic(errFunction)
-		},
-		want: http.StatusInternalServerError,
+		once:   func(context.Context, string, func(context.Context) error) (bool, error) { panic(errFunction) },
+		want:   http.StatusInternalServerError,
 	},
 }
 
-// TestHandlerAnswersTheEvent covers what can go wrong once the event is known.
-// None of it may be answered with success.
-func TestHandlerAnswersTheEvent(t *testing.T) {
+// TestHandlerStatus: failures after the event is known. No failure results in a success.
+func TestHandlerStatus(t *testing.T) {
 	for _, tt := range answers {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := webhook.Options{Logger: slog.New(slog.DiscardHandler)}
@@ -158,7 +146,7 @@ func TestHandlerAnswersTheEvent(t *testing.T) {
 				t.Errorf("Retry-After %q", got)
 			}
 			if strings.Contains(w.Body.String(), errFunction.Error()) {
-				t.Errorf("the answer tells what went wrong inside: %q", w.Body)
+				t.Errorf("the response contains the internal error: %q", w.Body)
 			}
 		})
 	}
@@ -180,7 +168,7 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 	req := newRequest(t, eventBody)
 	req = req.WithContext(context.WithValue(req.Context(), contextKey{}, "value"))
 	if w := serve(h, req); w.Code != http.StatusNoContent || w.Body.Len() != 0 {
-		t.Errorf("answer %d %q", w.Code, w.Body)
+		t.Errorf("response %d %q", w.Code, w.Body)
 	}
 	if w := serve(h, newRequest(t, eventBody)); w.Code != http.StatusNoContent {
 		t.Errorf("the same again: %d", w.Code)
@@ -192,7 +180,7 @@ func TestHandlerCallsTheFunction(t *testing.T) {
 
 var goodSignature = sign(secret, []byte(eventBody))
 
-// signatures puts other headers in the place of the signature.
+// signatures replaces the signature header.
 func signatures(values ...string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header.Del(webhook.DefaultSignatureHeader)
@@ -216,16 +204,8 @@ var refusals = []struct {
 	{name: "GET", body: eventBody, change: withMethod(http.MethodGet), want: http.StatusMethodNotAllowed},
 	{name: "HEAD", body: eventBody, change: withMethod(http.MethodHead), want: http.StatusMethodNotAllowed},
 	{name: "PUT", body: eventBody, change: withMethod(http.MethodPut), want: http.StatusMethodNotAllowed},
-	{
-		name: "missing header",
-		body: eventBody, change: signatures(), want: http.StatusUnauthorized,
-		reason: webhook.ErrMissingSignature,
-	},
-	{
-		name: "empty header",
-		body: eventBody, change: signatures(""), want: http.StatusUnauthorized,
-		reason: webhook.ErrMissingSignature,
-	},
+	{name: "missing header", body: eventBody, change: signatures(), want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature},
+	{name: "empty header", body: eventBody, change: signatures(""), want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature},
 	{
 		name: "doubled header, both good",
 		body: eventBody, change: signatures(goodSignature, goodSignature), want: http.StatusUnauthorized,
@@ -271,10 +251,7 @@ var refusals = []struct {
 		},
 		want: http.StatusUnauthorized, reason: webhook.ErrMissingSignature,
 	},
-	{
-		name: "unsigned and no event",
-		body: "}", change: signatures("x"), want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature,
-	},
+	{name: "unsigned and no event", body: "}", change: signatures("x"), want: http.StatusUnauthorized, reason: webhook.ErrInvalidSignature},
 	{name: "signed, empty", want: http.StatusBadRequest},
 	{name: "signed, no body at all", change: func(r *http.Request) { r.Body = nil }, want: http.StatusBadRequest},
 	{name: "signed, not JSON", body: "event=Email.Bounced", want: http.StatusBadRequest},
@@ -294,12 +271,10 @@ var refusals = []struct {
 	},
 	{name: "too large, chunked", body: padded(1<<20 + 1), change: chunked, want: http.StatusRequestEntityTooLarge},
 	{
-		name: "too large for a handler in front",
-		body: eventBody,
-		change: func(r *http.Request) {
-			r.Body = http.MaxBytesReader(nil, r.Body, 10)
-		},
-		want: http.StatusRequestEntityTooLarge,
+		name:   "too large for a handler in front",
+		body:   eventBody,
+		change: func(r *http.Request) { r.Body = http.MaxBytesReader(nil, r.Body, 10) },
+		want:   http.StatusRequestEntityTooLarge,
 	},
 	{
 		name: "breaks off",
@@ -311,18 +286,15 @@ var refusals = []struct {
 	},
 }
 
-// TestHandlerRefuses covers what must never reach the function.
-func TestHandlerRefuses(t *testing.T) {
+// TestHandlerRejects: requests that must not reach the function.
+func TestHandlerRejects(t *testing.T) {
 	for _, tt := range refusals {
 		t.Run(tt.name, func(t *testing.T) {
 			var outcome webhook.Outcome
 			h := webhook.NewHandler(newVerifier(t, secret), func(context.Context, *events.Event) error {
 				t.Error("the function is called")
 				return nil
-			}, webhook.Options{
-				Logger:  slog.New(slog.DiscardHandler),
-				Observe: func(_ context.Context, o webhook.Outcome) { outcome = o },
-			})
+			}, webhook.Options{Logger: slog.New(slog.DiscardHandler), Observe: func(_ context.Context, o webhook.Outcome) { outcome = o }})
 			req := newRequest(t, tt.body)
 			if tt.change != nil {
 				tt.change(req)
@@ -333,7 +305,7 @@ func TestHandlerRefuses(t *testing.T) {
 			}
 			if tt.reason != nil &&
 				(!errors.Is(outcome.Err, tt.reason) || !strings.Contains(w.Body.String(), tt.reason.Error())) {
-				t.Errorf("reason %v, answer %q; want %v", outcome.Err, w.Body, tt.reason)
+				t.Errorf("reason %v, response %q; want %v", outcome.Err, w.Body, tt.reason)
 			}
 			if (w.Header().Get("Allow") == http.MethodPost) != (tt.want == http.StatusMethodNotAllowed) {
 				t.Errorf("Allow: %q", w.Header().Get("Allow"))
@@ -345,8 +317,7 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 }
 
-// TestUnsignedIsNotRead: a stranger cannot have us read what nobody has signed.
-func TestUnsignedIsNotRead(t *testing.T) {
+func TestUnsignedBodyIsNotRead(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"missing": signatures(), "empty": signatures(""), "doubled": signatures(goodSignature, goodSignature),
 	} {
@@ -360,10 +331,10 @@ func TestUnsignedIsNotRead(t *testing.T) {
 	}
 }
 
-// padded returns an event of so many bytes.
+// padded returns an event of size bytes.
 func padded(size int) string { return eventBody + strings.Repeat(" ", size-len(eventBody)) }
 
-// TestHandlerAccepts covers what must not matter.
+// TestHandlerAccepts: properties of a request that must not matter.
 func TestHandlerAccepts(t *testing.T) {
 	old := parsed("whsec_of_last_year", webhook.SHA512)
 	for _, tt := range []struct {
@@ -373,37 +344,23 @@ func TestHandlerAccepts(t *testing.T) {
 		change func(*http.Request)
 	}{
 		{name: "1 MiB", body: padded(1 << 20), opts: webhook.Options{}},
-		{
-			name: "1 MiB, chunked",
-			body: padded(1 << 20), opts: webhook.Options{},
-			change: func(r *http.Request) { r.ContentLength = -1 },
-		},
+		{name: "1 MiB, chunked", body: padded(1 << 20), opts: webhook.Options{}, change: func(r *http.Request) { r.ContentLength = -1 }},
 		{name: "2 MiB, if allowed", body: padded(2 << 20), opts: webhook.Options{MaxBodyBytes: 2 << 20}},
 		{
 			name: "a byte at a time",
 			body: eventBody, opts: webhook.Options{},
-			change: func(r *http.Request) {
-				r.Body = io.NopCloser(iotest.OneByteReader(r.Body))
-			},
+			change: func(r *http.Request) { r.Body = io.NopCloser(iotest.OneByteReader(r.Body)) },
 		},
 		{
 			name: "data and end at once",
 			body: eventBody, opts: webhook.Options{},
-			change: func(r *http.Request) {
-				r.Body = io.NopCloser(iotest.DataErrReader(r.Body))
-			},
+			change: func(r *http.Request) { r.Body = io.NopCloser(iotest.DataErrReader(r.Body)) },
 		},
-		{
-			name: "no content type",
-			body: eventBody, opts: webhook.Options{},
-			change: func(r *http.Request) { r.Header.Del("Content-Type") },
-		},
+		{name: "no content type", body: eventBody, opts: webhook.Options{}, change: func(r *http.Request) { r.Header.Del("Content-Type") }},
 		{
 			name: "another content type",
 			body: eventBody, opts: webhook.Options{},
-			change: func(r *http.Request) {
-				r.Header.Set("Content-Type", "text/plain; charset=latin1")
-			},
+			change: func(r *http.Request) { r.Header.Set("Content-Type", "text/plain; charset=latin1") },
 		},
 		{
 			name: "another header, in other case",
@@ -416,9 +373,7 @@ func TestHandlerAccepts(t *testing.T) {
 		{
 			name: "another secret, another function",
 			body: eventBody, opts: webhook.Options{},
-			change: func(r *http.Request) {
-				r.Header.Set(webhook.DefaultSignatureHeader, sign(old, []byte(eventBody)))
-			},
+			change: func(r *http.Request) { r.Header.Set(webhook.DefaultSignatureHeader, sign(old, []byte(eventBody))) },
 		},
 		{name: "an event of unknown name", body: `{"id":"e1","event":"Moon.Landed","data":{}}`, opts: webhook.Options{}},
 	} {
@@ -436,5 +391,13 @@ func TestHandlerAccepts(t *testing.T) {
 				t.Errorf("status %d %q, calls %d", w.Code, w.Body, calls)
 			}
 		})
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

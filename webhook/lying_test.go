@@ -11,9 +11,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestOnceThatLies: an event that nobody has handled must come again, whatever
-// the store says of it.
-func TestOnceThatLies(t *testing.T) {
+// TestInvalidOnce: if the store returns a wrong result, the event must be delivered again.
+func TestInvalidOnce(t *testing.T) {
 	type function = func(context.Context) error
 	panics := func(context.Context, *events.Event) error { panic("boom") }
 	for _, tt := range []struct {

@@ -13,13 +13,11 @@ import (
 func handled(t *testing.T, once Once, key string) (ran bool) {
 	t.Helper()
 	ran, err := once.Do(t.Context(), key, func(context.Context) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return ran
 }
 
-func TestMemoryOnceForgetsTheOldest(t *testing.T) {
+func TestMemoryOnceMaxEntries(t *testing.T) {
 	m := NewMemoryOnce(MemoryOnceOptions{MaxEntries: 3})
 	for _, key := range []string{"a", "b", "c", "a", "d"} { // the second "a" does not make it younger
 		handled(t, m, key)
@@ -37,7 +35,7 @@ func TestMemoryOnceForgetsTheOldest(t *testing.T) {
 	}
 }
 
-func TestMemoryOnceForgetsWithAge(t *testing.T) {
+func TestMemoryOnceMaxAge(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		opts MemoryOnceOptions
@@ -63,9 +61,8 @@ func TestMemoryOnceForgetsWithAge(t *testing.T) {
 	}
 }
 
-// An event that takes longer than anything is remembered must still not be
-// handled twice at once.
-func TestMemoryOnceKeepsWhatIsInFlight(t *testing.T) {
+// TestMemoryOnceInFlight: an event in flight is not handled concurrently, even if it takes longer than MaxAge.
+func TestMemoryOnceInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemoryOnce(MemoryOnceOptions{MaxEntries: 1, MaxAge: time.Second})
 		ran, err := m.Do(t.Context(), "slow", func(ctx context.Context) error {
@@ -83,7 +80,7 @@ func TestMemoryOnceKeepsWhatIsInFlight(t *testing.T) {
 	})
 }
 
-func TestMemoryOnceFreesTheKeyOnGoexit(t *testing.T) {
+func TestMemoryOnceGoexit(t *testing.T) {
 	m, done := NewMemoryOnce(MemoryOnceOptions{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -98,8 +95,7 @@ func TestMemoryOnceFreesTheKeyOnGoexit(t *testing.T) {
 	}
 }
 
-// The strings of an event are pieces of one copy of its body. The store must
-// not keep the whole for the sake of the id.
+// TestMemoryOnceDoesNotKeepBodies: the strings of an event share the memory of its body, so the store copies ids.
 func TestMemoryOnceDoesNotKeepBodies(t *testing.T) {
 	const bodies, size = 64, 1 << 20
 	m := NewMemoryOnce(MemoryOnceOptions{})
@@ -114,19 +110,4 @@ func TestMemoryOnceDoesNotKeepBodies(t *testing.T) {
 		t.Errorf("%d bytes are kept for %d ids, want under %d", stats.HeapAlloc, bodies, limit)
 	}
 	runtime.KeepAlive(m)
-}
-
-func BenchmarkMemoryOnce(b *testing.B) {
-	m, ctx := NewMemoryOnce(MemoryOnceOptions{MaxEntries: 100_000}), b.Context()
-	succeed := func(context.Context) error { return nil }
-	keys := make([]string, 200_000)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("5c0b1e6e-3f0e-4a52-9d5a-%012d", i)
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if ran, err := m.Do(ctx, keys[i%len(keys)], succeed); !ran || err != nil {
-			b.Fatal(ran, err)
-		}
-	}
 }

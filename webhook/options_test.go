@@ -17,9 +17,8 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestReplayedBodyIsHandledOnce: the signature of an old body stays good for
-// ever, so that only Once can tell.
-func TestReplayedBodyIsHandledOnce(t *testing.T) {
+// TestDuplicateDelivery: an old signature stays valid, so only Once detects a duplicate.
+func TestDuplicateDelivery(t *testing.T) {
 	const general = `{"event":"Email.Opened","timestamp":"2026-01-02T03:04:05Z","data":{"email_id":"1"}}`
 	for _, tt := range []struct{ name, body, key string }{
 		{"with an id", eventBody, "e1"},
@@ -49,7 +48,7 @@ func TestReplayedBodyIsHandledOnce(t *testing.T) {
 	}
 }
 
-func TestKeyIsReplaceable(t *testing.T) {
+func TestOptionsKey(t *testing.T) {
 	once := webhook.NewMemoryOnce(webhook.MemoryOnceOptions{})
 	var calls []string
 	receiver := func(name string, key func(*events.Event, []byte) string) http.Handler {
@@ -73,8 +72,7 @@ func TestKeyIsReplaceable(t *testing.T) {
 	}
 }
 
-// TestKeyOfInvalidID: ids of different bytes that are not UTF-8 are decoded to the
-// same text, and are different events nevertheless.
+// TestKeyOfInvalidID: different invalid ids are decoded to the same text. They are different events.
 func TestKeyOfInvalidID(t *testing.T) {
 	var keys []string
 	h := webhook.NewHandler(newVerifier(t, secret), func(ctx context.Context, _ *events.Event) error {
@@ -94,12 +92,9 @@ func TestKeyOfInvalidID(t *testing.T) {
 
 func TestMaxAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
-			MaxAge: time.Hour, Logger: slog.New(slog.DiscardHandler),
-		})
+		h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{MaxAge: time.Hour, Logger: slog.New(slog.DiscardHandler)})
 		deliver := func(id string, createdOn int64) int {
-			return serve(h,
-				newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%d,"data":{}}`, id, createdOn))).Code
+			return serve(h, newRequest(t, fmt.Sprintf(`{"id":%q,"event":"Email.Error","created_on":%d,"data":{}}`, id, createdOn))).Code
 		}
 		now := time.Now().Unix()
 		for _, tt := range []struct {
@@ -194,9 +189,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A body that names no event is refused, but what could be read of it is not
-// lost on the application.
-func TestParseErrorIsObservable(t *testing.T) {
+func TestObserveParseError(t *testing.T) {
 	var outcome webhook.Outcome
 	h := webhook.NewHandler(newVerifier(t, secret), succeed, webhook.Options{
 		Logger:  slog.New(slog.DiscardHandler),
@@ -209,8 +202,7 @@ func TestParseErrorIsObservable(t *testing.T) {
 	}
 }
 
-// A signed event is handled, whatever else in its envelope is not as it should
-// be.
+// TestIllTypedEnvelopeIsHandled: a signed event is handled even if other envelope fields are invalid.
 func TestIllTypedEnvelopeIsHandled(t *testing.T) {
 	for _, tt := range []struct {
 		member, key string

@@ -52,7 +52,7 @@ func TestMiddleware(t *testing.T) {
 		}
 	}
 	if calls != 2 || len(outcomes) != 3 {
-		t.Errorf("after refusals: %d calls, %d outcomes; want 2 and 3", calls, len(outcomes))
+		t.Errorf("after rejections: %d calls, %d outcomes; want 2 and 3", calls, len(outcomes))
 	}
 }
 
@@ -67,5 +67,24 @@ func TestMiddlewareMaxAge(t *testing.T) {
 func TestFromContextWithoutADelivery(t *testing.T) {
 	if d, ok := webhook.FromContext(t.Context()); ok || d.Event != nil {
 		t.Errorf("%+v, %v", d, ok)
+	}
+}
+
+func TestVerifyAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector sync.Pool drops states at random")
+	}
+	body := make([]byte, 1024)
+	for _, hash := range []webhook.HashFunction{webhook.SHA256, webhook.SHA512} {
+		s := parsed("whsec_of_this_year", hash)
+		v, signature := newVerifier(t, parsed("whsec_of_last_year", hash), s), sign(s, body)
+		allocs := testing.AllocsPerRun(1000, func() {
+			if v.Verify(body, signature) != nil {
+				t.Fatal("refused")
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations, want 0", hash, allocs)
+		}
 	}
 }

@@ -8,9 +8,7 @@ import (
 
 func TestNewRequest(t *testing.T) {
 	req, err := NewRequest(t.Context(), "http://127.0.0.1/hook?a=b", testSecret, []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	body, err := io.ReadAll(req.Body)
 	if err != nil || string(body) != "{}" || req.ContentLength != 2 {
 		t.Errorf("body %q of length %d, %v", body, req.ContentLength, err)
@@ -23,7 +21,7 @@ func TestNewRequest(t *testing.T) {
 	}
 }
 
-func TestNewRequestRefuses(t *testing.T) {
+func TestNewRequestRejects(t *testing.T) {
 	if _, err := NewRequest(t.Context(), "/hook", Secret{}, nil); err == nil {
 		t.Error("an empty secret is accepted")
 	}

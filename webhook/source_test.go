@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// store is a changing set of secrets, and a function for NewVerifierFunc.
+// store is a set of secrets, with a function for NewVerifierFunc.
 type store struct {
 	mu      sync.Mutex
 	secrets []Secret
@@ -54,15 +54,12 @@ var (
 	newSecret = secretOf("whsec_new_0123456789", SHA512)
 )
 
-// sourced returns a store with the old secret, its Verifier, and the errors that
-// the Verifier reports.
+// sourced returns a store with the old secret, its Verifier, and the reported errors.
 func sourced(t *testing.T) (s *store, v *Verifier, failures *[]error) {
 	t.Helper()
 	s, failures = &store{secrets: []Secret{oldSecret}}, new([]error)
 	v, err := NewVerifierFunc(t.Context(), s.get, SourceOptions{OnError: func(err error) { *failures = append(*failures, err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return s, v, failures
 }
 
@@ -96,9 +93,9 @@ func TestSecretsChange(t *testing.T) {
 	})
 }
 
-// TestInvalidSignaturesAreBounded checks that invalid signatures cause one call in
+// TestInvalidSignaturesLimitCalls checks that invalid signatures cause one call in
 // each MinInterval, and that a missing one causes none.
-func TestInvalidSignaturesAreBounded(t *testing.T) {
+func TestInvalidSignaturesLimitCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, v, _ := sourced(t)
 		for range 1000 {
@@ -184,9 +181,7 @@ func TestSecretsHang(t *testing.T) {
 			}
 			return []Secret{oldSecret}, nil
 		}, SourceOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		time.Sleep(time.Minute)
 		go verifies(t, v, oldSecret, nil) // waits for an hour
 		synctest.Wait()
@@ -211,9 +206,7 @@ func TestSecretsPanic(t *testing.T) {
 			}
 			return []Secret{oldSecret}, nil
 		}, SourceOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		time.Sleep(time.Minute)
 		func() {
 			defer func() {

@@ -37,19 +37,14 @@ func secretOf(text string, function HashFunction) Secret { return Secret{unique.
 func newVerifier(t testing.TB, secrets ...Secret) *Verifier {
 	t.Helper()
 	v, err := NewVerifier(secrets...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return v
 }
 
-// TestVectors holds our signatures against those of openssl: see
-// testdata/vectors.sh.
+// TestVectors compares signatures with those of openssl; see testdata/vectors.sh.
 func TestVectors(t *testing.T) {
 	data, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var vectors []struct {
 		Name    string
 		Secrets []struct {
@@ -60,9 +55,7 @@ func TestVectors(t *testing.T) {
 		Times     int
 		Signature string
 	}
-	if err := json.Unmarshal(data, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, json.Unmarshal(data, &vectors))
 	if len(vectors) < 20 {
 		t.Fatalf("%d vectors: the file is cut", len(vectors))
 	}
@@ -92,7 +85,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-func TestNewVerifierRefuses(t *testing.T) {
+func TestNewVerifierRejects(t *testing.T) {
 	for name, secrets := range map[string][]Secret{
 		"no secret":                 nil,
 		"zero":                      {{}},
@@ -140,19 +133,17 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
-func TestZeroVerifierRefuses(t *testing.T) {
+func TestZeroVerifierRejects(t *testing.T) {
 	if err := new(Verifier).Verify(nil, emptyKey(nil)); !errors.Is(err, ErrInvalidSignature) {
 		t.Errorf("Verify = %v, want ErrInvalidSignature", err)
 	}
 }
 
-func TestForgeriesAreRefused(t *testing.T) {
+func TestInvalidSignatures(t *testing.T) {
 	body := []byte(`{"event": "Email.Bounced", "id": "e1"}`)
 	good := mustSign(testSecret, body)
 	raw, err := base64.StdEncoding.DecodeString(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	flipped := append([]byte(nil), raw...)
 	flipped[7] ^= 1
 	// A body whose signature holds "+" or "/" is needed to tell the two
@@ -162,13 +153,9 @@ func TestForgeriesAreRefused(t *testing.T) {
 		special = append(special, ' ')
 	}
 	var decoded map[string]string
-	if err := json.Unmarshal(body, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, json.Unmarshal(body, &decoded))
 	reencoded, err := json.Marshal(decoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	urlSafe := strings.NewReplacer("+", "-", "/", "_").Replace(mustSign(testSecret, special))
 	for _, tt := range []struct {
 		name      string
@@ -218,8 +205,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 }
 
-// trailingBits writes the same bytes with other unused bits in the last
-// character, which a lenient decoder accepts.
+// trailingBits sets unused bits in the last character, which a lenient decoder ignores.
 func trailingBits(signature string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	last := strings.IndexByte(alphabet, signature[42])
@@ -238,7 +224,7 @@ func emptyKey(body []byte) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func TestSecretKeepsItsKey(t *testing.T) {
+func TestSecretHidesKey(t *testing.T) {
 	const key = "whsec_never_shown"
 	s := secretOf(key, SHA512)
 	v := newVerifier(t, s)
@@ -247,14 +233,10 @@ func TestSecretKeepsItsKey(t *testing.T) {
 		slog.New(h).Info("secret", "one", s, "pointer", &s, "inside", struct{ S Secret }{s}, "verifier", v)
 	}
 	marshaled, err := json.Marshal(map[string]any{"secret": s, "list": []*Secret{&s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	hidden := struct{ secret Secret }{s} // package fmt does not call methods of unexported fields
 	asXML, err := xml.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	shown := []string{logged.String(), string(marshaled), string(asXML), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p"} {
 		shown = append(shown, fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, &hidden))
@@ -310,9 +292,7 @@ func FuzzVerify(f *testing.F) {
 			return
 		}
 		v, err := NewVerifier(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		mac := hmac.New(function, []byte(keyText))
 		mac.Write(body)
 		want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -323,4 +303,12 @@ func FuzzVerify(f *testing.F) {
 			t.Fatalf("the genuine signature is refused: %v", err)
 		}
 	})
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

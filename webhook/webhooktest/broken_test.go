@@ -46,17 +46,11 @@ var brokenStores = []struct {
 			"canceled failure frees the key",
 		},
 	},
-	{
-		fault: "takes a duplicate in flight for handled",
-		do:    duplicateIsSuccess, reported: []string{"duplicate in flight is refused"},
-	},
+	{fault: "takes a duplicate in flight for handled", do: duplicateIsSuccess, reported: []string{"duplicate in flight is refused"}},
 	{fault: "waits for the one in flight", do: waits, reported: []string{"duplicate in flight is refused"}},
 	{fault: "keeps the key of a panic", do: keepsKeyOfPanic, reported: []string{"panic frees the key and goes on"}},
 	{fault: "swallows a panic", do: swallowsPanic, reported: []string{"panic frees the key and goes on"}},
-	{
-		fault: "keeps the key of a canceled failure",
-		do:    keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"},
-	},
+	{fault: "keeps the key of a canceled failure", do: keepsKeyOfCancelled, reported: []string{"canceled failure frees the key"}},
 	{
 		fault: "forgets a canceled success in silence",
 		do:    forgetsCancelledSuccess, reported: []string{"canceled success is kept or undone"},
