@@ -11,8 +11,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestAlternatives tries what docs/faq.md recommends for features that the platform
-// does not have.
+// TestAlternatives runs the alternatives in docs/faq.md for features that the platform does not have.
 func TestAlternatives(t *testing.T) {
 	for name, try := range map[string]func(*testing.T, *client.Client, *mockserver.Server, int64){
 		"segments": segments, "preferences": preferences, "second confirmation": secondConfirmation, "own tags": ownTags,
@@ -23,15 +22,15 @@ func TestAlternatives(t *testing.T) {
 				defer p.Close()
 				list, err := p.clean.Lists.Create(t.Context(), client.ListCreate{Name: "Readers"})
 				must(t)(list, err)
-				must(t)(nil, p.clean.Lists.AcceptPolicy(t.Context(), list.ID))
+				fatal(t, p.clean.Lists.AcceptPolicy(t.Context(), list.ID))
 				try(t, p.clean, p.Server, list.ID)
 			})
 		})
 	}
 }
 
-// segments sends a campaign to the contacts with a tag, through a list of their own,
-// and copies an unsubscription back.
+// segments sends a campaign to the contacts with a tag through a list of their own, and copies an unsubscription
+// back.
 func segments(t *testing.T, c *client.Client, platform *mockserver.Server, listID int64) {
 	ctx := t.Context()
 	for _, contact := range []client.ContactCreate{{Email: "ada@example.org", Tags: []string{"jazz"}}, {Email: "bob@example.org"}} {
@@ -39,7 +38,7 @@ func segments(t *testing.T, c *client.Client, platform *mockserver.Server, listI
 	}
 	segment, err := c.Lists.Create(ctx, client.ListCreate{Name: "Jazz, May"})
 	must(t)(segment, err)
-	must(t)(nil, c.Lists.AcceptPolicy(ctx, segment.ID))
+	fatal(t, c.Lists.AcceptPolicy(ctx, segment.ID))
 	jazz := func(yield func(client.ImportContact, error) bool) {
 		for contact, err := range c.Contacts.All(ctx, listID, client.ListContactsParams{Filter: "tag:jazz"}) {
 			selected := err != nil || contact.Status == events.ContactStatusActive
@@ -54,20 +53,19 @@ func segments(t *testing.T, c *client.Client, platform *mockserver.Server, listI
 	})
 	must(t)(campaign, err)
 	must(t)(c.Campaigns.Send(ctx, campaign.ID))
-	must(t)(nil, platform.Drain(ctx))
+	fatal(t, platform.Drain(ctx))
 	sent := platform.Outbox()
 	if len(sent) != 1 || sent[0].To != "ada@example.org" {
 		t.Fatalf("sent %v, want one email to ada", sent)
 	}
-	must(t)(nil, platform.Unsubscribe(sent[0].ID))
+	fatal(t, platform.Unsubscribe(sent[0].ID))
 	ada, err := c.Contacts.Find(ctx, listID, "ada@example.org")
 	if err != nil || ada.Status != events.ContactStatusActive {
 		t.Errorf("ada is %q on the first list, %v; want active until the application copies it", ada.Status, err)
 	}
-	must(t)(nil, c.Contacts.Unsubscribe(ctx, listID, ada.ID))
+	fatal(t, c.Contacts.Unsubscribe(ctx, listID, ada.ID))
 }
 
-// preferences keeps the choices of a contact in attributes.
 func preferences(t *testing.T, c *client.Client, _ *mockserver.Server, listID int64) {
 	ctx := t.Context()
 	ada, err := c.Contacts.Create(ctx, listID, client.ContactCreate{Email: "ada@example.org", Interests: []string{"jazz"}})
@@ -82,8 +80,7 @@ func preferences(t *testing.T, c *client.Client, _ *mockserver.Server, listID in
 	}
 }
 
-// secondConfirmation sends the confirmation email again. Creating the contact again
-// does not.
+// secondConfirmation sends the confirmation email again. Creating the contact again does not.
 func secondConfirmation(t *testing.T, c *client.Client, platform *mockserver.Server, listID int64) {
 	ctx := t.Context()
 	signUp := client.ContactCreate{Email: "ada@example.org", DoubleOptIn: true}
@@ -92,19 +89,19 @@ func secondConfirmation(t *testing.T, c *client.Client, platform *mockserver.Ser
 	if _, err := c.Contacts.Create(ctx, listID, signUp); !errors.Is(err, client.ErrContactExists) || len(platform.Outbox()) != 1 {
 		t.Errorf("created again: %v, %d emails", err, len(platform.Outbox()))
 	}
-	must(t)(nil, c.Contacts.Delete(ctx, listID, ada.ID))
+	fatal(t, c.Contacts.Delete(ctx, listID, ada.ID))
 	must(t)(c.Contacts.Create(ctx, listID, signUp))
 	sent := platform.OutboxTo("ada@example.org")
 	if len(sent) != 2 || !sent[1].Confirmation {
 		t.Fatalf("%d emails, want 2", len(sent))
 	}
-	must(t)(nil, platform.Confirm(sent[1].ID))
+	fatal(t, platform.Confirm(sent[1].ID))
 	if ada, err = c.Contacts.Get(ctx, listID, ada.ID); err != nil || ada.Status != events.ContactStatusActive {
 		t.Errorf("got %q, %v; want active", ada.Status, err)
 	}
 }
 
-// ownTags finds the order of an event by the id that Send has returned.
+// ownTags finds the order of an event by the id that Send returned.
 func ownTags(t *testing.T, c *client.Client, platform *mockserver.Server, _ int64) {
 	ctx := t.Context()
 	must(t)(c.Webhooks.Create(ctx, client.WebhookCreate{URL: "http://127.0.0.1:9/", Events: []events.Name{events.NameEmailOpened}}))
@@ -113,8 +110,8 @@ func ownTags(t *testing.T, c *client.Client, platform *mockserver.Server, _ int6
 		Content: client.EmailContent{Subject: "Your order A-17", Text: "Thank you.", Type: client.EmailTypeTransactional},
 	})
 	must(t)(email, err)
-	must(t)(nil, platform.Open(email.ID))
-	must(t)(nil, platform.Wait(ctx))
+	fatal(t, platform.Open(email.ID))
+	fatal(t, platform.Wait(ctx))
 	if body := string(platform.Deliveries()[0].Body); !strings.Contains(body, email.ID) {
 		t.Errorf("the event %s does not contain the id %s", body, email.ID)
 	}

@@ -6,7 +6,6 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// TestAttributes writes attributes as an object, in their order.
 func TestAttributes(t *testing.T) {
 	attributes := Attributes{{Name: "z\"", Value: "<é>"}, {Name: "a", Value: ""}}
 	email := EmailSubmission{CustomAttributes: attributes}

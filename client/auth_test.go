@@ -53,7 +53,7 @@ func TestTokenSource(t *testing.T) {
 	}
 }
 
-func TestTokenRefused(t *testing.T) {
+func TestTokenRejected(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	for name, tc := range map[string]struct {
 		tokens   []string
@@ -91,9 +91,8 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
-// TestTokenSourceUsesAClient has a token source fail with the error of another
-// call, which must not be taken for this one's.
-func TestTokenSourceUsesAClient(t *testing.T) {
+// TestTokenSourceErrorOfAnotherCall: a token source can fail with the *Error of another call. It must not be changed.
+func TestTokenSourceErrorOfAnotherCall(t *testing.T) {
 	inner := &Error{Op: "login", StatusCode: 503, Attempts: 7}
 	asked := 0
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") }, func(cfg *Config) {
@@ -110,8 +109,7 @@ func TestTokenSourceUsesAClient(t *testing.T) {
 	}
 }
 
-// TestTokenSharedByWaiters has one caller give up while the source is asked: it
-// must not take the others with it.
+// TestTokenSharedByWaiters: a caller that leaves does not cancel the source for the other callers.
 func TestTokenSharedByWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -128,7 +126,7 @@ func TestTokenSharedByWaiters(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if _, err := tokens.get(ctx, nil); !errors.Is(err, context.Canceled) {
-				t.Errorf("the one that gave up: %v", err)
+				t.Errorf("the canceled caller: %v", err)
 			}
 		})
 		synctest.Wait()
@@ -148,8 +146,7 @@ func TestTokenSharedByWaiters(t *testing.T) {
 	})
 }
 
-// TestTokenSourceFailsForAll has 100 calls wait for a source that fails, first
-// for their first token, then after a 401.
+// TestTokenSourceFailsForAll: 100 calls share one failure of the source, before the first token and after a 401.
 func TestTokenSourceFailsForAll(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	for name, tc := range map[string]struct {
@@ -194,8 +191,7 @@ func TestTokenSourceFailsForAll(t *testing.T) {
 	}
 }
 
-// TestTokenSourceKeepsRejected has 100 calls under way be rejected, while the
-// source has no other token to give.
+// TestTokenSourceKeepsRejected: 100 concurrent calls get a 401, and the source has no other token.
 func TestTokenSourceKeepsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -227,8 +223,8 @@ func TestTokenSourceKeepsRejected(t *testing.T) {
 	})
 }
 
-// TestTokenSourceIgnoresContext holds nobody up beyond the deadline, is not asked
-// twice at a time, and what it gives in the end is used.
+// TestTokenSourceIgnoresContext: a source that ignores its context delays no call beyond its deadline. It is called
+// once at a time, and its token is used.
 func TestTokenSourceIgnoresContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -260,12 +256,9 @@ func TestTokenSourceIgnoresContext(t *testing.T) {
 	})
 }
 
-// TestTokenSourceAbandoned has a source give up because nobody waits: who comes
-// meanwhile does not get that error.
-// TestTokenSourceFailsForThoseUnderWay: calls that were under way when the source
-// was asked do not have it asked again about the same token, unless it failed
-// because nobody waited any more.
-func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
+// TestTokenSourceFailsForCallsInFlight: calls that were in flight when the source failed do not call it again for the
+// same token.
+func TestTokenSourceFailsForCallsInFlight(t *testing.T) {
 	broken := errors.New("the vault is sealed")
 	asked := 0
 	tokens := newTokens("", func(context.Context) (Token, error) {
@@ -292,8 +285,7 @@ func TestTokenSourceFailsForThoseUnderWay(t *testing.T) {
 	}
 }
 
-// TestTokenSourceAbandonedAfterRefusal: that nobody waited is no answer for others.
-func TestTokenSourceAbandonedAfterRefusal(t *testing.T) {
+func TestTokenSourceCanceledAfter401(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		tokens := newTokens("", func(ctx context.Context) (Token, error) {
@@ -304,23 +296,20 @@ func TestTokenSourceAbandonedAfterRefusal(t *testing.T) {
 			return Token{Value: fmt.Sprintf("token-%d", asked)}, nil
 		}, 0)
 		first, err := tokens.get(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := tokens.get(ctx, first); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the one that gave up: %v", err)
+			t.Errorf("the canceled caller: %v", err)
 		}
 		synctest.Wait()
 		if g, err := tokens.get(t.Context(), first); err != nil || g.token != "token-3" {
-			t.Errorf("one under way: %+v, %v", g, err)
+			t.Errorf("a call in flight: %+v, %v", g, err)
 		}
 	})
 }
 
-// TestTokenIsKept: only a 401 has the source asked again.
-func TestTokenIsKept(t *testing.T) {
+func TestTokenKeptUnless401(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 422, 500} {
 		asked := 0
 		c := newTestClient(t, answer(status, "application/json", "{}"), func(cfg *Config) {
@@ -333,7 +322,8 @@ func TestTokenIsKept(t *testing.T) {
 	}
 }
 
-func TestTokenSourceAbandoned(t *testing.T) {
+// TestTokenSourceCanceled: a source fails because all its callers left. A later call does not get that error.
+func TestTokenSourceCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		tokens := newTokens("", func(ctx context.Context) (Token, error) {
@@ -347,7 +337,7 @@ func TestTokenSourceAbandoned(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := tokens.get(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the one that gave up: %v", err)
+			t.Errorf("the canceled caller: %v", err)
 		}
 		if g, err := tokens.get(t.Context(), nil); err != nil || g.token != "t" || asked != 2 {
 			t.Errorf("the next: %+v, %v, asked %d times", g, err, asked)

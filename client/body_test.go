@@ -23,7 +23,7 @@ func (c *closing) Close() error {
 	return nil
 }
 
-// TestResponseBodyIsClosed: an open body keeps its connection forever. The body of a 101 never ends, so it is not read.
+// TestResponseBodyIsClosed: an open body keeps its connection. The body of a 101 never ends, so it is not read.
 func TestResponseBodyIsClosed(t *testing.T) {
 	for name, row := range map[string]struct {
 		status int
@@ -43,9 +43,7 @@ func TestResponseBodyIsClosed(t *testing.T) {
 			BaseURL: "https://platform.example", Token: testToken, MaxResponseBytes: 50,
 			HTTPClient: &http.Client{Transport: transport}, Retry: RetryConfig{MaxAttempts: 1},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		_, err = c.Templates.Get(t.Context(), 1)
 		if !body.closed || body.read != row.read {
 			t.Errorf("%s (%v): closed is %v, want true; read is %v, want %v", name, err, body.closed, body.read, row.read)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// newBubbleClient returns a client whose requests f answers, without a socket,
-// for tests in which time is not real.
+// newBubbleClient returns a client without a socket. f responds to its requests.
 func newBubbleClient(t *testing.T, f roundTrip, change ...func(*Config)) *Client {
 	t.Helper()
 	cfg := Config{BaseURL: "https://example.com", Token: testToken, HTTPClient: &http.Client{Transport: Spelled(f)}}
@@ -16,17 +15,13 @@ func newBubbleClient(t *testing.T, f roundTrip, change ...func(*Config)) *Client
 		c(&cfg)
 	}
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return c
 }
 
-// withoutRetries is a change for newBubbleClient: what is not retried takes no
-// time, outside of a bubble either.
 func withoutRetries(cfg *Config) { cfg.Retry.MaxAttempts = 1 }
 
-// respond returns an answer with headers given in pairs.
+// respond returns a response with headers given in pairs.
 func respond(status int, body string, headers ...string) *http.Response {
 	h := http.Header{"Content-Type": {"application/json"}}
 	for i := 0; i < len(headers); i += 2 {

@@ -36,13 +36,11 @@ func newTestClient(t *testing.T, h http.HandlerFunc, change ...func(*Config)) *C
 		c(&cfg)
 	}
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return c
 }
 
-// answer returns a handler that always answers the same.
+// answer returns a handler that always returns the same response.
 func answer(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -52,7 +50,7 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsConfig(t *testing.T) {
 	source := func(context.Context) (Token, error) { return Token{Value: "t"}, nil }
 	for name, tc := range map[string]struct {
 		cfg  Config
@@ -90,7 +88,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestNewAccepts(t *testing.T) {
+func TestNewAcceptsConfig(t *testing.T) {
 	for _, base := range []string{
 		"https://example.com", "https://example.com/", "https://example.com/mail/", "http://localhost:1", "http://LOCALHOST",
 		"http://127.0.0.1", "http://127.8.8.8:80", "http://[::1]:80",
@@ -107,8 +105,7 @@ func TestNewAccepts(t *testing.T) {
 	}
 }
 
-// TestSuccessIsTwoHundred: what is no success is an error, whatever stands in it.
-func TestSuccessIsTwoHundred(t *testing.T) {
+func TestSuccessStatuses(t *testing.T) {
 	for status, good := range map[int]bool{200: true, 201: true, 299: true, 300: false, 399: false, 400: false} {
 		c := newTestClient(t, answer(status, "application/json", `{"template_id":1}`))
 		if _, err := c.Templates.Get(t.Context(), 1); (err == nil) != good {
@@ -192,7 +189,7 @@ func TestNullable(t *testing.T) {
 	}
 }
 
-func TestArgumentsRefused(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
 	ctx := t.Context()
 	for name, call := range map[string]func() error{
@@ -218,8 +215,7 @@ func TestArgumentsRefused(t *testing.T) {
 	}
 }
 
-// TestFirstMistakeCounts: of several bad arguments the first is named.
-func TestFirstMistakeCounts(t *testing.T) {
+func TestFirstInvalidArgumentIsReported(t *testing.T) {
 	c := newTestClient(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("sent %s %s", r.Method, r.URL) })
 	_, ids := c.Contacts.Get(t.Context(), 0, -1)
 	_, numbers := c.Contacts.List(t.Context(), 1, ListContactsParams{Page: -1, PerPage: -1})
@@ -235,15 +231,13 @@ func TestFirstMistakeCounts(t *testing.T) {
 	}
 }
 
-// TestPauseAndContext: no pause is longer than the context, and none begins when that has
-// ended.
-func TestPauseAndContext(t *testing.T) {
+func TestPauseEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 50 { // a timer of 0 and the end of the context are a choice by chance
 			if !errors.Is(pause(ended, 0), context.Canceled) {
-				t.Fatal("no pause, and the end of the context is not told")
+				t.Fatal("pause did not return context.Canceled")
 			}
 		}
 		soon, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -259,15 +253,12 @@ func TestPauseAndContext(t *testing.T) {
 	})
 }
 
-// MaxResponseBytes is how large an answer may be: as large as that, whether or not
-// its length is announced.
-func TestAnswerOfTheLimit(t *testing.T) {
+// TestMaxResponseBytes: the limit applies with and without a Content-Length.
+func TestMaxResponseBytes(t *testing.T) {
 	const body = `{"list_id":7,"name":"n"}`
 	for name, announce := range map[string]http.HandlerFunc{
-		"announced": func(http.ResponseWriter, *http.Request) {},
-		"not announced": func(w http.ResponseWriter, _ *http.Request) {
-			w.(http.Flusher).Flush()
-		},
+		"announced":     func(http.ResponseWriter, *http.Request) {},
+		"not announced": func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() },
 	} {
 		for limit, want := range map[int64]error{int64(len(body)): nil, int64(len(body)) - 1: ErrInvalidResponse} {
 			c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -281,8 +272,8 @@ func TestAnswerOfTheLimit(t *testing.T) {
 	}
 }
 
-// TestLargestLimits has limits to which nothing can be added.
-func TestLargestLimits(t *testing.T) {
+// TestMaximumConfigValues: the largest values do not overflow.
+func TestMaximumConfigValues(t *testing.T) {
 	c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":"n"}`), func(cfg *Config) { cfg.MaxResponseBytes = math.MaxInt64 })
 	if l, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"}); err != nil || l.ID != 7 {
 		t.Errorf("Create = %+v, %v", l, err)
@@ -332,7 +323,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-func TestTolerantAnswers(t *testing.T) {
+func TestTolerantReader(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
 		body   string
@@ -356,13 +347,12 @@ func TestTolerantAnswers(t *testing.T) {
 	}
 }
 
-// TestMismatches has members of another kind than expected: nothing else of the
-// answer may be lost.
-func TestMismatches(t *testing.T) {
+// TestFieldTypeMismatch: a field of another type does not affect the other fields.
+func TestFieldTypeMismatch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		body string
 		want List
-		path string // of the member that the error names; empty is no error
+		path string // of the field in the error; empty: no error
 	}{
 		"optional integer":     {`{"list_id":7,"created_on":"2024-05-01","name":"n"}`, List{ID: 7, Name: "n"}, ""},
 		"optional boolean":     {`{"list_id":7,"name":"n","policy_accepted":1}`, List{ID: 7, Name: "n"}, ""},
@@ -386,7 +376,7 @@ func TestMismatches(t *testing.T) {
 	}
 }
 
-func TestMismatchesInside(t *testing.T) {
+func TestFieldTypeMismatchInItems(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json",
 		`{"webhook_id":41,"url":"u","events":"all","rate_limit":{},"secret":"s","status":"active"}`))
 	hook, err := c.Webhooks.Get(t.Context(), "41")
@@ -408,9 +398,8 @@ func TestMismatchesInside(t *testing.T) {
 	}
 }
 
-// TestMismatchThenFailure has the value of an earlier attempt not come with the
-// error of the last one.
-func TestMismatchThenFailure(t *testing.T) {
+// TestFailedRetryReturnsNoValue: the value of an earlier attempt is not returned with the error of the last one.
+func TestFailedRetryReturnsNoValue(t *testing.T) {
 	asked := 0
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
@@ -452,8 +441,7 @@ func TestResponseHook(t *testing.T) {
 	hidesToken(t, got[0], wh)
 }
 
-// hidesToken fails if a value shows testToken to fmt, to slog or, unless it is
-// only there to be used, to encoding/json.
+// hidesToken fails if fmt or slog prints testToken.
 func hidesToken(t *testing.T, values ...any) {
 	t.Helper()
 	for _, v := range values {
@@ -521,8 +509,6 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestCloseIdleConnections counts the connections of the default HTTPClient and
-// of one that was given.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		var open atomic.Int64
@@ -543,9 +529,7 @@ func TestCloseIdleConnections(t *testing.T) {
 			cfg.HTTPClient = &http.Client{Transport: &http.Transport{}}
 		}
 		c, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		for range 2 { // it can be used on
 			if _, err := c.Templates.Get(t.Context(), 1); err != nil || open.Load() != 1 {
 				t.Errorf("got %v with %d connections, want 1", err, open.Load())
@@ -570,5 +554,13 @@ func TestHTTPClientIsNotChanged(t *testing.T) {
 	}
 	if hc.CheckRedirect != nil || hc.Transport != nil || hc.Timeout != 0 || hc.Jar != nil {
 		t.Errorf("the caller's client was changed: %+v", hc)
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

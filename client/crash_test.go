@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// ending runs f on a goroutine of its own, and returns what it panicked with and
-// whether it returned.
+// ending runs f on its own goroutine. It returns the value of its panic and whether it returned.
 func ending(f func()) (panicked any, returned bool) {
 	done := make(chan struct{})
 	go run(func() {
@@ -25,12 +24,11 @@ func ending(f func()) (panicked any, returned bool) {
 	return panicked, returned
 }
 
-// TestCallbacksCrash: a panic in a callback, and runtime.Goexit, which t.FailNow
-// calls, end the call, whichever goroutine the callback runs on, and nothing is
-// left behind.
-func TestCallbacksCrash(t *testing.T) {
+// TestCallbackPanics: a panic or runtime.Goexit in a callback ends the call, on whichever goroutine the callback
+// runs. No goroutine remains.
+func TestCallbackPanics(t *testing.T) {
 	ways := map[string]func(){"panic": func() { panic("stop") }, "Goexit": runtime.Goexit}
-	for name, call := range crashing() {
+	for name, call := range callbackCalls() {
 		for way, crash := range ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -44,8 +42,8 @@ func TestCallbacksCrash(t *testing.T) {
 	}
 }
 
-// crashing are calls with a callback that crashes.
-func crashing() map[string]func(t *testing.T, crash func()) {
+// callbackCalls returns calls that run crash in a callback.
+func callbackCalls() map[string]func(t *testing.T, crash func()) {
 	pages := func(t *testing.T) *Client {
 		return newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 			time.Sleep(time.Second)
@@ -97,9 +95,8 @@ func crashing() map[string]func(t *testing.T, crash func()) {
 	}
 }
 
-// TestPrefetchCrash has a loop end while a page that nobody asks for any more
-// makes a callback panic.
-func TestPrefetchCrash(t *testing.T) {
+// TestPrefetchCallbackPanics: a callback panics for a prefetched page after the loop ended.
+func TestPrefetchCallbackPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		ctx := WithResponseHook(t.Context(), func(Response) {
@@ -117,7 +114,7 @@ func TestPrefetchCrash(t *testing.T) {
 		seen := 0
 		panicked, returned := ending(func() {
 			for _, err := range c.Lists.All(ctx, ListListsParams{}, Prefetch(1)) {
-				synctest.Wait() // until the page ahead is under way
+				synctest.Wait() // until the next page is prefetched
 				if seen++; err != nil || seen == 2 {
 					break
 				}

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,7 @@ import (
 	"testing"
 )
 
-// csvTest is a file, and what comes of it: contacts, then the error.
+// csvTest is a file with the expected contacts and error.
 type csvTest struct {
 	file string
 	opts CSVOptions
@@ -43,8 +42,8 @@ func TestContactsFromCSV(t *testing.T) {
 	})
 }
 
-// The lines of a quoted field are never taken for rows: a skipped row is skipped
-// as a whole, and a misplaced quote ends the source.
+// TestContactsFromCSVSkipsWholeRows: lines of a quoted field are not rows. A skipped row is skipped as a whole, and a
+// misplaced quote ends the source.
 func TestContactsFromCSVSkipsWholeRows(t *testing.T) {
 	const bare, quote = `line 2: bare " in non-quoted-field`, `line 2: extraneous or missing " in quoted-field`
 	testCSV(t, map[string]csvTest{
@@ -73,7 +72,7 @@ func TestContactsFromCSVLines(t *testing.T) {
 	})
 }
 
-func TestContactsFromCSVOfSpreadsheets(t *testing.T) {
+func TestContactsFromCSVSpreadsheets(t *testing.T) {
 	testCSV(t, map[string]csvTest{
 		"separator line":      {"sep=;\r\nemail;tags\r\na@x;b\r\n", CSVOptions{}, "3:a@x{}[b] "},
 		"separator in quotes": {"\ufeff\"SEP=|\"\nemail|n\na@x|b\n", CSVOptions{}, "3:a@x{n=b}[] "},
@@ -147,8 +146,8 @@ func TestContactsFromCSVReadFails(t *testing.T) {
 	}
 }
 
-// TestContactsFromCSVNeverReads has a reader that gives neither bytes nor an error.
-func TestContactsFromCSVNeverReads(t *testing.T) {
+// TestContactsFromCSVNoProgress: a reader returns neither bytes nor an error.
+func TestContactsFromCSVNoProgress(t *testing.T) {
 	var n int
 	for _, err := range ContactsFromCSV(io.MultiReader(strings.NewReader("email\na@x\n"), iotestReader{}), CSVOptions{OnBadRow: skipRow}) {
 		if n++; n == 2 && !errors.Is(err, io.ErrNoProgress) || n > 2 {
@@ -160,7 +159,7 @@ func TestContactsFromCSVNeverReads(t *testing.T) {
 	}
 }
 
-// counted counts what is read of endless text.
+// counted is endless text. It counts the bytes that were read.
 type counted int
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -168,7 +167,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("x", len(p))), nil
 }
 
-// A row without an end is given up when it is too long, not when memory is.
+// TestContactsFromCSVEndlessLine: a row without an end fails at its size limit.
 func TestContactsFromCSVEndlessLine(t *testing.T) {
 	for _, head := range []string{"", "email\n", "email\n\""} {
 		var read counted
@@ -177,7 +176,7 @@ func TestContactsFromCSVEndlessLine(t *testing.T) {
 			got = err
 		}
 		if got == nil || !strings.Contains(got.Error(), "longer than 1048576 bytes") || read > 4<<20 {
-			t.Errorf("behind %q: %v after %d bytes", head, got, read)
+			t.Errorf("after %q: got %v after %d bytes", head, got, read)
 		}
 	}
 }
@@ -206,30 +205,6 @@ func FuzzImportCSV(f *testing.F) {
 				t.Fatalf("contact %+v after line %d", c, line)
 			}
 			line = c.Line
-		}
-	})
-}
-
-// BenchmarkContactsFromCSV compares the source with encoding/csv alone.
-func BenchmarkContactsFromCSV(b *testing.B) {
-	file := "email,first_name,city,tags\n" + strings.Repeat("contact@example.com,Ann,\"Bonn, \"\"am\"\" Rhein\",vip;new\n", 10_000)
-	b.Run("csv", func(b *testing.B) {
-		b.SetBytes(int64(len(file)))
-		for b.Loop() {
-			if rows, err := csv.NewReader(strings.NewReader(file)).ReadAll(); err != nil || len(rows) != 10_001 {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("ours", func(b *testing.B) {
-		b.SetBytes(int64(len(file)))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, err := range ContactsFromCSV(strings.NewReader(file), CSVOptions{}) {
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
 		}
 	})
 }

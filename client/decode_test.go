@@ -12,9 +12,9 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// TestReaders holds the generated readers against encoding/json: each reads
-// back what encoding/json makes of a value in which every member is set.
-func TestReaders(t *testing.T) {
+// TestGeneratedDecoders: each generated decoder reads the output of encoding/json for a value in which every field is
+// set.
+func TestGeneratedDecoders(t *testing.T) {
 	readsBack(t, readTemplate)
 	readsBack(t, readTemplatePage)
 	readsBack(t, readList)
@@ -42,14 +42,10 @@ func readsBack[T any](t *testing.T, read func(*jsonscan.Cursor) T) {
 	n := 0
 	fill(reflect.ValueOf(&want).Elem(), &n)
 	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	text = bytes.ReplaceAll(text, []byte(redacted), []byte("shown")) // a Secret leaves itself out
 	var plain T
-	if err := json.Unmarshal(text, &plain); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, json.Unmarshal(text, &plain))
 	c := jsonscan.New(string(inUnixSeconds(text)))
 	got := read(c)
 	if err := c.End(); err != nil || !reflect.DeepEqual(got, plain) || n == 0 {
@@ -57,7 +53,7 @@ func readsBack[T any](t *testing.T, read func(*jsonscan.Cursor) T) {
 	}
 }
 
-// inUnixSeconds writes the times of a JSON text as the platform writes them.
+// inUnixSeconds replaces the times of a JSON text by Unix seconds.
 func inUnixSeconds(text []byte) []byte {
 	return regexp.MustCompile(`"1970-[^"]*Z"`).ReplaceAllFunc(text, func(quoted []byte) []byte {
 		at, err := time.Parse(`"`+time.RFC3339+`"`, string(quoted))
@@ -68,19 +64,16 @@ func inUnixSeconds(text []byte) []byte {
 	})
 }
 
-// TestSecretOmitted: a key that everybody knows would verify what everybody signs.
-func TestSecretOmitted(t *testing.T) {
+func TestWebhookJSONOmitsSecret(t *testing.T) {
 	text, err := json.Marshal(Webhook{Secret: NewSecret("s")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var back Webhook
 	if err := json.Unmarshal(text, &back); err == nil || back.Secret != (Secret{}) {
 		t.Errorf("%s became the secret %q: %v", text, back.Secret.Reveal(), err)
 	}
 }
 
-// fill sets everything in v to something that nothing else is set to.
+// fill sets each field of v to a different value.
 func fill(v reflect.Value, n *int) {
 	*n++
 	if v.Type() == reflect.TypeFor[Secret]() {

@@ -24,9 +24,7 @@ func TestNotQueued(t *testing.T) {
 			ErrNotQueued,
 			`submitEmail: POST /v2/emails: 201 Created: the platform did not queue the email: status "rejected" [request r-1]`,
 		},
-		`{"id":"e","status":"error"}`: {
-			SubmittedEmail{ID: "e", Status: EmailStatusError}, ErrNotQueued, `: status "error" [`,
-		},
+		`{"id":"e","status":"error"}`: {SubmittedEmail{ID: "e", Status: EmailStatusError}, ErrNotQueued, `: status "error" [`},
 		`{"id":"e","status":"rejected","reason":"pending"}`: {
 			SubmittedEmail{ID: "e", Status: EmailStatusRejected}, ErrNotQueued, `: status "rejected", reason "pending" [`,
 		},
@@ -76,9 +74,7 @@ func TestNotQueued(t *testing.T) {
 // TestNotQueuedAfterRetry checks that a rejection ends the retries of requests
 // that the platform did not process.
 func TestNotQueuedAfterRetry(t *testing.T) {
-	responses := []*http.Response{
-		respond(429, ""), respond(503, "", "Retry-After", "0"), respond(201, `{"id":"e","status":"error"}`),
-	}
+	responses := []*http.Response{respond(429, ""), respond(503, "", "Retry-After", "0"), respond(201, `{"id":"e","status":"error"}`)}
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		next := responses[0]
 		responses = responses[1:]

@@ -18,7 +18,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// bodies returns a new body of every type that a request has.
+// bodies returns a value of each request body type.
 func bodies() []body {
 	return []body{
 		new(CampaignCreate), new(CampaignUpdate), new(campaignSchedule), new(TransactionalSubmission), new(ListCreate),
@@ -27,12 +27,10 @@ func bodies() []body {
 	}
 }
 
-// TestBodies holds the list of bodies against the requests that there are.
-func TestBodies(t *testing.T) {
+// TestBodiesAreComplete compares bodies with the generated requests.
+func TestBodiesAreComplete(t *testing.T) {
 	src, err := os.ReadFile("requests.gen.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var want, got []string
 	for _, m := range regexp.MustCompile(`body (\w+)\) request`).FindAllSubmatch(src, -1) {
 		want = append(want, string(m[1]))
@@ -47,10 +45,9 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBodiesAgree holds what is sent of random bodies against encoding/json, to
-// the byte. Those that cannot be sent are refused by the place that looking
-// through the body itself finds.
-func TestBodiesAgree(t *testing.T) {
+// TestBodiesMatchEncodingJSON compares the bytes of random bodies with encoding/json, and the errors of invalid
+// bodies with the first invalid field.
+func TestBodiesMatchEncodingJSON(t *testing.T) {
 	rounds := uint64(2000)
 	if testing.Short() {
 		rounds = 200
@@ -77,8 +74,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// agree compares body i, filled by chance and with text, and reports whether it
-// was refused.
+// agree compares body i, filled at random and with text, and reports whether it was rejected.
 func agree(t *testing.T, i int, seed uint64, text string) (refused bool) {
 	t.Helper()
 	b := bodies()[i]
@@ -101,43 +97,14 @@ func agree(t *testing.T, i int, seed uint64, text string) (refused bool) {
 	var plain bytes.Buffer
 	enc := json.NewEncoder(&plain)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(b); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, enc.Encode(b))
 	if want := bytes.TrimSuffix(plain.Bytes(), []byte("\n")); !bytes.Equal(w.Bytes, want) {
 		t.Fatalf("got  %s\nwant %s", w.Bytes, want)
 	}
 	return false
 }
 
-// BenchmarkBody writes a batch of an import.
-func BenchmarkBody(b *testing.B) {
-	batch := &ImportBatch{}
-	for i := range maxImportBatch {
-		batch.Contacts = append(batch.Contacts, ImportContact{
-			Email:            "contact" + strconv.Itoa(i) + "@example.com",
-			CustomAttributes: Attributes{{Name: "first_name", Value: "Ann"}, {Name: "city", Value: "Bonn"}},
-		})
-	}
-	b.Run("generated", func(b *testing.B) {
-		var w jsonwrite.Writer
-		for b.Loop() {
-			w.Reset()
-			batch.write(&w)
-		}
-	})
-	b.Run("encoding/json", func(b *testing.B) {
-		var buf bytes.Buffer
-		for b.Loop() {
-			buf.Reset()
-			if err := json.NewEncoder(&buf).Encode(batch); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// chance fills bodies.
+// chance fills bodies at random.
 type chance struct {
 	*rand.Rand
 
@@ -198,8 +165,7 @@ func (c chance) fill(v reflect.Value) {
 	}
 }
 
-// mistake names the first place of a body that cannot be sent as it is, such as
-// "contacts.3.tags.0", and what is wrong with it.
+// mistake returns the first invalid field of a body by its path, such as "contacts.3.tags.0", with the reason.
 func mistake(place string, v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -240,8 +206,7 @@ func mistakeWithin(place string, v reflect.Value) error {
 	return nil
 }
 
-// missing reports whether a member that has to be there is not. Empty texts
-// and lists are there; what they may be is the platform's to say.
+// missing reports whether a required field is absent. Empty strings and lists are present.
 func missing(member reflect.Value) bool {
 	if member.Kind() == reflect.Slice {
 		return member.IsNil()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What cannot be sent as it is stays here, and the error says where it is wrong.
-func TestBodyThatCannotBeSent(t *testing.T) {
+// TestInvalidRequestBodies: an invalid body is not sent, and the error names the field.
+func TestInvalidRequestBodies(t *testing.T) {
 	const latin1 = "M\xfcller"
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	ctx := t.Context()
@@ -25,9 +25,7 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 			_, err := c.Contacts.ImportBatch(ctx, 1, ImportBatch{})
 			return err
 		},
-		"tags: is missing": func() error {
-			return c.Contacts.Tag(ctx, 1, ContactTagging{ContactIDs: []int64{1}})
-		},
+		"tags: is missing": func() error { return c.Contacts.Tag(ctx, 1, ContactTagging{ContactIDs: []int64{1}}) },
 		"events: is missing": func() error {
 			_, err := c.Webhooks.Create(ctx, WebhookCreate{URL: "https://example.org"})
 			return err
@@ -78,8 +76,8 @@ func TestBodyThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// What only looks like a mistake is sent as it is.
-func TestBodyThatLooksWrong(t *testing.T) {
+// TestReplacementCharacterIsSent: valid text that resembles replaced or null text is sent unchanged.
+func TestReplacementCharacterIsSent(t *testing.T) {
 	const text = "\ufffd, \\ufffd and \":null"
 	sent := ""
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,6 @@ func subscription(events ...events.Name) client.WebhookCreate {
 	return client.WebhookCreate{URL: "http://hooks.test/ensured", Events: events}
 }
 
-// TestEnsureWebhook names each promise of Webhooks.Ensure.
 func TestEnsureWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t)
@@ -47,18 +46,14 @@ func TestEnsureWebhook(t *testing.T) {
 		for name, w := range map[string]client.WebhookCreate{
 			"one event more": subscription(events.NameEmailBounced, events.NameEmailClicked, events.NameEmailOpened),
 			"one event less": subscription(events.NameEmailBounced),
-			"a rate limit": {
-				URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute,
-			},
+			"a rate limit":   {URL: first.URL, Events: turned.Events, RateLimit: 5, RateLimitPeriod: client.RateLimitPeriodMinute},
 		} {
 			_, err := c.Webhooks.Ensure(ctx, w)
 			if !errors.Is(err, client.ErrConflict) || !strings.Contains(err.Error(), first.ID) || count() != 2 {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		if err := c.Webhooks.Archive(ctx, first.ID); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, c.Webhooks.Archive(ctx, first.ID))
 		if next := ensure(turned); next.ID == first.ID || count() != 3 {
 			t.Error("an archived one came back")
 		}
@@ -111,7 +106,7 @@ func TestWebhookRotation(t *testing.T) {
 			}
 			active(created.ID, next.ID)
 		}
-		must(t)(nil, c.Webhooks.Archive(ctx, created.ID))
+		fatal(t, c.Webhooks.Archive(ctx, created.ID))
 		active(next.ID)
 		if _, _, err := c.Webhooks.Rotate(ctx, created.ID); !errors.Is(err, client.ErrConflict) {
 			t.Errorf("of an archived webhook: got %v", err)
@@ -199,8 +194,8 @@ func TestEnsureConcurrentConflict(t *testing.T) {
 	})
 }
 
-// TestEnsureAfterALostAnswer proves that Ensure again finds what was created.
-func TestEnsureAfterALostAnswer(t *testing.T) {
+// TestEnsureAfterLostResponse: a second call finds the webhook whose response was lost.
+func TestEnsureAfterLostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()

@@ -67,7 +67,7 @@ func TestErrorIs(t *testing.T) {
 	}
 }
 
-func TestManyDetails(t *testing.T) {
+func TestErrorDetailLimits(t *testing.T) {
 	long := strings.Repeat("ä", 600)
 	c := newTestClient(t, answer(422, "application/json",
 		`{"detail":[{"loc":["body"],"msg":"`+long+`","type":"t"}`+strings.Repeat(`,{"msg":"m"}`, 99_999)+`]}`))
@@ -81,9 +81,8 @@ func TestManyDetails(t *testing.T) {
 	}
 }
 
-// TestDetails has details of every shape that is known, and of others: one that is
-// odd does not take the rest with it.
-func TestDetails(t *testing.T) {
+// TestErrorDetails: details of known and unknown types. An invalid detail does not affect the others.
+func TestErrorDetails(t *testing.T) {
 	long, most := strings.Repeat("x", maxDetailText), strings.TrimSuffix(strings.Repeat(`"a",`, maxLocation), ",")
 	for body, want := range map[string][]string{
 		`{"code":7,"detail":"no","more":[]}`:                 {"no"},
@@ -187,9 +186,7 @@ func TestErrorLog(t *testing.T) {
 	}
 }
 
-// TestErrorSaysNoMoreThanThereIs: as many details as are shown are not followed by
-// others, a pause is logged if there is one, and nothing is said twice.
-func TestErrorSaysNoMoreThanThereIs(t *testing.T) {
+func TestErrorOmitsEmptyParts(t *testing.T) {
 	e := &Error{Op: "createList", StatusCode: 422, Details: slices.Repeat([]ErrorDetail{{Msg: "m"}}, maxShownDetails), cause: io.EOF}
 	if text := e.Error(); strings.Contains(text, "more") {
 		t.Errorf("%s: there are no more", text)
@@ -208,11 +205,11 @@ func TestErrorSaysNoMoreThanThereIs(t *testing.T) {
 		t.Errorf("joined with another: %v", both)
 	}
 	if isMismatch(io.EOF) {
-		t.Error("an error of somebody else is a mismatch")
+		t.Error("io.EOF is a mismatch")
 	}
 }
 
-// causeLimiter gives up with the cause of a context alone, which it ends.
+// causeLimiter cancels the context and returns only its cause.
 type causeLimiter struct{ end func() }
 
 func (l causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration), error) {
@@ -220,9 +217,8 @@ func (l causeLimiter) Acquire(ctx context.Context, _ string) (func(time.Duration
 	return nil, context.Cause(ctx)
 }
 
-// TestCauseIsJoined: whatever reports that the context has ended, the error says
-// that it has, and why.
-func TestCauseIsJoined(t *testing.T) {
+// TestContextCauseOfLimiter: the error contains both context.Canceled and the cause.
+func TestContextCauseOfLimiter(t *testing.T) {
 	why := errors.New("the shop closes")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := newTestClient(t, answer(200, "application/json", "{}"), func(cfg *Config) {
@@ -233,7 +229,7 @@ func TestCauseIsJoined(t *testing.T) {
 	}
 }
 
-// FuzzAnswer has the platform answer anything.
+// FuzzAnswer: any response is handled without a panic, and no error shows the token.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, "application/json", `{"data":[{"id":1,"email":"a","tags":["x"],"custom_attributes":null}],"pagination":{"page":1}}`)
 	f.Add(422, "application/json", `{"detail":[{"loc":["body",1],"msg":"m","type":"t"}]}`)
@@ -262,8 +258,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestErrorIsOneLine has control characters, and what turns the direction of
-// text, be seen instead of obeyed.
+// TestErrorIsOneLine: errors escape control characters and bidirectional text.
 func TestErrorIsOneLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain é 😀 \u00a0": "plain é 😀 \u00a0",
@@ -293,8 +288,8 @@ func TestErrorIsOneLine(t *testing.T) {
 	}
 }
 
-// TestErrorCause has the error of a call that the context ended say why.
-func TestErrorCause(t *testing.T) {
+// TestContextCause: the error of a canceled call contains the cause.
+func TestContextCause(t *testing.T) {
 	closing := errors.New("the shop closes\nnow " + testToken)
 	for name, begin := range map[string]func(context.CancelCauseFunc, *Config){
 		"before":         func(cancel context.CancelCauseFunc, _ *Config) { cancel(closing) },
@@ -331,7 +326,6 @@ func TestErrorCause(t *testing.T) {
 	}
 }
 
-// status503 asks to come again in a minute.
 type status503 struct{}
 
 func (status503) RoundTrip(*http.Request) (*http.Response, error) {

@@ -43,20 +43,16 @@ func TestFind(t *testing.T) {
 	})
 }
 
-func TestFindNothing(t *testing.T) {
+func TestFindNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform(t)
 		defer p.Close()
 		c, f := p.clean, p.fixture()
 		for name, find := range map[string]func(context.Context, string) error{
-			"contact": func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, f.list, email)) },
-			"list":    func(ctx context.Context, name string) error { return last(c.Lists.Find(ctx, name)) },
-			"campaign": func(ctx context.Context, name string) error {
-				return last(c.Campaigns.Find(ctx, name))
-			},
-			"template": func(ctx context.Context, name string) error {
-				return last(c.Templates.Find(ctx, name))
-			},
+			"contact":  func(ctx context.Context, email string) error { return last(c.Contacts.Find(ctx, f.list, email)) },
+			"list":     func(ctx context.Context, name string) error { return last(c.Lists.Find(ctx, name)) },
+			"campaign": func(ctx context.Context, name string) error { return last(c.Campaigns.Find(ctx, name)) },
+			"template": func(ctx context.Context, name string) error { return last(c.Templates.Find(ctx, name)) },
 		} {
 			_, own := errors.AsType[*client.Error](find(t.Context(), "nobody@example.com"))
 			if err := find(t.Context(), "nobody@example.com"); !own || !errors.Is(err, client.ErrNotFound) {
@@ -78,12 +74,10 @@ func TestFindNothing(t *testing.T) {
 	})
 }
 
-// must fails the test if a call does.
+// must ends the test if a call fails.
 func must(t *testing.T) func(any, error) {
 	return func(_ any, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 	}
 }

@@ -47,9 +47,7 @@ func (p *http1Platform) client(t *testing.T, attempts int) *Client {
 		BaseURL: "http://127.0.0.1", Token: testToken, HTTPClient: &http.Client{Transport: p.transport},
 		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return c
 }
 
@@ -168,9 +166,9 @@ func (c *memoryConn) broke() bool {
 	return c.cut
 }
 
-// TestOnceOverHTTP1 cuts the response at every byte, on a fresh connection and on
+// TestNoResendAfterCutHTTP1Response cuts the response at every byte, on a fresh connection and on
 // one that was used before.
-func TestOnceOverHTTP1(t *testing.T) {
+func TestNoResendAfterCutHTTP1Response(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, cutResponses)
 }
@@ -215,11 +213,11 @@ func cutResponse(t *testing.T, cut int, op string, attempts, warm int, reset boo
 	}
 }
 
-// TestOnceIfRequestIsCut cuts a create at every byte of the request, on a fresh
+// TestNoResendAfterCutHTTP1Request cuts a create at every byte of the request, on a fresh
 // connection and on one that was used before. net/http itself sends it on another
 // connection if it wrote nothing of it on the used one. If one byte was written, the
 // create must not be sent a second time.
-func TestOnceIfRequestIsCut(t *testing.T) {
+func TestNoResendAfterCutHTTP1Request(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for warm := range 2 {

@@ -27,14 +27,14 @@ const (
 	flagEndHeaders = 0x4
 )
 
-// errorCodes are those of RFC 9113, section 7, in their order, and one of tomorrow.
+// errorCodes are the codes of RFC 9113, section 7, in their order, and an unknown code.
 var errorCodes = []string{
 	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
 	"FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
 	"INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED", "ERR_UNKNOWN_14",
 }
 
-// h2Conn is a connection on which a test answers by frames.
+// h2Conn is a connection with functions to write HTTP/2 frames.
 type h2Conn struct {
 	net.Conn
 }
@@ -54,8 +54,7 @@ func (c h2Conn) goAway(last, code uint32) {
 	c.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(b, code))
 }
 
-// headers begins an answer. Its only field is the status, a literal with the
-// name that has index 8 in HPACK's static table.
+// headers starts a response. Its only field is the status, a literal whose name has index 8 in HPACK's static table.
 func (c h2Conn) headers(stream uint32, status int) {
 	c.frame(frameHeaders, flagEndHeaders, stream, fmt.Appendf([]byte{0x48, 3}, "%d", status))
 }
@@ -65,7 +64,7 @@ func (c h2Conn) answer(stream uint32, body string) {
 	c.frame(frameData, flagEndStream, stream, []byte(body))
 }
 
-// serve calls request for each request, as soon as it is here as a whole.
+// serve calls request after each complete request.
 func (c h2Conn) serve(request func(c h2Conn, stream uint32)) {
 	defer c.Close()
 	r := bufio.NewReader(c)
@@ -95,14 +94,14 @@ func (c h2Conn) serve(request func(c h2Conn, stream uint32)) {
 	}
 }
 
-// h2Platform answers by frames and counts requests.
+// h2Platform responds with frames and counts requests.
 type h2Platform struct {
 	base      string
 	transport *http.Transport // that trusts it; to be cloned
 
 	mu       sync.Mutex
 	requests int
-	warm     int // how many requests are answered
+	warm     int // number of requests that get a response
 	lose     func(c h2Conn, stream uint32)
 	conns    []net.Conn
 }
@@ -113,9 +112,7 @@ func newH2Platform(t *testing.T) *h2Platform {
 	srv.StartTLS()
 	srv.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: srv.TLS.Certificates, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	p := &h2Platform{base: "https://" + l.Addr().String(), transport: srv.Client().Transport.(*http.Transport).Clone()}
 	p.transport.ForceAttemptHTTP2 = true
 	p.transport.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1) // handshakes take most of the time
@@ -124,13 +121,11 @@ func newH2Platform(t *testing.T) *h2Platform {
 	return p
 }
 
-// newPlainH2Platform does without TLS, whose handshakes take most of the time.
+// newPlainH2Platform returns a platform without TLS, because handshakes take most of the time.
 func newPlainH2Platform(t *testing.T) *h2Platform {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	p := &h2Platform{base: "http://" + l.Addr().String(), transport: &http.Transport{Protocols: new(http.Protocols)}}
 	p.transport.Protocols.SetUnencryptedHTTP2(true)
 	p.listen(t, l)
@@ -158,15 +153,14 @@ func (p *h2Platform) listen(t *testing.T, l net.Listener) {
 	})
 }
 
-// client returns a client with connections of its own.
+// client returns a client with its own connections.
 func (p *h2Platform) client(t *testing.T) *http.Client {
 	tr := p.transport.Clone()
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr}
 }
 
-// lost closes all connections, and has lose deal with each request to come but
-// the first warm ones, which are answered.
+// lost closes all connections. The next warm requests get a response; lose handles the others.
 func (p *h2Platform) lost(warm int, lose func(c h2Conn, stream uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +182,7 @@ func (p *h2Platform) request(c h2Conn, stream uint32) {
 	lose(c, stream)
 }
 
-// arrived returns how many requests there were that were not answered.
+// arrived returns the number of requests without a response.
 func (p *h2Platform) arrived() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// TestImportFilter leaves contacts out without moving any other from its place.
+// TestImportFilter: the filter excludes contacts and does not change the places of others.
 func TestImportFilter(t *testing.T) {
 	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400}[n] }}
 	c := newTestClient(t, srv.ServeHTTP)
@@ -57,9 +57,8 @@ func TestImportFilter(t *testing.T) {
 	}
 }
 
-// TestImportFilterLeft gives what a report says is left to the next call, which
-// needs no filter.
-func TestImportFilterLeft(t *testing.T) {
+// TestImportRemainingWithFilter: the remaining contacts can be imported without the filter.
+func TestImportRemainingWithFilter(t *testing.T) {
 	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400}[n] }}
 	c := newTestClient(t, srv.ServeHTTP)
 	opts := ImportOptions{BatchSize: 10, OnBatchError: ContinueOnError, Filter: func(c ImportContact) bool { return c.Line%2 == 0 }}
@@ -73,7 +72,7 @@ func TestImportFilterLeft(t *testing.T) {
 	}
 }
 
-// TestImportFilterAll sends nothing, and has a checkpoint at the end.
+// TestImportFilterAll: if all contacts are filtered, no request is sent, and there is a checkpoint at the end.
 func TestImportFilterAll(t *testing.T) {
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { t.Error("sent something") })
 	var at int64
@@ -87,9 +86,9 @@ func TestImportFilterAll(t *testing.T) {
 	}
 }
 
-// TestImportCheckpointIsNear has one batch take long: no more than the promised
-// ones may be finished behind the checkpoint, for what that means after a crash.
-func TestImportCheckpointIsNear(t *testing.T) {
+// TestImportCheckpointDistance: while a batch is slow, at most the documented number of batches completes after the
+// checkpoint.
+func TestImportCheckpointDistance(t *testing.T) {
 	for _, concurrency := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(concurrency), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -112,7 +111,7 @@ func TestImportCheckpointIsNear(t *testing.T) {
 				})
 				synctest.Wait()
 				if got := done.Load(); got != int64(concurrency-1) {
-					t.Errorf("%d batches are behind the checkpoint, want %d", got, concurrency-1)
+					t.Errorf("%d batches completed after the checkpoint, want %d", got, concurrency-1)
 				}
 				close(slow)
 				wg.Wait()

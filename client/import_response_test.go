@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// TestImportAccountsForTooFew: an answer that accounts for nobody, or not for
-// everybody, confirms nobody and moves no checkpoint.
-func TestImportAccountsForTooFew(t *testing.T) {
+// TestImportResponseWithTooFewContacts: a response that accounts for fewer contacts confirms none.
+func TestImportResponseWithTooFewContacts(t *testing.T) {
 	for _, body := range []string{
 		`{"imported":0,"updated":0,"errors":[]}`,
 		`{"imported":600,"updated":399,"errors":[]}`,
@@ -65,9 +64,7 @@ func TestImportBatchAccepted(t *testing.T) {
 	}
 }
 
-// TestImportBatchKeepsWhatItReads: of an answer that does not fit, what could be
-// read is returned with the error; of a failure, nothing.
-func TestImportBatchKeepsWhatItReads(t *testing.T) {
+func TestImportBatchPartialResult(t *testing.T) {
 	one := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}}}
 	for body, want := range map[string]int64{`{"imported":1,"errors":"none"}`: 1, `{"imported":1`: 0} {
 		c := newTestClient(t, answer(200, "application/json", body), withoutRetries)
@@ -77,9 +74,8 @@ func TestImportBatchKeepsWhatItReads(t *testing.T) {
 	}
 }
 
-// TestImportCountsAddressesOnce: a platform may count a contact once whose address
-// is in the batch twice, but no fewer.
-func TestImportCountsAddressesOnce(t *testing.T) {
+// TestImportDuplicateAddressesInBatch: the platform may count a duplicate address of a batch once.
+func TestImportDuplicateAddressesInBatch(t *testing.T) {
 	batch := ImportBatch{Contacts: []ImportContact{{Email: "a@x"}, {Email: "A@x"}, {Email: "b@x"}, {Email: "no"}}}
 	for body, want := range map[string]error{
 		`{"imported":2,"updated":0,"errors":[{"index":3}]}`: nil,
@@ -94,7 +90,6 @@ func TestImportCountsAddressesOnce(t *testing.T) {
 	}
 }
 
-// TestResubscribe: only who asks for it is asked for it.
 func TestResubscribe(t *testing.T) {
 	var sent []string
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +124,7 @@ func TestResubscribe(t *testing.T) {
 	}
 }
 
-// FuzzImportResponse: an answer that is no error accounts for each contact.
+// FuzzImportResponse: a valid response accounts for each contact.
 func FuzzImportResponse(f *testing.F) {
 	f.Add(`{"imported":1,"updated":1,"errors":[{"index":2,"loc":["body",0],"msg":"m","type":"t"}]}`)
 	f.Add(`{"imported":true,"errors":[{"loc":["body",1],"code":8001}]}`)

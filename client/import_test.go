@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 )
 
-// importServer takes imports. Addresses without an @ are rejected.
+// importServer accepts imports. It rejects addresses without an @.
 type importServer struct {
 	mu       sync.Mutex
 	list     map[string]int // how often an address was sent and taken
@@ -107,9 +107,7 @@ func TestImport(t *testing.T) {
 				OnProgress:   func(p ImportProgress) { progress = append(progress, p) },
 				OnCheckpoint: func(n int64) error { checkpoints = append(checkpoints, n); return nil },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			rejected := 0
 			if tc.bad > 0 {
 				rejected = tc.n / tc.bad
@@ -142,7 +140,7 @@ func TestImport(t *testing.T) {
 				}
 			}
 			if got := report.Status(int64(tc.n)); got != ImportNotSent {
-				t.Errorf("Status behind the end = %v", got)
+				t.Errorf("Status after the end = %v", got)
 			}
 		})
 	}
@@ -175,9 +173,7 @@ func TestImportStatuses(t *testing.T) {
 	}
 	var left []string
 	for c, err := range report.Remaining(numbered(16, 0)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		left = append(left, c.Email[:strings.Index(c.Email, "@")])
 	}
 	if got := strings.Join(left, " "); got != "c6 c7 c8 c9 c10 c11 c15" {
@@ -185,8 +181,6 @@ func TestImportStatuses(t *testing.T) {
 	}
 }
 
-// TestImportInvalidResponse has the error of an answer that does not fit say what was
-// really asked, and how often.
 func TestImportInvalidResponse(t *testing.T) {
 	c := newTestClient(t, answer(202, "application/json", `{"imported":1,"updated":0,"errors":[{"index":2}]}`))
 	_, err := c.Contacts.Import(t.Context(), 73, numbered(2, 0), ImportOptions{})
@@ -196,7 +190,7 @@ func TestImportInvalidResponse(t *testing.T) {
 	}
 }
 
-func TestImportAnswers(t *testing.T) {
+func TestImportResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		body string
 		want ImportStatus
@@ -261,9 +255,7 @@ func TestImportSources(t *testing.T) {
 		for _, stop := range []int{1, 3} {
 			var got []string
 			for c, err := range source {
-				if err != nil {
-					t.Fatal(err)
-				}
+				fatal(t, err)
 				if got = append(got, c.Email); len(got) == stop {
 					break
 				}
@@ -300,7 +292,7 @@ func TestImportSourceFails(t *testing.T) {
 	}
 }
 
-func TestImportSkipsTooMuch(t *testing.T) {
+func TestImportSkipBeyondSource(t *testing.T) {
 	srv := &importServer{list: map[string]int{}}
 	c := newTestClient(t, srv.ServeHTTP)
 	if report, err := c.Contacts.Import(t.Context(), 1, numbered(5, 0), ImportOptions{Skip: 5}); err != nil || !report.Complete {
@@ -357,7 +349,7 @@ func TestImportRefusesOptions(t *testing.T) {
 	}
 }
 
-func TestImportTakesOptions(t *testing.T) {
+func TestImportValidOptions(t *testing.T) {
 	for _, opts := range []ImportOptions{{BatchSize: 1}, {BatchSize: 1000}, {Concurrency: 1}, {Concurrency: maxConcurrency}} {
 		srv := &importServer{list: map[string]int{}}
 		report, err := newTestClient(t, srv.ServeHTTP).Contacts.Import(t.Context(), 1, numbered(3, 0), opts)
@@ -367,7 +359,7 @@ func TestImportTakesOptions(t *testing.T) {
 	}
 }
 
-func TestImportCancelled(t *testing.T) {
+func TestImportCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var sent atomic.Int64
@@ -391,8 +383,7 @@ func TestImportCancelled(t *testing.T) {
 	})
 }
 
-// TestImportResumes kills an import of 25 batches in every way at every batch,
-// and resumes it from its last checkpoint.
+// TestImportResumes stops an import at each of 25 batches, and resumes it from its last checkpoint.
 func TestImportResumes(t *testing.T) {
 	t.Parallel()
 	const n, batch = 250, 10
@@ -465,7 +456,7 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 			t.Fatalf("batch %d: contact %d on the list: %v", at, i, on)
 		}
 		status := second.Status(int64(i))
-		if int64(i) < checkpoint { // told by the first, and only by it
+		if int64(i) < checkpoint { // reported by the first import only
 			if status != ImportSkipped || !first.Status(int64(i)).confirmed() {
 				t.Fatalf("batch %d: contact %d is %v, then %v", at, i, first.Status(int64(i)), status)
 			}
@@ -475,8 +466,7 @@ func killAndResume(t *testing.T, n, batch, concurrency, at int, when string) {
 	}
 }
 
-// TestImportLeft resumes with exactly what a report says is left.
-func TestImportLeft(t *testing.T) {
+func TestImportRemaining(t *testing.T) {
 	srv := &importServer{list: map[string]int{}, before: func(n int) int { return map[int]int{2: 400, 5: 409}[n] }}
 	c := newTestClient(t, srv.ServeHTTP)
 	first, err := c.Contacts.Import(t.Context(), 1, numbered(95, 9), ImportOptions{BatchSize: 10, Concurrency: 3, OnBatchError: ContinueOnError})
@@ -497,8 +487,6 @@ func TestImportLeft(t *testing.T) {
 	}
 }
 
-// TestImportErrorText: the error of an import says what failed, each once, and
-// which contacts that were, by their places.
 func TestImportErrorText(t *testing.T) {
 	stop, full := errors.New("stop here"), errors.New("disk full")
 	failing := func(fails ...int) func(int) int {
@@ -513,7 +501,7 @@ func TestImportErrorText(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before  func(int) int
 		opts    ImportOptions
-		want    string // with what stands behind the first status left out
+		want    string // without the text after the first status
 		batches int
 	}{
 		"one fails":     {failing(2), ImportOptions{}, "import: " + one, 2},
@@ -544,9 +532,7 @@ func TestImportErrorText(t *testing.T) {
 	}
 }
 
-// TestImportSourceGoesOn: the first error of a source is its end, also while
-// contacts are skipped.
-func TestImportSourceGoesOn(t *testing.T) {
+func TestImportEndsAtSourceError(t *testing.T) {
 	broken := errors.New("unreadable")
 	for _, skip := range []int64{0, 5} {
 		srv := &importServer{list: map[string]int{}}
@@ -560,9 +546,7 @@ func TestImportSourceGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportAfterTheEnd: with a context that has ended nothing is sent, and nothing
-// has failed.
-func TestImportAfterTheEnd(t *testing.T) {
+func TestImportWithCanceledContext(t *testing.T) {
 	srv := &importServer{list: map[string]int{}}
 	c := newTestClient(t, srv.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -578,8 +562,8 @@ func TestImportAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestImportProgressCountsBatches: a batch of which the filter leaves nobody is no
-// batch, but its places are confirmed.
+// TestImportProgressCountsBatches: a batch whose contacts are all filtered is not counted, and its places are
+// confirmed.
 func TestImportProgressCountsBatches(t *testing.T) {
 	srv := &importServer{list: map[string]int{}}
 	c := newTestClient(t, srv.ServeHTTP)
@@ -599,9 +583,9 @@ func TestImportProgressCountsBatches(t *testing.T) {
 	}
 }
 
-// TestReportOutOfOrder: batches that finish before earlier ones confirm nothing
-// until those do, and what they leave between them is not sent.
-func TestReportOutOfOrder(t *testing.T) {
+// TestImportReportOutOfOrder: a batch that completes before an earlier one confirms nothing until the earlier one
+// completes.
+func TestImportReportOutOfOrder(t *testing.T) {
 	r := newImportReport(2)
 	state := func() string {
 		text := ""

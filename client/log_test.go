@@ -34,8 +34,7 @@ func TestDefaultLogger(t *testing.T) {
 	}
 }
 
-// TestLogger holds the records of a call that is tried three times against what
-// Config.Logger says of their keys.
+// TestLogger compares the records of a call with three attempts with the documentation of Config.Logger.
 func TestLogger(t *testing.T) {
 	for name, tc := range map[string]struct {
 		level slog.Level
@@ -63,8 +62,6 @@ func TestLogger(t *testing.T) {
 	}
 }
 
-// TestLoggerOfSuccess: what went well is recorded without an error, and what did
-// not with it.
 func TestLoggerOfSuccess(t *testing.T) {
 	for status, failed := range map[int]bool{200: false, 404: true} {
 		var log bytes.Buffer
@@ -84,9 +81,7 @@ func TestLoggerOfSuccess(t *testing.T) {
 func checkRecord(t *testing.T, line string) string {
 	t.Helper()
 	var record map[string]any
-	if err := json.Unmarshal([]byte(line), &record); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, json.Unmarshal([]byte(line), &record))
 	message := record["msg"].(string)
 	want := []string{"attempt", "duration", "error", "level", "method", "msg", "op", "path", "request_id", "status", "time"}
 	if message == "retrying platform request" {

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// lookupServer refuses a lookup that comes less than a second after the one
-// accepted before it.
+// lookupServer rejects a lookup that arrives less than a second after an accepted one.
 type lookupServer struct {
 	latency time.Duration
 	status  func(lookup int) EmailStatus // of the email; nil is delivered
@@ -52,8 +51,8 @@ func (s *lookupServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(200, `{"id":"`+id+`","status":"`+string(status)+`"}`), nil
 }
 
-// TestLookupsAreSpaced has 64 goroutines make 60 lookups in the least time.
-func TestLookupsAreSpaced(t *testing.T) {
+// TestLookupInterval: 64 goroutines make 60 lookups in the shortest possible time.
+func TestLookupInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{latency: 30 * time.Millisecond}
 		c := newBubbleClient(t, srv.RoundTrip)
@@ -77,7 +76,7 @@ func TestLookupsAreSpaced(t *testing.T) {
 	})
 }
 
-func TestLookupsAreServedInOrder(t *testing.T) {
+func TestLookupOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		c := newBubbleClient(t, srv.RoundTrip)
@@ -128,8 +127,8 @@ func TestLookupDeadline(t *testing.T) {
 	})
 }
 
-// TestLookupRefusedNevertheless shares the limit with another process.
-func TestLookupRefusedNevertheless(t *testing.T) {
+// TestLookupRejectedDespiteLimiter: other processes use the same limit.
+func TestLookupRejectedDespiteLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &lookupServer{}
 		clients := []*Client{newBubbleClient(t, srv.RoundTrip), newBubbleClient(t, srv.RoundTrip), newBubbleClient(t, srv.RoundTrip)}
@@ -151,7 +150,7 @@ func TestLookupRefusedNevertheless(t *testing.T) {
 	})
 }
 
-func TestLookupAlwaysRefused(t *testing.T) {
+func TestLookupRejectionLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
@@ -167,14 +166,13 @@ func TestLookupAlwaysRefused(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if _, err = c.Emails.Get(ctx, "e"); !errors.Is(err, ErrRateLimited) || ctx.Err() != nil {
-			t.Errorf("%v, want the refusal before the deadline", err)
+			t.Errorf("%v, want the rejection before the deadline", err)
 		}
 	})
 }
 
-// TestLookupRefusedAtTheEnd: a refusal that comes when the context has just ended
-// is not waited out, and the error says of both.
-func TestLookupRefusedAtTheEnd(t *testing.T) {
+// TestLookupRejectedAfterCancellation: the error contains the rejection and the cause of the cancellation.
+func TestLookupRejectedAfterCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(429, "", "Retry-After", "1"), nil })
 		why := errors.New("the caller's own reason")
@@ -188,10 +186,10 @@ func TestLookupRefusedAtTheEnd(t *testing.T) {
 	})
 }
 
-// slowToEnd is a context whose end is noticed late, as on a machine without time.
-type slowToEnd struct{ context.Context }
+// lateContext reports its end late, as on a busy machine.
+type lateContext struct{ context.Context }
 
-func (c slowToEnd) Err() error {
+func (c lateContext) Err() error {
 	err := c.Context.Err()
 	if err != nil {
 		time.Sleep(10 * time.Millisecond)
@@ -199,20 +197,17 @@ func (c slowToEnd) Err() error {
 	return err
 }
 
-// TestLookupGivenUpAtItsTurn: who gives up just when its turn comes costs the next
-// one nothing.
-func TestLookupGivenUpAtItsTurn(t *testing.T) {
+// TestLookupCanceledAtItsTurn: a lookup that is canceled as it gets its slot does not delay the next one.
+func TestLookupCanceledAtItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter()
 		release, err := l.Acquire(t.Context(), "k")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		release(0)
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(lookupGap-time.Millisecond, cancel)
-		if _, err := l.Acquire(slowToEnd{ctx}, "k"); !errors.Is(err, context.Canceled) {
+		if _, err := l.Acquire(lateContext{ctx}, "k"); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if _, err := l.Acquire(t.Context(), "k"); err != nil || time.Since(start) > lookupGap+50*time.Millisecond {
@@ -245,14 +240,12 @@ func TestSharedLookupLimiter(t *testing.T) {
 	})
 }
 
-func TestLimiterForgetsKeys(t *testing.T) {
+func TestLimiterRemovesUnusedKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter().(*processLimiter)
 		for _, key := range []string{"a", "b", "c", "d"} {
 			release, err := l.Acquire(t.Context(), key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			release(0)
 			time.Sleep(10 * time.Second)
 		}
@@ -262,16 +255,13 @@ func TestLimiterForgetsKeys(t *testing.T) {
 	})
 }
 
-// TestLimiterKeepsKeys: a key is not forgotten while somebody has its turn, nor
-// before its gap is over, whoever else comes.
-func TestLimiterKeepsKeys(t *testing.T) {
+// TestLimiterKeepsUsedKeys: a key is kept while its slot is held and until its interval is over.
+func TestLimiterKeepsUsedKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLookupLimiter()
 		acquire := func(key string) func(time.Duration) {
 			release, err := l.Acquire(t.Context(), key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			return release
 		}
 		first := acquire("a")
@@ -296,9 +286,9 @@ func TestLimiterKeepsKeys(t *testing.T) {
 	})
 }
 
-// TestLookupGapIsNoBackoff: a refusal without Retry-After is waited out by the gap
-// between lookups, however long the pauses of retries are; no other error is.
-func TestLookupGapIsNoBackoff(t *testing.T) {
+// TestLookupRetryDelay: after a 429 without Retry-After, a lookup waits for the lookup interval, not for the retry
+// delay. Other errors are not retried.
+func TestLookupRetryDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for status, want := range map[int]int{429: 2, 404: 1, 403: 1} {
 			requests := 0
@@ -384,9 +374,8 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestLookupAfterRefusal has a refusal that asks for a long pause, and then an
-// answer: the pause is over and must not delay the next lookup.
-func TestLookupAfterRefusal(t *testing.T) {
+// TestLookupAfterRetryAfter: a long Retry-After does not delay the lookup after the next one.
+func TestLookupAfterRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
@@ -406,8 +395,7 @@ func TestLookupAfterRefusal(t *testing.T) {
 	})
 }
 
-// TestLookupsAfterNewToken has each token expire after one lookup.
-func TestLookupsAfterNewToken(t *testing.T) {
+func TestLookupIntervalWithNewTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tokens atomic.Int64
 		var at []time.Time

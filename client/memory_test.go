@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestMemoryOfAnswers holds what is allocated for an answer against its length:
-// SECURITY.md says how much that may be.
-func TestMemoryOfAnswers(t *testing.T) {
-	const size = 1 << 19 // what is allocated for any answer is lost in that
+// TestResponseMemory compares the memory that a response needs with the limit in SECURITY.md.
+func TestResponseMemory(t *testing.T) {
+	const size = 1 << 19 // large enough to ignore what every response needs
 	list := func(c *Client) error {
 		_, err := c.Contacts.List(t.Context(), 1, ListContactsParams{})
 		return err
@@ -62,7 +61,7 @@ func TestMemoryOfAnswers(t *testing.T) {
 			all := allocated(func() { err = tc.call(c) })
 			buffer := allocated(func() { _, _ = new(bytes.Buffer).ReadFrom(strings.NewReader(body)) }) // four times, or eight with -race
 			if factor := float64(all-buffer) / float64(len(body)); factor > 12 {
-				t.Errorf("%.1f bytes are allocated for each byte of the answer, and its buffer: %.200v", factor, err)
+				t.Errorf("%.1f bytes are allocated for each byte of the response, and its buffer: %.200v", factor, err)
 			}
 			var e *Error
 			if err != nil && !errors.As(err, &e) {
@@ -72,7 +71,6 @@ func TestMemoryOfAnswers(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

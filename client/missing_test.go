@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// promised returns the member that an answer read as v promises, and whether it
-// is there, in a page also that of each item. Nothing promises nothing.
+// promised returns the required field of a response value, and whether it is set. In a page, each item must have it.
 func promised(v any) (member string, given bool) {
 	switch v := v.(type) {
 	case Template:
@@ -48,9 +47,8 @@ func promised(v any) (member string, given bool) {
 	return "data", given
 }
 
-// promises reports whether the answer to a promises a member. An import promises
-// to account for each contact, which has tests of its own.
-func (a realAnswer) promises() bool {
+// promises reports whether the response has a required field. Imports have their own tests.
+func (a knownResponse) promises() bool {
 	switch a.want.(type) {
 	case nil, string, ImportResult:
 		return false
@@ -58,9 +56,8 @@ func (a realAnswer) promises() bool {
 	return true
 }
 
-// TestPromisedMemberMissing answers every operation with a success that lacks
-// what it promises.
-func TestPromisedMemberMissing(t *testing.T) {
+// TestRequiredFieldMissing: a successful response without its required field is invalid.
+func TestRequiredFieldMissing(t *testing.T) {
 	bodies := map[string]string{
 		"nothing":           "",
 		"white space":       " \n",
@@ -74,7 +71,7 @@ func TestPromisedMemberMissing(t *testing.T) {
 		"an empty one":      `{"data":{}}`,
 		"an item of a kind": `{"data":[{"name":null}]}`,
 	}
-	for _, a := range realAnswers() {
+	for _, a := range knownResponses() {
 		if !a.promises() {
 			continue
 		}
@@ -109,43 +106,29 @@ func TestPromisedMemberMissing(t *testing.T) {
 	}
 }
 
-// TestRefusalAsSuccess answers operations that promise nothing.
-func TestRefusalAsSuccess(t *testing.T) {
-	bodies := map[string]bool{ // whether they are refusals
+// TestErrorInSuccessResponse: operations without a required field fail only if the response contains an error.
+func TestErrorInSuccessResponse(t *testing.T) {
+	bodies := map[string]bool{ // whether the body is an error
 		"": false, "{}": false, "null": false, "[]": false, "OK": false, `{"id":1,"object":"webhook","archived":true}`: false,
 		`{"detail":[]}`: false, `{"detail":[ ]}`: false, `{"detail":"tagged"}`: false, `{"detail":null}`: false, `{"error":null,"errors":[]}`: false,
-		`{"error":""}`: false, `{"error":false}`: false, `{"detail":[{"msg":"refused"}]}`: true, `{"error":"no such contact"}`: true, `{"ok":false,"error":{"code":7}}`: true,
+		`{"error":""}`: false, `{"error":false}`: false, `{"error":"no"} and more`: false, `{"error":"no"`: false,
+		`{"detail":[{"msg":"refused"}]}`: true, `{"error":"no such contact"}`: true, `{"ok":false,"error":{"code":7}}`: true,
+		`{"error":"no","more":1}`: true, `{"error":["no"]}`: true,
 	}
-	for _, a := range realAnswers() {
+	for _, a := range knownResponses() {
 		if a.want != nil {
 			continue
 		}
 		for body, refused := range bodies {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
 			if _, err := a.call(t.Context(), c); errors.Is(err, ErrInvalidResponse) != refused || (err != nil) != refused {
-				t.Errorf("%s answered %s: %v", a.op, body, err)
+				t.Errorf("%s with the response %s: %v", a.op, body, err)
 			}
 		}
 	}
 }
 
-// TestAnswerThatPromisesNothing: a success that holds an error is none, wherever in
-// it that stands; anything else will do.
-func TestAnswerThatPromisesNothing(t *testing.T) {
-	for body, good := range map[string]bool{
-		``: true, `{}`: true, `[]`: true, `ok`: true, `{"error":null,"detail":[]}`: true, `{"error":""}`: true, `{"error":false}`: true,
-		`{"detail":"no details"}`: true, `{"error":"no"} and more`: true, `{"error":"no"`: true,
-		`{"error":"no","more":1}`: false, `{"more":1,"error":"no"}`: false, `{"error":["no"]}`: false, `{"error":{"code":7}}`: false,
-		`{"detail":[{"msg":"no"}]}`: false,
-	} {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(200, body), nil }, withoutRetries)
-		if err := c.SuppressedEmails.Remove(t.Context(), "a@example.com"); (err == nil) != good {
-			t.Errorf("%s: %v, want success: %v", body, err, good)
-		}
-	}
-}
-
-func TestRenderPromisesHTML(t *testing.T) {
+func TestRenderRequiresHTML(t *testing.T) {
 	for contentType, good := range map[string]bool{"text/html": true, "text/html; charset=utf-8": true, "": true, "application/json": false, "application/problem+json": false} {
 		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 			return respond(200, `{"detail":[{"msg":"refused"}]}`, "Content-Type", contentType), nil
@@ -157,8 +140,7 @@ func TestRenderPromisesHTML(t *testing.T) {
 	}
 }
 
-// TestPageWithoutItems has one page of ten be something else: nothing of what is
-// behind it may be lost without an error.
+// TestPageWithoutItems: one invalid page of ten ends the iteration with an error.
 func TestPageWithoutItems(t *testing.T) {
 	for _, body := range []string{``, `null`, `{"error":"no"}`, `{"items":[{"name":"a"}]}`, `{"data":null}`, `{"data":{}}`, `{"data":[],"error":"the database is away"}`, `{"error":{"code":7},"data":[]}`, `{"data":[],"detail":[{"msg":"refused"}]}`, `{"data":[{"name":"a"},{"label":"b"}]}`, `[]`, `{"detail":[{"msg":"refused"}]}`} {
 		for _, bad := range []string{"1", "7"} {
@@ -180,8 +162,7 @@ func TestPageWithoutItems(t *testing.T) {
 	}
 }
 
-// TestListGrows has a list grow while it is read: its last page, which was short,
-// is then full, and others follow.
+// TestListGrows: the list grows during the iteration, so its last page is full when it is read again.
 func TestListGrows(t *testing.T) {
 	before, after := &tagPages{pages: pagesOf(3, 2), perPage: 3}, &tagPages{pages: pagesOf(3, 3, 2), perPage: 3}
 	var asked []string
@@ -198,8 +179,7 @@ func TestListGrows(t *testing.T) {
 	}
 }
 
-// TestWhereItIsMissing has an error of a page name the item.
-func TestWhereItIsMissing(t *testing.T) {
+func TestMissingFieldPath(t *testing.T) {
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		return respond(200, `{"data":[{"list_id":1},{"id":2},{"name":"a"}]}`), nil
 	}, withoutRetries)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// observations are what an Observer was told, one line of steps per call.
+// observations are the calls of an Observer.
 type observations struct {
 	mu    sync.Mutex
 	begun []string
@@ -42,7 +42,6 @@ func (o *observations) observe(ctx context.Context, call Call) (context.Context,
 	return context.WithValue(ctx, observedKey{}, call.Op), Observer{Retry: note(&o.retry), End: note(&o.end)}
 }
 
-// TestObserve has one call be refused, then fail, then succeed.
 func TestObserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o observations
@@ -86,8 +85,7 @@ func TestObserve(t *testing.T) {
 	})
 }
 
-// TestObserveLookups wants the time in the queue, and the refusals that the
-// lookups themselves wait out.
+// TestObserveLookups: observations contain the time in the queue and the retries of lookups.
 func TestObserveLookups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o observations
@@ -108,12 +106,11 @@ func TestObserveLookups(t *testing.T) {
 			t.Errorf("ends %+v, want the second to have queued for %v", o.end, lookupGap)
 		}
 		if len(o.retry) != 1 || o.retry[0].Pause != lookupGap || o.retry[0].StatusCode != 429 {
-			t.Errorf("retries %+v, want the one of the refusal", o.retry)
+			t.Errorf("retries %+v, want 1 after the rejection", o.retry)
 		}
 	})
 }
 
-// TestObserveEveryEnd wants an end of each call, whatever it came to.
 func TestObserveEveryEnd(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -152,8 +149,7 @@ func TestObserveEveryEnd(t *testing.T) {
 	}
 }
 
-// TestObserveCalls wants a call for each page and each batch, and an Observer
-// that wants to know nothing to do no harm.
+// TestObserveCalls: each page and batch is a call, and an empty Observer is allowed.
 func TestObserveCalls(t *testing.T) {
 	var o observations
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {

@@ -14,15 +14,14 @@ import (
 	"time"
 )
 
-// loss is a way in which the platform loses a request or an answer.
+// loss is a way to lose a request or a response.
 type loss struct {
 	name    string
 	lose    func(c h2Conn, stream uint32)
 	certain bool // HTTP/2 says that the request was not processed
 }
 
-// losses are all error codes, before and after the beginning of an answer, and
-// GOAWAY.
+// losses returns all error codes, before and after the start of a response, and GOAWAY.
 func losses() []loss {
 	all := []loss{{"closed", func(c h2Conn, _ uint32) { _ = c.Close() }, false}}
 	for i, name := range errorCodes {
@@ -68,12 +67,11 @@ var transports = map[string]func(http.RoundTripper) http.RoundTripper{
 	},
 }
 
-// TestOnceOverHTTP2: net/http sends a request again by itself, and without a
-// limit, after most of these.
-func TestOnceOverHTTP2(t *testing.T) {
+// TestNoResendOverHTTP2: net/http itself would send a request again after most losses.
+func TestNoResendOverHTTP2(t *testing.T) {
 	t.Parallel()
-	// By how many requests are answered first, on the same connection: without TLS
-	// an answer tells that it is HTTP/2.
+	// The key is the number of earlier responses on the connection. Without TLS,
+	// a response shows that it is HTTP/2.
 	platforms := []*h2Platform{newH2Platform(t), newPlainH2Platform(t)}
 	for name, wrap := range transports {
 		for warm, p := range platforms {
@@ -81,7 +79,7 @@ func TestOnceOverHTTP2(t *testing.T) {
 				if name == "wrapped" && i > 10 {
 					break
 				}
-				t.Run(fmt.Sprintf("%s, %s after %d answers", name, l.name, warm), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s after %d responses", name, l.name, warm), func(t *testing.T) {
 					for op := range operations(nil) {
 						loseOverHTTP2(t, p, l, op, wrap, 1, warm)
 						loseOverHTTP2(t, p, l, op, wrap, 3, warm)
@@ -92,7 +90,7 @@ func TestOnceOverHTTP2(t *testing.T) {
 	}
 }
 
-// loseOverHTTP2 has the operation op meet l for good.
+// loseOverHTTP2 calls op while each request meets l.
 func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(http.RoundTripper) http.RoundTripper, attempts, warm int) {
 	t.Helper()
 	p.lost(warm, l.lose)
@@ -102,9 +100,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 		BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: wrap(hc.Transport)},
 		Retry: RetryConfig{MaxAttempts: attempts, BaseDelay: -1},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	for range warm {
 		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
 			t.Fatal(err)
@@ -128,9 +124,7 @@ func loseOverHTTP2(t *testing.T, p *h2Platform, l loss, op string, wrap func(htt
 	}
 }
 
-// TestOnceRefused: what HTTP/2 says was not processed is sent again by the
-// client itself, and counted.
-func TestOnceRefused(t *testing.T) {
+func TestResendOfUnprocessedHTTP2Request(t *testing.T) {
 	p := newH2Platform(t)
 	for _, l := range losses() {
 		if !l.certain {
@@ -148,9 +142,7 @@ func TestOnceRefused(t *testing.T) {
 			BaseURL: p.base, Token: testToken, HTTPClient: p.client(t),
 			Retry: RetryConfig{BaseDelay: -1}, Observe: o.observe,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		template, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"})
 		if err != nil || template.ID != 7 || p.arrived() != 2 || o.end[0].Attempts != 2 {
 			t.Errorf("%s: got %d, %v after %d requests, want 7 after 2; observed %+v", l.name, template.ID, err, p.arrived(), o.end)
@@ -158,9 +150,8 @@ func TestOnceRefused(t *testing.T) {
 	}
 }
 
-// TestOnceKeepsOtherRequests has a transport around the transport send something
-// else with the context of the call.
-func TestOnceKeepsOtherRequests(t *testing.T) {
+// TestTransportSendsOtherRequests: a RoundTripper can send other requests with the context of the call.
+func TestTransportSendsOtherRequests(t *testing.T) {
 	p := newH2Platform(t)
 	p.lost(10, nil)
 	tr := p.client(t).Transport
@@ -177,17 +168,14 @@ func TestOnceKeepsOtherRequests(t *testing.T) {
 		return tr.RoundTrip(r)
 	})
 	c, err := New(Config{BaseURL: p.base, Token: testToken, HTTPClient: &http.Client{Transport: around}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); err != nil || p.arrived() != 2-10 {
 		t.Errorf("got %v, %d requests in all, want the other one and the create", err, p.arrived()+10)
 	}
 }
 
-// TestOnceAfterHTTP1: the platform speaks HTTP/1 first, so that requests have
-// GetBody, and then HTTP/2.
-func TestOnceAfterHTTP1(t *testing.T) {
+// TestNoResendAfterProtocolChange: the platform uses HTTP/1, so requests have GetBody, and then HTTP/2.
+func TestNoResendAfterProtocolChange(t *testing.T) {
 	p := newH2Platform(t)
 	h1 := httptest.NewTLSServer(answer(200, "application/json", `{"template_id":1}`))
 	defer h1.Close()
@@ -205,9 +193,7 @@ func TestOnceAfterHTTP1(t *testing.T) {
 				return tr.RoundTrip(r)
 			})},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
@@ -218,9 +204,7 @@ func TestOnceAfterHTTP1(t *testing.T) {
 	}
 }
 
-// TestEndlessInformation: a platform that answers by nothing but 1xx responses is
-// not listened to for as long as Timeout.
-func TestEndlessInformation(t *testing.T) {
+func TestEndlessInformationalResponses(t *testing.T) {
 	t.Parallel()
 	h1 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", strings.Repeat("x", 10_000))
@@ -238,18 +222,15 @@ func TestEndlessInformation(t *testing.T) {
 	})
 	for base, hc := range map[string]*http.Client{h1.URL: h1.Client(), p.base: p.client(t)} {
 		c, err := New(Config{BaseURL: base, Token: testToken, HTTPClient: hc, Timeout: -1, Retry: RetryConfig{MaxAttempts: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		if _, err := c.Templates.Create(t.Context(), TemplateCreate{Name: "n"}); !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
 }
 
-// TestInformationIsLimited: 1xx responses may have a mebibyte together, and not a
-// byte more.
-func TestInformationIsLimited(t *testing.T) {
+// TestInformationalResponseLimit: 1xx responses may have 1 MiB in total.
+func TestInformationalResponseLimit(t *testing.T) {
 	const line = len("HTTP/1.1 103 \r\n\r\n") + len("Link: \r\n")
 	for _, parts := range []int{1, 4} {
 		for over := range 2 {
@@ -276,9 +257,7 @@ func TestInformationIsLimited(t *testing.T) {
 	}
 }
 
-// TestWhatIsHTTP2: a connection that says nothing of TLS, or settled on something
-// else, is none.
-func TestWhatIsHTTP2(t *testing.T) {
+func TestDetectHTTP2(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
 	defer there.Close()

@@ -18,8 +18,7 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// platform is a mock platform without a socket, and a client that meets no
-// faults and waits for no turns.
+// platform is a mock server without a socket, with a client that meets no faults and no lookup limit.
 type platform struct {
 	*mockserver.Server
 	clean *client.Client
@@ -30,10 +29,7 @@ type platform struct {
 func newPlatform(t testing.TB, change ...func(*mockserver.Config)) *platform {
 	t.Helper()
 	receiver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	cfg := mockserver.Config{
-		Targets:     map[string]http.Handler{"hooks.test": receiver},
-		OnViolation: func(err error) { t.Error(err) },
-	}
+	cfg := mockserver.Config{Targets: map[string]http.Handler{"hooks.test": receiver}, OnViolation: func(err error) { t.Error(err) }}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -42,7 +38,6 @@ func newPlatform(t testing.TB, change ...func(*mockserver.Config)) *platform {
 	return p
 }
 
-// client returns a client of p.
 func (p *platform) client(cfg client.Config) *client.Client {
 	p.t.Helper()
 	cfg.BaseURL, cfg.Token = "https://platform.test", p.Token()
@@ -50,13 +45,11 @@ func (p *platform) client(cfg client.Config) *client.Client {
 		cfg.HTTPClient = &http.Client{Transport: client.Spelled(p.Transport())}
 	}
 	c, err := client.New(cfg)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	fatal(p.t, err)
 	return c
 }
 
-// fixture is what operations work on.
+// fixture is the set of records that operations use.
 type fixture struct {
 	list, contact, template, campaign int64
 	workflow, webhook, email          string
@@ -66,11 +59,7 @@ type fixture struct {
 func (p *platform) fixture() *fixture {
 	p.t.Helper()
 	ctx, f := p.t.Context(), &fixture{}
-	check := func(err error) {
-		if err != nil {
-			p.t.Fatal(err)
-		}
-	}
+	check := func(err error) { p.t.Helper(); fatal(p.t, err) }
 	list, err := p.clean.Lists.Create(ctx, client.ListCreate{Name: "Customers"})
 	check(err)
 	f.list = list.ID
@@ -113,8 +102,7 @@ func (f *fixture) name() string {
 	return fmt.Sprintf("new-%d", f.n)
 }
 
-// operation calls one operation of the platform by the method of the client
-// that is for it.
+// operation calls one operation of the platform with its client method.
 type operation struct {
 	id   string // as in openapi.yaml
 	call func(context.Context, *client.Client, *fixture) error
@@ -124,25 +112,20 @@ type operation struct {
 	count func(*platform, *fixture) int
 }
 
-// size counts what an iterator yields.
 func size[T any](p *platform, all iter.Seq2[T, error]) int {
 	p.t.Helper()
 	n := 0
 	for _, err := range all {
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		fatal(p.t, err)
 		n++
 	}
 	return n
 }
 
-// outbox counts the messages to one recipient.
+// outbox returns the number of emails to ann@example.com.
 func outbox(p *platform, _ *fixture) int {
 	p.t.Helper()
-	if err := p.Wait(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
+	fatal(p.t, p.Wait(p.t.Context()))
 	n := 0
 	for _, m := range p.Outbox() {
 		if m.To == "ann@example.com" {
@@ -152,7 +135,6 @@ func outbox(p *platform, _ *fixture) int {
 	return n
 }
 
-// drain goes through an iterator.
 func drain[T any](all iter.Seq2[T, error]) error {
 	for _, err := range all {
 		if err != nil {
@@ -162,11 +144,8 @@ func drain[T any](all iter.Seq2[T, error]) error {
 	return nil
 }
 
-// last returns the error of a call that returns something besides.
 func last[T any](_ T, err error) error { return err }
 
-// operations returns all operations, in an order in which they work on one
-// fixture.
 func operations() []operation {
 	return slices.Concat(templateOperations(), listOperations(), emailOperations(), campaignOperations(), workflowOperations(), suppressionOperations(), webhookOperations())
 }
@@ -208,9 +187,7 @@ func listOperations() []operation {
 		{"listLists", func(ctx context.Context, c *client.Client, _ *fixture) error {
 			return cmp.Or(last(c.Lists.List(ctx, client.ListListsParams{Page: 1})), drain(c.Lists.All(ctx, client.ListListsParams{})))
 		}, nil},
-		{"getList", func(ctx context.Context, c *client.Client, f *fixture) error {
-			return last(c.Lists.Get(ctx, f.list))
-		}, nil},
+		{"getList", func(ctx context.Context, c *client.Client, f *fixture) error { return last(c.Lists.Get(ctx, f.list)) }, nil},
 		{"acceptListPolicy", func(ctx context.Context, c *client.Client, f *fixture) error {
 			return c.Lists.AcceptPolicy(ctx, f.list)
 		}, nil},
@@ -250,9 +227,7 @@ func emailOperations() []operation {
 			email.CustomAttributes = client.Attributes{{Name: "name", Value: "Ann"}}
 			return last(c.Emails.Send(ctx, email))
 		}, outbox},
-		{"getEmail", func(ctx context.Context, c *client.Client, f *fixture) error {
-			return last(c.Emails.Get(ctx, f.email))
-		}, nil},
+		{"getEmail", func(ctx context.Context, c *client.Client, f *fixture) error { return last(c.Emails.Get(ctx, f.email)) }, nil},
 		{"sendTransactionalEmail", func(ctx context.Context, c *client.Client, _ *fixture) error {
 			return last(c.Emails.SendLegacy(ctx, client.TransactionalSubmission{
 				To: "ann@example.com", Sender: sender(), Content: client.MessageContent{Subject: "S", HTML: "<b>H</b>"},
@@ -328,7 +303,7 @@ func suppressionOperations() []operation {
 	}
 }
 
-// webhookOperations come last, and with them what ends the others' resources.
+// webhookOperations are last, with the operations that delete records of the others.
 func webhookOperations() []operation {
 	return []operation{
 		{"createWebhook", func(ctx context.Context, c *client.Client, _ *fixture) error {
@@ -362,13 +337,11 @@ func webhookOperations() []operation {
 	}
 }
 
-// TestEveryOperation drives the method of each operation in openapi.yaml
-// against the mock platform, which validates each request and each response.
+// TestEveryOperation calls the method of each operation in openapi.yaml. The mock server validates each request and
+// response.
 func TestEveryOperation(t *testing.T) {
 	document, err := os.ReadFile("../openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")
 	var ids []string
 	for _, m := range regexp.MustCompile(`(?m)^ {6}operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
@@ -389,7 +362,7 @@ func TestEveryOperation(t *testing.T) {
 			synctest.Wait() // for requests that nobody waits for any more
 			for _, r := range p.Requests()[before:] {
 				if r.Operation != op.id || r.Status >= 300 {
-					t.Errorf("%s was called by the method for %s and answered %d", r.Operation, op.id, r.Status)
+					t.Errorf("the method for %[2]s called %[1]s, status %[3]d", r.Operation, op.id, r.Status)
 				}
 			}
 			ids = slices.DeleteFunc(ids, func(id string) bool { return id == op.id })
@@ -398,4 +371,12 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("the client has no method for %v", ids)
 		}
 	})
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,9 +12,7 @@ import (
 	"testing/synctest"
 )
 
-// TestWithHeader: the header is on every request of the calls that are made
-// with the context, retries included, and of no other, over both versions of
-// HTTP.
+// TestWithHeader: the header is on every request of calls with the context, retries included, over HTTP/1 and HTTP/2.
 func TestWithHeader(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		var got []string
@@ -30,9 +28,7 @@ func TestWithHeader(t *testing.T) {
 		srv.StartTLS()
 		defer srv.Close()
 		c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), Retry: RetryConfig{BaseDelay: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		ctx := WithHeader(t.Context(), "x-tenant", "wrong")
 		ctx = WithHeader(ctx, "X-Tenant", "ours and theirs")
 		both := WithHeader(ctx, "Traceparent", "00-1")
@@ -53,9 +49,9 @@ func TestWithHeader(t *testing.T) {
 	}
 }
 
-// TestWithHeaderRefuses: what the client answers for is not the caller's to
-// set. Nothing is sent, and the value, which may be a secret, is not shown.
-func TestWithHeaderRefuses(t *testing.T) {
+// TestWithHeaderRejectsReserved: reserved and invalid headers are rejected before a request, and the error does not
+// contain the value.
+func TestWithHeaderRejectsReserved(t *testing.T) {
 	requests := 0
 	c := newTestClient(t, func(http.ResponseWriter, *http.Request) { requests++ })
 	refused := map[string]string{
@@ -96,7 +92,6 @@ func TestWithHeaderRefuses(t *testing.T) {
 	}
 }
 
-// TestWithHeaderByObserver: what a trace adds to the context is sent too.
 func TestWithHeaderByObserver(t *testing.T) {
 	got := ""
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -112,9 +107,7 @@ func TestWithHeaderByObserver(t *testing.T) {
 	}
 }
 
-// TestOptionsEndAtTokenSource: what one call is given is no concern of the
-// token, which all share, nor of a client that the source uses.
-func TestOptionsEndAtTokenSource(t *testing.T) {
+func TestTokenSourceGetsNoCallOptions(t *testing.T) {
 	c := newTestClient(t, answer(200, "application/json", `{"template_id":1}`), func(cfg *Config) {
 		cfg.Token = ""
 		cfg.TokenSource = func(ctx context.Context) (Token, error) {
@@ -129,10 +122,9 @@ func TestOptionsEndAtTokenSource(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttempts: the number counts for each operation, but what may have
-// been done is sent once whatever it is.
+// TestWithMaxAttempts: the limit applies to each operation. A create whose outcome is unknown is sent once.
 func TestWithMaxAttempts(t *testing.T) {
-	for _, status := range []int{429, 503, 0} { // 0 loses the answer
+	for _, status := range []int{429, 503, 0} { // 0: the response is lost
 		requests := 0
 		c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 			requests++
@@ -162,8 +154,6 @@ func TestWithMaxAttempts(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttemptsAfter401: a request that is sent again with another token
-// does not count, as RetryConfig.MaxAttempts says.
 func TestWithMaxAttemptsAfter401(t *testing.T) {
 	requests, given := 0, 0
 	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -184,8 +174,6 @@ func TestWithMaxAttemptsAfter401(t *testing.T) {
 	}
 }
 
-// TestWithMaxAttemptsOfLookup: a lookup that may be tried once is not waited
-// for after a refusal.
 func TestWithMaxAttemptsOfLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
@@ -198,14 +186,12 @@ func TestWithMaxAttemptsOfLookup(t *testing.T) {
 				return respond(200, `{"id": "1"}`), nil
 			})},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), 1), "1"); !errors.Is(err, ErrRateLimited) || requests != 1 {
 			t.Errorf("%d requests, %v", requests, err)
 		}
 		if _, err := c.Emails.Get(WithMaxAttempts(t.Context(), 2), "1"); err != nil || requests != 5 {
-			t.Errorf("refusals do not count: %d requests, %v", requests, err)
+			t.Errorf("%d requests, want 5 because rejections do not count, %v", requests, err)
 		}
 	})
 }

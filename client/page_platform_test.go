@@ -10,10 +10,9 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestContactsThatLeave: without a filter, each contact that stays on the list is
-// yielded exactly once while others unsubscribe, are deleted or join. With a filter,
-// the client detects that contacts left.
-func TestContactsThatLeave(t *testing.T) {
+// TestAllWhileContactsLeave: without a filter, each contact that stays on the list is returned once while others
+// leave or join. With a filter, the client detects that contacts left.
+func TestAllWhileContactsLeave(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		filter string
@@ -22,9 +21,7 @@ func TestContactsThatLeave(t *testing.T) {
 		for _, depth := range []int{0, 3} {
 			p := mockserver.New(mockserver.Config{})
 			c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			list := contactsOf(t, c, 0, 1000)
 			changed := false
 			ctx := client.WithResponseHook(t.Context(), func(r client.Response) {
@@ -60,9 +57,7 @@ func contactsOf(t *testing.T, c *client.Client, list int64, n int) int64 {
 	first := list == 0
 	if first {
 		l, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Readers"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		list = l.ID
 	}
 	contacts := make([]client.ImportContact, n)

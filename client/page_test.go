@@ -17,14 +17,13 @@ import (
 	"time"
 )
 
-// tagPages serves the pages of a list of tags.
 type tagPages struct {
-	pages   [][]string // page n is pages[n-1]; what is behind is empty
-	perPage int64      // as the answer says it; 0 leaves it out
+	pages   [][]string // page n is pages[n-1]; later pages are empty
+	perPage int64      // in the response; 0: absent
 	count   int64
 	counts  []int64 // by page, instead of count
 	page    func(asked int64) int64
-	fail    int64 // the page that is answered by failWith, or else a 403
+	fail    int64 // the page with the status failWith or 403
 
 	failWith int
 
@@ -66,13 +65,11 @@ func (p *tagPages) RoundTrip(r *http.Request) (*http.Response, error) {
 func (p *tagPages) client(t testing.TB) *Client {
 	t.Helper()
 	c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: p}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return c
 }
 
-// collect returns the names that an iterator yields, and its error.
+// collect returns the names of an iterator, and its error.
 func collect(t testing.TB, c *Client, params ListTagsParams, opts ...IterOption) (names []string, err error) {
 	t.Helper()
 	for tag, e := range c.Tags.All(t.Context(), params, opts...) {
@@ -162,8 +159,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestListChanges: a response that counts fewer items than a response before its
-// request makes the iteration end with ErrListChanged, after all items.
+// TestListChanges: if a response counts fewer items than an earlier response, the iteration ends with ErrListChanged
+// after all items.
 func TestListChanges(t *testing.T) {
 	for name, tc := range map[string]struct {
 		counts     []int64
@@ -193,13 +190,13 @@ func TestListChanges(t *testing.T) {
 	}
 }
 
-// TestAllGoesInCircles has the platform serve a circle of pages for ever.
-func TestAllGoesInCircles(t *testing.T) {
+// TestPaginationLoop: the platform returns the same pages again and again.
+func TestPaginationLoop(t *testing.T) {
 	for circle := 1; circle <= 9; circle++ {
 		for before := range 5 {
 			pages := pagesOf(slices.Repeat([]int{2}, before+circle)...)
 			var asked int
-			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 				asked++
 				n, _ := strconv.Atoi(r.URL.Query().Get("page"))
 				if n > before {
@@ -207,10 +204,7 @@ func TestAllGoesInCircles(t *testing.T) {
 				}
 				p := pages[n-1]
 				return respond(200, fmt.Sprintf(`{"data":[{"name":%q},{"name":%q}],"pagination":{"per_page":2}}`, p[0], p[1])), nil
-			})}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			if _, err := collect(t, c, ListTagsParams{}); !errors.Is(err, ErrInvalidResponse) || asked > 4*(before+circle)+2 {
 				t.Errorf("circle of %d after %d: %v after %d pages", circle, before, err, asked)
 			}
@@ -258,13 +252,13 @@ func TestAllIsLazyAndRestarts(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPrefetch counts requests under way, and the time that pages take.
+// TestPrefetch checks the number of concurrent requests and the total time.
 func TestPrefetch(t *testing.T) {
 	for _, depth := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			var under, most atomic.Int64
 			srv := &tagPages{pages: pagesOf(slices.Repeat([]int{2}, 81)...), perPage: 2}
-			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 				most.Store(max(most.Load(), under.Add(1)))
 				defer under.Add(-1)
 				select {
@@ -272,10 +266,7 @@ func TestPrefetch(t *testing.T) {
 				case <-r.Context().Done():
 				}
 				return srv.RoundTrip(r)
-			})}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			start := time.Now()
 			n := 0
 			for _, err := range c.Tags.All(t.Context(), ListTagsParams{}, Prefetch(depth)) {
@@ -290,27 +281,23 @@ func TestPrefetch(t *testing.T) {
 				t.Errorf("Prefetch(%d): %v, want %v", depth, time.Since(start), want)
 			}
 			if most.Load() != int64(depth+1) || under.Load() != 0 {
-				t.Errorf("Prefetch(%d): %d requests at a time, %d left behind", depth, most.Load(), under.Load())
+				t.Errorf("Prefetch(%d): %d concurrent requests, %d remain", depth, most.Load(), under.Load())
 			}
 		})
 	}
 }
 
-// TestPrefetchEnds ends loops in every way; the bubble fails if a
-// goroutine is left.
+// TestPrefetchEnds: no goroutine remains, however the loop ends.
 func TestPrefetchEnds(t *testing.T) {
 	slow := func(srv *tagPages) *Client {
-		c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 			select {
 			case <-time.After(time.Second):
 				return srv.RoundTrip(r)
 			case <-r.Context().Done():
 				return nil, r.Context().Err()
 			}
-		})}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
 		return c
 	}
 	full := pagesOf(slices.Repeat([]int{2}, 50)...)
@@ -366,8 +353,7 @@ func TestPrefetchEnds(t *testing.T) {
 	})
 }
 
-// FuzzPages serves any sequence of pages: the loop ends, and yields either all
-// that a patient reader would find, or an error.
+// FuzzPages: for any sequence of pages, the loop ends with all items or an error.
 func FuzzPages(f *testing.F) {
 	f.Add([]byte{3, 3, 1}, uint8(3), uint8(0), false)
 	f.Add([]byte{3, 0, 3, 0, 0, 3}, uint8(3), uint8(2), true)
@@ -380,15 +366,12 @@ func FuzzPages(f *testing.F) {
 		asked := 0
 		var mu sync.Mutex
 		synctest.Test(t, func(t *testing.T) {
-			c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
 				mu.Lock()
 				asked++
 				mu.Unlock()
 				return respondPage(pages, r.URL.Query(), int64(perPage%5), echo), nil
-			})}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 			got, err := collect(t, c, ListTagsParams{}, Prefetch(int(depth%4)))
 			if limit := 4*len(pages) + 8; asked > limit {
 				t.Fatalf("asked for %d pages of %d", asked, len(pages))
@@ -434,8 +417,7 @@ func respondPage(pages [][]string, q url.Values, perPage int64, echo bool) *http
 	return respond(200, string(b))
 }
 
-// checkYielded reads the pages as the documentation says: up to two empty ones,
-// or a short one and an empty one, or up to one that is repeated.
+// checkYielded reads the pages as documented: up to two empty pages, a short and an empty page, or a repeated page.
 func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, err error) {
 	t.Helper()
 	var want []string
@@ -455,13 +437,13 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 		empty = 0
 		if slices.Equal(page, previous) {
 			if err == nil && !short {
-				t.Errorf("page %d repeats another, and nobody noticed", i+1)
+				t.Errorf("page %d repeats another, and there is no error", i+1)
 			}
 			break
 		}
 		if short && perPage > 0 {
 			if err == nil {
-				t.Errorf("page %d follows a short one, and nobody noticed", i+1)
+				t.Errorf("page %d follows a short one, and there is no error", i+1)
 			}
 			break
 		}
@@ -479,9 +461,8 @@ func checkYielded(t *testing.T, pages [][]string, perPage uint8, got []string, e
 	}
 }
 
-// TestEndOfList: a list that ends before all that the platform counted is an error,
-// unless nobody knows how many items were on the pages that were skipped.
-func TestEndOfList(t *testing.T) {
+// TestCountAtEndOfList: a list with fewer items than its count is an error, unless skipped pages may have them.
+func TestCountAtEndOfList(t *testing.T) {
 	for name, tc := range map[string]struct {
 		w    walk[int]
 		good bool
@@ -501,10 +482,9 @@ func TestEndOfList(t *testing.T) {
 	}
 }
 
-// TestPageBehindAllThatIsCounted: a list whose last page is full has ended when as
-// many items were seen as are counted, whatever stands for the page behind it; and
-// a refusal is no end before that.
-func TestPageBehindAllThatIsCounted(t *testing.T) {
+// TestPageAfterLastCountedItem: after a full last page, the next page may be empty or rejected if all counted items
+// were read.
+func TestPageAfterLastCountedItem(t *testing.T) {
 	for name, tc := range map[string]struct {
 		count    int64
 		failWith int // of page 3
@@ -527,11 +507,10 @@ func TestPageBehindAllThatIsCounted(t *testing.T) {
 	}
 }
 
-// TestShortPageIsGone: what comes behind a short page is not dropped because the
-// short one, looked at again, is not there any more.
-func TestShortPageIsGone(t *testing.T) {
+// TestShortPageDisappears: items after a short page are not lost if the short page is gone when it is read again.
+func TestShortPageDisappears(t *testing.T) {
 	asked := 0
-	c, err := New(Config{BaseURL: "https://example.com", Token: "t", HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		switch asked++; asked {
 		case 1:
 			return respond(200, `{"data":[{"name":"a"}],"pagination":{"page":1,"per_page":2}}`), nil
@@ -539,23 +518,19 @@ func TestShortPageIsGone(t *testing.T) {
 			return respond(200, `{"data":[{"name":"b"}],"pagination":{"page":2,"per_page":2}}`), nil
 		}
 		return respond(404, ""), nil
-	})}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	if names, err := collect(t, c, ListTagsParams{}); !slices.Equal(names, []string{"a"}) || !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v, %v after %d pages, want the error of the third", names, err, asked)
 	}
 }
 
-// TestRefusalBehindAPage: only behind a short page a refusal is the end, and only
-// one that says that there is no such page.
-func TestRefusalBehindAPage(t *testing.T) {
+// TestRejectedPageAfterLast: a 404 or 422 after a short page is the end of the list.
+func TestRejectedPageAfterLast(t *testing.T) {
 	for _, short := range []bool{true, false} {
 		w := walk[int]{short: short, full: 3, previous: []int{1}}
 		for _, target := range []error{ErrNotFound, ErrValidation, ErrForbidden, ErrServer} {
 			if got := w.isBehind(nil, target); got != (short && (target == ErrNotFound || target == ErrValidation)) {
-				t.Errorf("%v behind a short page (%v): the end is %v", target, short, got)
+				t.Errorf("%v after a short page (%v): end of the list is %v", target, short, got)
 			}
 		}
 	}
@@ -565,7 +540,6 @@ func TestRefusalBehindAPage(t *testing.T) {
 	}
 }
 
-// TestAllDefaults counts the requests of an iteration over 200 contacts.
 func TestAllDefaults(t *testing.T) {
 	t.Parallel()
 	var queries []string
@@ -581,9 +555,7 @@ func TestAllDefaults(t *testing.T) {
 	})
 	n := 0
 	for _, err := range c.Contacts.All(t.Context(), 1, ListContactsParams{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		n++
 	}
 	want := []string{"page=1&per_page=100&with_count=true", "page=2&per_page=100&with_count=true", "page=3&per_page=100&with_count=true"}

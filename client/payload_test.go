@@ -12,25 +12,20 @@ import (
 	"testing"
 )
 
-// newPayload encodes b as a call does.
 func newPayload(t *testing.T, e *encoder, b body) *payload {
 	t.Helper()
 	c := &call{request: request{body: b}}
-	if err := e.encode(c); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, e.encode(c))
 	return c.payload
 }
 
-// TestPayloadIsCounted holds on to a body until nobody can read it any more.
-func TestPayloadIsCounted(t *testing.T) {
+// TestPayloadReferenceCount: the memory of a body is reused after its last reader has closed it.
+func TestPayloadReferenceCount(t *testing.T) {
 	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 	var open []io.ReadCloser
 	for range 3 {
 		r, err := p.open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		open = append(open, r)
 	}
 	p.release() // the call is over
@@ -77,9 +72,7 @@ func TestPayloadAfterClose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 			r, err := p.open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			if _, err := io.ReadFull(r, make([]byte, tc.read)); err != nil {
 				t.Fatal(err)
 			}
@@ -99,9 +92,7 @@ func TestPayloadAfterClose(t *testing.T) {
 func TestPayloadReadAgain(t *testing.T) {
 	p := newPayload(t, newEncoder(), &ListCreate{Name: "Customers"})
 	r, err := p.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	_ = r.Close()
 	first := make([]byte, 1)
 	if _, err := r.Read(first); err != nil {
@@ -120,8 +111,7 @@ func TestPayloadReadAgain(t *testing.T) {
 	}
 }
 
-// TestGetBody has a transport read each body twice, as one does that had an idle
-// connection which was gone.
+// TestGetBody: a transport reads each body two times, as after an idle connection was closed.
 func TestGetBody(t *testing.T) {
 	var again func() (io.ReadCloser, error)
 	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
@@ -130,9 +120,7 @@ func TestGetBody(t *testing.T) {
 		}
 		again = r.GetBody
 		fresh, err := r.GetBody()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		for _, body := range []io.ReadCloser{r.Body, fresh} {
 			if got, err := io.ReadAll(body); err != nil || string(got) != `{"name":"Customers"}` {
 				t.Errorf("got %s, %v", got, err)
@@ -149,10 +137,8 @@ func TestGetBody(t *testing.T) {
 	}
 }
 
-// TestLateReaders imports over a transport that answers first and reads then:
-// whatever it reads is of the batch that it was given, however many others are
-// under way or over.
-func TestLateReaders(t *testing.T) {
+// TestTransportReadsBodyLate: a transport that reads a body after its response reads only that batch.
+func TestTransportReadsBodyLate(t *testing.T) {
 	const batch, batches = 50, 200
 	var late sync.WaitGroup
 	c := newBubbleClient(t, func(r *http.Request) (*http.Response, error) {
@@ -185,8 +171,7 @@ func TestLateReaders(t *testing.T) {
 	late.Wait()
 }
 
-// TestRefusedBodyOfCancelledCall gives memory back also if nothing is sent.
-func TestRefusedBodyOfCancelledCall(t *testing.T) {
+func TestPayloadReleasedWithoutRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := &call{request: request{op: "createList", body: &ListCreate{Name: "Customers"}}}

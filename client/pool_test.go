@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose connections are pipes, which a bubble of synctest
-// can wait for.
+// pipes is a listener whose connections are pipes, as testing/synctest needs.
 type pipes struct {
 	net.Listener
 	conns  chan net.Conn
@@ -41,9 +40,9 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (*pipes) Close() error   { return nil }
 func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestPoolFitsTheBurst sends requests in waves: all of them succeed with at most 100
+// TestConnectionPoolSize sends requests in waves: all of them succeed with at most 100
 // connections, and the waves after the first reuse these.
-func TestPoolFitsTheBurst(t *testing.T) {
+func TestConnectionPoolSize(t *testing.T) {
 	const waves, size, most = 20, 300, 100
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{conns: make(chan net.Conn)}
@@ -54,9 +53,7 @@ func TestPoolFitsTheBurst(t *testing.T) {
 		})}
 		go srv.Serve(p) //nolint:errcheck // it ends by Close
 		c, err := New(Config{BaseURL: "http://127.0.0.1", Token: testToken})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		c.http.Transport.(*http.Transport).DialContext = p.dial
 		for range waves {
 			var wave sync.WaitGroup

@@ -12,16 +12,13 @@ import (
 	"testing"
 )
 
-// answerNames are names that answers may have members by, in either spelling, and
-// some that they have not.
-var answerNames = []string{
+// responseFieldNames are field names of both response formats, and others.
+var responseFieldNames = []string{
 	"data", "id", "template_id", "list_id", "campaign_id", "workflow_id", "webhook_id", "email_id", "email", "name", "tag", "status",
 	"pagination", "page", "per_page", "count", "event", "events", "signature", "key", "secret", "hash_function", "audience", "content", "subject",
 	"html", "open", "click", "hard_bounced", "bounce", "errors", "imported", "updated", "index", "loc", "msg", "detail", "error", "items", "object", "tags", "",
 }
 
-// randomJSON writes a value of a random shape, more often an object than another
-// and no deeper than depth.
 func randomJSON(r *rand.Rand, b *strings.Builder, depth int) {
 	kind := r.IntN(10)
 	if depth == 0 {
@@ -34,7 +31,7 @@ func randomJSON(r *rand.Rand, b *strings.Builder, depth int) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(b, "%q:", answerNames[r.IntN(len(answerNames))])
+			fmt.Fprintf(b, "%q:", responseFieldNames[r.IntN(len(responseFieldNames))])
 			randomJSON(r, b, depth-1)
 		}
 		b.WriteByte('}')
@@ -53,11 +50,9 @@ func randomJSON(r *rand.Rand, b *strings.Builder, depth int) {
 	}
 }
 
-// FuzzPromises answers every operation with JSON of any shape. Without an error,
-// every promised member is there, and it is one of those that the answer has by a
-// name for it.
+// FuzzPromises: if an operation succeeds with a random response, the required field is set from the response.
 func FuzzPromises(f *testing.F) {
-	for i, a := range realAnswers() {
+	for i, a := range knownResponses() {
 		f.Add(a.body, uint64(i))
 	}
 	f.Add(`{"detail":[{"msg":"refused"}]}`, uint64(7))
@@ -70,9 +65,7 @@ func FuzzPromises(f *testing.F) {
 			return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 		})},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal(f, err)
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		if seed%2 == 1 {
 			var b strings.Builder
@@ -80,14 +73,14 @@ func FuzzPromises(f *testing.F) {
 			text = b.String()
 		}
 		body = text
-		for _, a := range realAnswers() {
+		for _, a := range knownResponses() {
 			v, err := a.call(t.Context(), c)
 			if err != nil || !a.promises() {
 				continue
 			}
 			member, given := promised(v)
 			if !given || !json.Valid([]byte(text)) {
-				t.Errorf("%s answered %s: %+v without %s and without an error", a.op, text, v, member)
+				t.Errorf("%s with the response %s: got %+v without %s, want an error", a.op, text, v, member)
 			}
 			checkSource(t, text, v)
 		}
@@ -95,8 +88,7 @@ func FuzzPromises(f *testing.F) {
 	})
 }
 
-// checkFuzzedImport imports to a platform that answers text: without an error,
-// each contact is accounted for.
+// checkFuzzedImport: if an import succeeds, each contact is accounted for.
 func checkFuzzedImport(t *testing.T, c *Client, text string) {
 	t.Helper()
 	batch := ImportBatch{Contacts: []ImportContact{{Email: "a@b.example"}, {Email: "b@b.example"}, {Email: "c@b.example"}}}
@@ -109,12 +101,11 @@ func checkFuzzedImport(t *testing.T, c *Client, text string) {
 		rejected[e.Index] = true
 	}
 	if result.Imported+result.Updated+result.Accepted+int64(len(rejected)) != 3 || !strings.ContainsAny(text, "{") {
-		t.Errorf("an import answered %s: %+v", text, result)
+		t.Errorf("an import with the response %s: got %+v", text, result)
 	}
 }
 
-// checkSource finds the promised members of v in the text again, by a decoder of
-// another make.
+// checkSource finds the required fields of v in the text with encoding/json.
 func checkSource(t *testing.T, text string, v any) {
 	t.Helper()
 	var raw any
@@ -138,7 +129,6 @@ func checkSource(t *testing.T, text string, v any) {
 	checkMember(t, text, v, outer, outer["data"])
 }
 
-// checkMember fails if none of the objects has the promised member of v.
 func checkMember(t *testing.T, text string, v any, objects ...any) {
 	t.Helper()
 	member, _ := promised(v)
@@ -153,11 +143,10 @@ func checkMember(t *testing.T, text string, v any, objects ...any) {
 	}
 	read := fmt.Sprint(reflect.ValueOf(v).Field(firstField(v, member)).Interface())
 	if !slices.Contains(found, read) {
-		t.Errorf("%s: %s is %q, and the answer has %q", text, member, read, found)
+		t.Errorf("%s: %s is %q, the response has %q", text, member, read, found)
 	}
 }
 
-// firstField returns the number of the field of v that is a member.
 func firstField(v any, member string) int {
 	for i := range reflect.TypeOf(v).NumField() {
 		if reflect.TypeOf(v).Field(i).Tag.Get("json") == member {

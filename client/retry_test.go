@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -21,7 +19,7 @@ import (
 // ends maps each row of the retry table in doc.go to outcomes of an attempt.
 var ends = map[string][]*Error{
 	"no connection":                  {{}},
-	"rejected unprocessed by HTTP/2": {{}}, // see TestOnceOverHTTP2
+	"rejected unprocessed by HTTP/2": {{}}, // see TestNoResendOverHTTP2
 	"429":                            {{StatusCode: 429, reached: true}, {StatusCode: 429, reached: true, refused: true, RetryAfter: time.Second}},
 	"503 with Retry-After":           {{StatusCode: 503, reached: true, refused: true}},
 	"408, 500, 502, 503 or 504": {
@@ -46,12 +44,10 @@ var ends = map[string][]*Error{
 	"another 4xx": {{StatusCode: 400}, {StatusCode: 404}, {StatusCode: 409}, {StatusCode: 422}},
 }
 
-// TestRetryTable holds judge against the table of the package documentation.
+// TestRetryTable compares judge with the retry table in doc.go.
 func TestRetryTable(t *testing.T) {
 	src, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	_, table, _ := strings.Cut(string(src), "Not repeatable\n")
 	table, _, _ = strings.Cut(table, "//\n//")
 	rows := 0
@@ -78,7 +74,6 @@ func TestRetryTable(t *testing.T) {
 	}
 }
 
-// operations are one of each sort.
 func operations(c *Client) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"read":   func(ctx context.Context) error { _, err := c.Templates.Get(ctx, 1); return err },
@@ -92,7 +87,7 @@ func operations(c *Client) map[string]func(context.Context) error {
 	}
 }
 
-// hijack takes the connection over and writes raw on it before closing it.
+// hijack writes raw on the connection and closes it.
 func hijack(t *testing.T, w http.ResponseWriter, raw string) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -155,7 +150,7 @@ func TestFaults(t *testing.T) {
 	} {
 		for _, op := range []string{"read", "update", "delete", "state", "create"} {
 			t.Run(name+"/"+op, func(t *testing.T) {
-				for passes := range 4 { // how many requests meet the fault
+				for passes := range 4 { // how many requests callUnderFault the fault
 					var requests atomic.Int64
 					fault := tc.fault(t)
 					c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -172,34 +167,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSwitchingProtocols has a platform answer 101 and say nothing more: there
-// is no body that ends.
-func TestSwitchingProtocols(t *testing.T) {
-	gone := make(chan struct{})
-	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // a client that waits for more must not hang the test
-		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Error("the client keeps the connection open")
-		}
-		close(gone)
-	})
-	err := operations(c)["create"](t.Context())
-	var e *Error
-	if !errors.As(err, &e) || e.StatusCode != 101 || !errors.Is(err, ErrInvalidResponse) || !errors.Is(err, ErrOutcomeUnknown) || e.Attempts != 1 {
-		t.Errorf("got %v, want a bad answer", err)
-	}
-	<-gone
-}
-
-// TestRedirectHidesSecrets: a Location may hold what logs should not, also one that
-// is malformed.
+// TestRedirectHidesSecrets: errors contain a Location without its query, fragment and user.
 func TestRedirectHidesSecrets(t *testing.T) {
 	for location, want := range map[string]string{
 		"/login?session=1": "to /login", "https://[/x?session=1": "to https://[/x", "%zz?session=1": "to %zz", ":?session=1": "to :",
@@ -258,9 +226,7 @@ func TestDialRefused(t *testing.T) {
 	// another process, which would wonder who calls.
 	const nobody = "http://127.0.0.1:1"
 	c, err := New(Config{BaseURL: nobody, Token: testToken, Retry: RetryConfig{BaseDelay: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	for name, call := range operations(c) {
 		var e *Error
 		err := call(t.Context())
@@ -270,45 +236,7 @@ func TestDialRefused(t *testing.T) {
 	}
 }
 
-func TestUntracedTransport(t *testing.T) {
-	for name, tc := range map[string]struct {
-		err     error
-		unknown bool
-	}{
-		"dial":  {&net.OpError{Op: "dial", Err: errors.New("refused")}, false},
-		"other": {errors.New("oops"), true},
-	} {
-		c := newTestClient(t, nil, func(cfg *Config) {
-			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, tc.err })}
-		})
-		err := operations(c)["create"](t.Context())
-		if errors.Is(err, ErrOutcomeUnknown) != tc.unknown || !errors.Is(err, tc.err) {
-			t.Errorf("%s: %v, want the outcome to be unknown: %v", name, err, tc.unknown)
-		}
-	}
-}
-
-// TestConnectionReused has the server close a connection between two calls: a
-// GET may be sent again by net/http itself, and a POST must not be lost.
-func TestConnectionReused(t *testing.T) {
-	t.Parallel()
-	srv := httptest.NewServer(answer(200, "application/json", `{"template_id":1}`))
-	defer srv.Close()
-	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		for name, call := range operations(c) {
-			if err := call(t.Context()); err != nil && !errors.Is(err, ErrOutcomeUnknown) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		srv.CloseClientConnections()
-	}
-}
-
-func TestCancelledInFlight(t *testing.T) {
+func TestCanceledInFlight(t *testing.T) {
 	for _, op := range []string{"read", "update", "delete", "state", "create"} {
 		t.Run(op, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -335,52 +263,6 @@ func TestCancelledInFlight(t *testing.T) {
 	}
 }
 
-// TestHTTP2 loses answers where many requests share a connection.
-func TestHTTP2(t *testing.T) {
-	var requests atomic.Int64
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		if r.ProtoMajor != 2 {
-			t.Errorf("%s is not HTTP/2", r.Proto)
-		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		switch r.Header.Get("User-Agent")[0] {
-		case 'a': // abort
-			panic(http.ErrAbortHandler)
-		case 't': // truncate
-			w.Header().Set("Content-Length", "100")
-			_, _ = io.WriteString(w, `{"template_id":1`)
-			panic(http.ErrAbortHandler)
-		default:
-			cancel()
-			<-r.Context().Done()
-		}
-	}))
-	srv.EnableHTTP2 = true
-	srv.StartTLS()
-	defer srv.Close()
-	for _, fault := range []string{"abort", "truncate", "cancel"} {
-		c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), UserAgent: fault, Retry: RetryConfig{BaseDelay: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		requests.Store(0)
-		err = operations(c)["create"](ctx)
-		if !errors.Is(err, ErrOutcomeUnknown) || requests.Load() != 1 || errors.Is(err, context.Canceled) != (fault == "cancel") {
-			t.Errorf("%s: %v after %d requests", fault, err, requests.Load())
-		}
-		if fault == "cancel" {
-			break
-		}
-		requests.Store(0)
-		if err := operations(c)["read"](ctx); err == nil || errors.Is(err, ErrOutcomeUnknown) || requests.Load() != 3 {
-			t.Errorf("%s: a read: %v after %d requests", fault, err, requests.Load())
-		}
-	}
-}
-
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var requests int
@@ -403,8 +285,7 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestOutcomeStaysUnknown has a first attempt that maybe was done, and a second
-// that certainly was not.
+// TestOutcomeStaysUnknown: the first attempt may have been processed, the second certainly was not.
 func TestOutcomeStaysUnknown(t *testing.T) {
 	for name, second := range map[string]int{"429": 429, "403": 403, "422": 422} {
 		var requests atomic.Int64
@@ -421,7 +302,7 @@ func TestOutcomeStaysUnknown(t *testing.T) {
 	}
 }
 
-func TestDeleteFindsNothing(t *testing.T) {
+func TestDeleteNotFoundAfterRetry(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first   int
 		header  string
@@ -463,7 +344,7 @@ func TestRetriesOff(t *testing.T) {
 	}
 }
 
-// TestBudget has 1,000 calls meet a dead server.
+// TestBudget: 1,000 calls fail with a 503.
 func TestBudget(t *testing.T) {
 	for name, tc := range map[string]struct{ budget, most int }{"default": {0, 1100}, "none": {-1, 3000}, "small": {10, 1010}} {
 		var requests atomic.Int64
@@ -582,8 +463,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestJitter wants pauses spread over the whole of their bound, on top of what
-// the platform asked for, so that not all come back at once.
+// TestJitter: pauses are distributed over their range and added to Retry-After.
 func TestJitter(t *testing.T) {
 	r := RetryConfig{}.withDefaults()
 	for n := 1; n <= 70; n++ {
@@ -613,7 +493,6 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// TestRetryAfterTooLong: the error says for how long the platform asked to wait.
 func TestRetryAfterTooLong(t *testing.T) {
 	var requests atomic.Int64
 	c := newTestClient(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -635,11 +514,9 @@ func TestRetryAfterTooLong(t *testing.T) {
 	}
 }
 
-func TestNeverPastTheDeadline(t *testing.T) {
+func TestNoPausePastDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
-			return respond(503, "", "Retry-After", "10"), nil
-		})
+		c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(503, "", "Retry-After", "10"), nil })
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
 		start := time.Now()
@@ -670,9 +547,8 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestLeastAfterInvalidResponse: nothing of an answer that was refused is left when
-// the next attempt is answered with the least that will do.
-func TestLeastAfterInvalidResponse(t *testing.T) {
+// TestRetryDiscardsInvalidResponse: no field of an invalid response remains after a successful retry.
+func TestRetryDiscardsInvalidResponse(t *testing.T) {
 	then := func(first, second string) *Client {
 		var asked atomic.Int64
 		return newTestClient(t, func(w http.ResponseWriter, r *http.Request) {

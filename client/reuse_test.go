@@ -49,9 +49,7 @@ func TestUnusableConnection(t *testing.T) {
 		return &closeSignal{Conn: conn, closed: make(chan struct{})}, err
 	}
 	c, err := New(Config{BaseURL: srv.URL, Token: testToken, HTTPClient: srv.Client(), Retry: RetryConfig{MaxAttempts: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	get := func() {
 		if _, err := c.Templates.Get(t.Context(), 1); err != nil {
 			t.Error(err)

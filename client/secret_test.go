@@ -30,10 +30,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestTokenLosesNoID has a token be part of what an error says: hiding it must
-// not take the id of what was created with it.
-// TestConfigPrinted: what prints a Config shows where the token comes from, and
-// nothing of a base URL that may be a secret.
+// TestConfigPrinted: a printed Config contains the kind of its token and the base URL without secrets.
 func TestConfigPrinted(t *testing.T) {
 	source := func(context.Context) (Token, error) { return Token{Value: testToken}, nil }
 	for want, cfg := range map[string]Config{
@@ -50,7 +47,7 @@ func TestConfigPrinted(t *testing.T) {
 	}
 }
 
-func TestTokenLosesNoID(t *testing.T) {
+func TestShortTokenKeepsIDs(t *testing.T) {
 	for _, token := range []string{"name", "want", "json", "a", "policy_accepted"} {
 		c := newTestClient(t, answer(201, "application/json", `{"list_id":7,"name":5,"policy_accepted":true}`), func(cfg *Config) { cfg.Token = token })
 		list, err := c.Lists.Create(t.Context(), ListCreate{Name: "n"})
@@ -60,9 +57,8 @@ func TestTokenLosesNoID(t *testing.T) {
 	}
 }
 
-// TestRedactSpellings: a token shows in no spelling of its characters, and what is
-// not quite the token stays.
-func TestRedactSpellings(t *testing.T) {
+// TestRedactEncodedToken: encoded forms of a token are hidden, and other text is not changed.
+func TestRedactEncodedToken(t *testing.T) {
 	const token = `a"&/`
 	for text, want := range map[string]string{
 		`x` + token + `y`:     "x" + redacted + "y",

@@ -15,9 +15,8 @@ import (
 	"example.com/emailplatform/events"
 )
 
-// realAnswer is an answer as a platform of this interface is known to give it,
-// and what the method for the operation makes of it.
-type realAnswer struct {
+// knownResponse is a response in the format of an existing platform, with the value that the client reads.
+type knownResponse struct {
 	op     string
 	status int
 	body   string
@@ -29,14 +28,14 @@ const pagination = `"pagination":{"page":1,"per_page":50,"count":1,"cursor":{"pr
 
 func page() Pagination { return Pagination{Page: 1, PerPage: 50, Count: 1} }
 
-func realAnswers() []realAnswer {
-	return slices.Concat(realTemplates(), realLists(), realContacts(), realEmails(), realCampaigns(), realWorkflows(), realWebhooks())
+func knownResponses() []knownResponse {
+	return slices.Concat(knownTemplates(), knownLists(), knownContacts(), knownEmails(), knownCampaigns(), knownWorkflows(), knownWebhooks())
 }
 
-func realTemplates() []realAnswer {
+func knownTemplates() []knownResponse {
 	template := Template{ID: 7, Name: "T", Content: TemplateContent{HTML: "<p>", Text: "t"}, CreatedOn: time.Unix(1700000000, 0).UTC()}
 	data := `{"id":7,"name":"T","content":{"html":"<p>","text":"t"},"created_on":1700000000,"tags":[],"owner":null}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createTemplate", 201, `{"id":7,"object":"template","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Templates.Create(ctx, TemplateCreate{Name: "T"})
 		}, template},
@@ -55,10 +54,10 @@ func realTemplates() []realAnswer {
 	}
 }
 
-func realLists() []realAnswer {
+func knownLists() []knownResponse {
 	list := List{ID: 3, Name: "L", CreatedOn: time.Unix(1700000000, 0).UTC(), PolicyAccepted: true}
 	data := `{"id":3,"name":"L","status":"active","language":"en","created_on":1700000000,"policy_accepted":true}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createList", 201, `{"id":3,"object":"list","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Lists.Create(ctx, ListCreate{Name: "L"})
 		}, list},
@@ -82,14 +81,14 @@ func realLists() []realAnswer {
 	}
 }
 
-func realContacts() []realAnswer {
+func knownContacts() []knownResponse {
 	contact := Contact{
 		ID: 9, Email: "a@b.example", Status: events.ContactStatusActive, SubscribedOn: time.Unix(1700000000, 0).UTC(), LastBounceType: "none",
 		CustomAttributes: Attributes{{Name: "city", Value: "Bonn"}}, Tags: []string{"vip"}, Interests: []string{},
 	}
 	data := `{"id":9,"email":"a@b.example","status":"active","subscribed_on":1700000000,"last_bounce_type":"none","bounces_count":0,` +
 		`"custom_attributes":[{"name":"city","value":"Bonn"}],"tags":["vip"],"interests":[]}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createContact", 201, `{"id":9,"object":"contact","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Contacts.Create(ctx, 3, ContactCreate{Email: "a@b.example"})
 		}, contact},
@@ -118,7 +117,7 @@ func realContacts() []realAnswer {
 	}
 }
 
-func realEmails() []realAnswer {
+func knownEmails() []knownResponse {
 	lookup := `"contact_id":9,"list_id":3,"submitted_time":1700000000,"status":"%s","open":true,"click":2,"hard_bounced":%t,"soft_bounced":%t,"unsubscribed":false,` +
 		`"content":{"subject":"Hello","template_id":7,"type":"transactional","encoding":"utf-8"}`
 	email := Email{ID: "e-1", ContactID: 9, ListID: 3, SubmittedOn: time.Unix(1700000000, 0).UTC(), Status: "open", Opens: 1, Clicks: 2, Subject: "Hello", TemplateID: 7, Type: "transactional"}
@@ -126,7 +125,7 @@ func realEmails() []realAnswer {
 	hard.Status, hard.Bounce = "bounce", &EmailBounce{Type: "hard"}
 	soft.Status, soft.Bounce = "bounce", &EmailBounce{Type: "soft"}
 	get := func(ctx context.Context, c *Client) (any, error) { return c.Emails.Get(ctx, "e-1") }
-	return []realAnswer{
+	return []knownResponse{
 		{"submitEmail", 201, `{"email":"a@b.example","object":"email","submitted":true,"data":{"id":"e-1","status":"submitted"}}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Emails.Send(ctx, EmailSubmission{To: "a@b.example"})
 		}, SubmittedEmail{ID: "e-1", To: "a@b.example", Status: "submitted"}},
@@ -139,10 +138,10 @@ func realEmails() []realAnswer {
 	}
 }
 
-func realCampaigns() []realAnswer {
+func knownCampaigns() []knownResponse {
 	campaign := Campaign{ID: 5, ListID: 3, Name: "C", Status: "archived", Sender: Sender{Name: "S", Email: "s@b.example"}}
 	data := `{"id":5,"name":"C","status":"archived","audience":{"list_id":3,"segment_id":null},"sender":{"id":"x","name":"S","email":"s@b.example"}}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createCampaign", 201, `{"id":5,"object":"campaign","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Campaigns.Create(ctx, CampaignCreate{Name: "C"})
 		}, campaign},
@@ -159,10 +158,10 @@ func realCampaigns() []realAnswer {
 	}
 }
 
-func realWorkflows() []realAnswer {
+func knownWorkflows() []knownResponse {
 	workflow := Workflow{ID: "w-4", ListID: 3, Name: "W", Status: WorkflowStatusInactive}
 	data := `{"id":"w-4","name":"W","status":"inactive","audience":{"list_id":3},"trigger":null}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createWorkflow", 201, `{"id":"w-4","object":"workflow","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Workflows.Create(ctx, WorkflowCreate{Name: "W"})
 		}, workflow},
@@ -179,13 +178,13 @@ func realWorkflows() []realAnswer {
 	}
 }
 
-func realWebhooks() []realAnswer {
+func knownWebhooks() []knownResponse {
 	hook := Webhook{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	whole := hook
 	whole.Secret, whole.HashFunction = NewSecret("key"), "sha256"
 	summary := WebhookSummary{ID: "h-2", URL: "https://b.example/", Events: []events.Name{"Email.Bounced"}, Status: WebhookStatusActive}
 	data := `{"id":"h-2","url":"https://b.example/","event":"Email.Bounced","status":"active","name":"n"}`
-	return []realAnswer{
+	return []knownResponse{
 		{"createWebhook", 201, `{"id":"h-2","object":"webhook","created":true,"data":` + data + `}`, func(ctx context.Context, c *Client) (any, error) {
 			return c.Webhooks.Create(ctx, WebhookCreate{URL: "https://b.example/", Events: []events.Name{events.NameEmailBounced}})
 		}, hook},
@@ -202,11 +201,9 @@ func realWebhooks() []realAnswer {
 	}
 }
 
-// TestReadsRealAnswers reads answers to every operation as a platform is known to
-// give them.
-func TestReadsRealAnswers(t *testing.T) {
+func TestKnownResponses(t *testing.T) {
 	missing := operationIDs(t)
-	for _, a := range realAnswers() {
+	for _, a := range knownResponses() {
 		t.Run(a.op, func(t *testing.T) {
 			c := newBubbleClient(t, func(*http.Request) (*http.Response, error) { return respond(a.status, a.body, "Content-Type", ""), nil })
 			var asked string
@@ -218,17 +215,14 @@ func TestReadsRealAnswers(t *testing.T) {
 		missing = slices.DeleteFunc(missing, func(id string) bool { return id == a.op })
 	}
 	if len(missing) > 0 {
-		t.Errorf("no answer to %v", missing)
+		t.Errorf("no response for %v", missing)
 	}
 }
 
-// operationIDs returns the names of all operations of the document.
 func operationIDs(t testing.TB) (ids []string) {
 	t.Helper()
 	document, err := os.ReadFile("../openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	paths, _, _ := strings.Cut(string(document), "\nwebhooks:\n")
 	for _, m := range regexp.MustCompile(`(?m)^ {6}operationId: (\w+)$`).FindAllStringSubmatch(paths, -1) {
 		ids = append(ids, m[1])
@@ -239,9 +233,8 @@ func operationIDs(t testing.TB) (ids []string) {
 	return ids
 }
 
-// TestSpecificationWins has members by both names: those of the specification
-// count, wherever they stand.
-func TestSpecificationWins(t *testing.T) {
+// TestFieldNamePrecedence: if a field has both names, the name in the specification has precedence.
+func TestFieldNamePrecedence(t *testing.T) {
 	for body, want := range map[string]List{
 		`{"list_id":7,"id":8,"name":"n"}`:                       {ID: 7, Name: "n"},
 		`{"id":8,"list_id":7}`:                                  {ID: 7},

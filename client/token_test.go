@@ -78,9 +78,9 @@ func expiring(t *testing.T, i *issuer, f func(t *testing.T, get func() error)) {
 	})
 }
 
-// TestTokensAreReplacedBeforeTheyEnd calls every second for hours: no request is
-// refused, and a token is fetched a minute or a tenth of its life before the end.
-func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
+// TestTokensReplacedBeforeExpiry: with a call per second for hours, no request is rejected. A token is fetched a
+// minute, or a tenth of its lifetime, before it expires.
+func TestTokensReplacedBeforeExpiry(t *testing.T) {
 	for life, want := range map[time.Duration][]time.Duration{
 		time.Hour:         {0, 59 * time.Minute, 118 * time.Minute},
 		100 * time.Second: {0, 90 * time.Second, 180 * time.Second},
@@ -89,9 +89,7 @@ func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
 		i := &issuer{life: life}
 		expiring(t, i, func(t *testing.T, get func() error) {
 			for time.Since(i.start) <= want[len(want)-1]+time.Second {
-				if err := get(); err != nil {
-					t.Fatal(err)
-				}
+				fatal(t, get())
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
@@ -102,7 +100,7 @@ func TestTokensAreReplacedBeforeTheyEnd(t *testing.T) {
 	}
 }
 
-func TestTokensAreReplacedOnceForAll(t *testing.T) {
+func TestTokenRefreshIsShared(t *testing.T) {
 	i := &issuer{life: time.Hour, takes: time.Second}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
@@ -124,30 +122,12 @@ func TestTokensAreReplacedOnceForAll(t *testing.T) {
 	})
 }
 
-// TestTokensRevokedEarly fetches after a 401, whatever life the token had left.
-func TestTokensRevokedEarly(t *testing.T) {
+// TestTokenRefreshFails: the valid token is used, the source is called again after half of the remaining lifetime,
+// and calls fail after the token has expired.
+func TestTokenRefreshFails(t *testing.T) {
 	i := &issuer{life: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
-		for range 2 {
-			if err := get(); err != nil {
-				t.Fatal(err)
-			}
-			i.before, i.valid = "", ""
-		}
-		if i.issued != 2 || i.refused != 1 {
-			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
-		}
-	})
-}
-
-// TestTokensWhileNoneCanBeFetched uses a good token on, tries again when half of
-// what is left has passed, fails once it has ended, and recovers.
-func TestTokensWhileNoneCanBeFetched(t *testing.T) {
-	i := &issuer{life: time.Hour}
-	expiring(t, i, func(t *testing.T, get func() error) {
-		if err := get(); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, get())
 		i.broken = errors.New("the vault is sealed")
 		for time.Since(i.start) < time.Hour {
 			if err := get(); err != nil {
@@ -176,14 +156,11 @@ func TestTokensWhileNoneCanBeFetched(t *testing.T) {
 	})
 }
 
-// TestTokensWhileTheSourceHangs: no call waits while the token is valid, and
-// Config.Timeout limits the calls that need a new token.
-func TestTokensWhileTheSourceHangs(t *testing.T) {
+// TestTokenRefreshHangs: no call waits while the token is valid. Config.Timeout limits calls that need a new token.
+func TestTokenRefreshHangs(t *testing.T) {
 	i := &issuer{life: time.Hour}
 	expiring(t, i, func(t *testing.T, get func() error) {
-		if err := get(); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, get())
 		i.takes = 24 * time.Hour
 		for time.Since(i.start) < time.Hour {
 			before := time.Now()
@@ -237,15 +214,13 @@ func TestTokenSourcePanicsInBackground(t *testing.T) {
 	})
 }
 
-// TestTokensThatHaveEnded are used by those who waited for them, and by nobody
-// else: the clock may be wrong.
-func TestTokensThatHaveEnded(t *testing.T) {
+// TestExpiredTokens: an expired token from the source is used for the calls that wait for it only, because the clock
+// may be wrong.
+func TestExpiredTokens(t *testing.T) {
 	i := &issuer{life: -time.Minute}
 	expiring(t, i, func(t *testing.T, get func() error) {
 		for range 3 {
-			if err := get(); err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, get())
 		}
 		if i.issued != 3 || i.refused > 0 {
 			t.Errorf("fetched %d times, %d requests refused", i.issued, i.refused)
@@ -253,8 +228,7 @@ func TestTokensThatHaveEnded(t *testing.T) {
 	})
 }
 
-// TestSourceCallsItsOwnClient: without a deadline, such a source would wait for
-// itself forever. The next calls are not affected.
+// TestSourceCallsItsOwnClient: a token source that calls its own client fails instead of waiting forever.
 func TestSourceCallsItsOwnClient(t *testing.T) {
 	for name, rejected := range map[string]bool{"first token": false, "token after 401": true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -300,9 +274,7 @@ func TestSourceCallsItsOwnClient(t *testing.T) {
 	}
 }
 
-// TestEncodersShowNothing: no encoder shows a token or a secret. An error is
-// fine, because it tells the program.
-func TestEncodersShowNothing(t *testing.T) {
+func TestEncodersHideSecrets(t *testing.T) {
 	secret := NewSecret(testToken)
 	values := []any{
 		secret,
@@ -334,7 +306,7 @@ func TestEncodersShowNothing(t *testing.T) {
 	}
 }
 
-func TestTokenShowsNothing(t *testing.T) {
+func TestTokenHidesValue(t *testing.T) {
 	token := Token{Value: testToken, Expiry: time.Unix(0, 0).UTC()}
 	text, err := json.Marshal(token)
 	shown := []string{fmt.Sprintf("%v %+v %#v %s %q %x", token, token, token, token, token, &token), token.LogValue().String(), string(text)}

@@ -5,8 +5,6 @@ import (
 	"time"
 )
 
-// TestTimes: Unix seconds are a time in UTC; 0, null and a missing field are the zero
-// time.
 func TestTimes(t *testing.T) {
 	for field, want := range map[string]time.Time{
 		`"delivered_on":1700000000`:   time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC),

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestWaitForCampaign looks after 1, 2, 4 … seconds, and at least twice a minute.
+// TestWaitForCampaign: the status is read after 1, 2, 4, … seconds, and at least every 30 s.
 func TestWaitForCampaign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, looks := time.Now(), []int{}
@@ -83,8 +83,8 @@ func TestHardBounces(t *testing.T) {
 	}
 }
 
-// A time that was never set must not send the campaign at once: the request has no
-// scheduled_for if the Unix time is 0.
+// TestScheduleAtZeroTime: a zero time must not send the campaign at once, because the request would have no
+// scheduled_for.
 func TestScheduleAtZeroTime(t *testing.T) {
 	c := newBubbleClient(t, func(*http.Request) (*http.Response, error) {
 		t.Error("a request was sent")

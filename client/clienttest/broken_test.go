@@ -36,7 +36,7 @@ func fromBegin() limiterFunc {
 	}
 }
 
-func deaf(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
+func ignoresDelay(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	release, err := l.Acquire(ctx, key)
 	return func(time.Duration) { release(0) }, err
 }
@@ -117,8 +117,8 @@ func slow(ctx context.Context, l client.LookupLimiter, key string) (func(time.Du
 	return func(d time.Duration) { release(max(2*d, 2500*time.Millisecond)) }, err
 }
 
-// blind waits for its turn whatever becomes of the context.
-func blind(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
+// ignoresContext waits for its turn whatever becomes of the context.
+func ignoresContext(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
 	defer cancel()
 	return l.Acquire(ctx, key)
@@ -134,8 +134,8 @@ func ownError(ctx context.Context, l client.LookupLimiter, key string) (func(tim
 	return release, err
 }
 
-// ghosts stay in the queue for those who left, and have their turn.
-func ghosts(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
+// keepsCanceled stays in the queue for those who left, and have their turn.
+func keepsCanceled(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -170,8 +170,8 @@ func oneKey(ctx context.Context, l client.LookupLimiter, _ string) (func(time.Du
 	return l.Acquire(ctx, "key")
 }
 
-// late looks at the context only every two seconds.
-func late(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
+// checksContextLate looks at the context only every two seconds.
+func checksContextLate(ctx context.Context, l client.LookupLimiter, key string) (func(time.Duration), error) {
 	for {
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		release, err := l.Acquire(try, key)
