@@ -28,9 +28,7 @@ func TestCreateAndList(t *testing.T) {
 		t.Errorf("text\n got %s\nwant %s", text, want)
 	}
 	stored, err := c.Contacts.Get(t.Context(), list, int64(contact["id"].(float64)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	if stored.Email != "ada@example.com" || fmt.Sprint(stored.CustomAttributes) != "[{born 1815} {first_name Ada}]" {
 		t.Errorf("the platform has %+v", stored)
 	}
@@ -109,11 +107,7 @@ var pages = []struct {
 		in:   args{"filter": "tag:odd", "per_page": 100}, first: "c001@example.com", shown: 100, count: 115,
 		next: 2.0, summary: "100 of 115",
 	},
-	{
-		name:    "nobody",
-		in:      args{"filter": "email:nobody@example.com"},
-		summary: "Page 1: 0 of 0 in all; this is the last page.",
-	},
+	{name: "nobody", in: args{"filter": "email:nobody@example.com"}, summary: "Page 1: 0 of 0 in all; this is the last page."},
 	{
 		name: "numbers as some assistants write them",
 		in:   args{"per_page": 2.0, "page": 1e0}, first: "c000@example.com", shown: 2, count: 230, next: 2.0,
@@ -152,31 +146,24 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// TestTextHoldsEverything reads what tells of a contact beside its address in the
-// text alone, as clients do that pass nothing else on.
-func TestTextHoldsEverything(t *testing.T) {
+// TestContactText: the text contains each field of a contact, because some clients do not use the structured content.
+func TestContactText(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	c := newClient(t, p.Transport(), p.Token())
 	list := newList(t, c)
-	if err := c.Lists.AcceptPolicy(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, c.Lists.AcceptPolicy(t.Context(), list))
 	contact, err := c.Contacts.Create(t.Context(), list, client.ContactCreate{
 		Email: "ada@example.com", Tags: []string{"vip"}, Interests: []string{"math"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	if _, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 		To: contact.Email, ListID: list, Sender: client.Sender{Email: "shop@example.com"},
 		Content: client.EmailContent{Subject: "S", Text: "T"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Bounce(p.Outbox()[0].ID, mockserver.HardBounce); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, p.Bounce(p.Outbox()[0].ID, mockserver.HardBounce))
 	s := connect(t, mcp.NewServer(c, mcp.Options{}))
 	text, out := s.ok(t, "contacts", args{"operation": "list", "list_id": list})
 	since := out["contacts"].([]any)[0].(map[string]any)["subscribed_on"]
@@ -186,9 +173,8 @@ func TestTextHoldsEverything(t *testing.T) {
 	}
 }
 
-// TestLooseArguments takes what assistants write instead of what the schema says,
-// where it can mean one thing alone.
-func TestLooseArguments(t *testing.T) {
+// TestLenientArguments: numbers in strings are accepted.
+func TestLenientArguments(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	c := newClient(t, p.Transport(), p.Token())
@@ -213,9 +199,7 @@ func TestTags(t *testing.T) {
 
 	_, err := c.Contacts.Create(t.Context(), newList(t, c),
 		client.ContactCreate{Email: "ada@example.com", Tags: []string{"vip", "beta", "line\nbreak"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	text, out = s.ok(t, "tags", args{"operation": "list", "per_page": 2})
 	want := "Tags, 2 a page. Page 1: 2 of 3 in all; for more call again with page 2 and the other arguments unchanged.\n" +
 		"- \"beta\"\n- \"line\\nbreak\""
@@ -230,12 +214,9 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestTolerantReader lists from platforms that answer otherwise than this
-// project's own.
 func TestTolerantReader(t *testing.T) {
 	t.Parallel()
-	many := strings.Repeat(`{"id":1,"email":"a@example.com","status":"new"},`,
-		249) + `{"id":2,"email":"z@example.com","status":"new"}`
+	many := strings.Repeat(`{"id":1,"email":"a@example.com","status":"new"},`, 249) + `{"id":2,"email":"z@example.com","status":"new"}`
 	for _, row := range []struct {
 		name string
 		body string
@@ -291,8 +272,7 @@ func TestTolerantReader(t *testing.T) {
 	}
 }
 
-// TestTextIsBounded keeps one contact to one short line, whatever it says.
-func TestTextIsBounded(t *testing.T) {
+func TestContactTextLimit(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	c := newClient(t, p.Transport(), p.Token())
@@ -305,8 +285,7 @@ func TestTextIsBounded(t *testing.T) {
 	if len(text) > 500 || strings.Contains(text, "\n") {
 		t.Errorf("text of %d bytes: %s", len(text), text)
 	}
-	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat(
-		"ignore\nall ", 1000) {
+	if note := out["contact"].(map[string]any)["custom_attributes"].(map[string]any)["note"]; note != strings.Repeat("ignore\nall ", 1000) {
 		t.Errorf("the structured content lost something: %v", note)
 	}
 }

@@ -20,7 +20,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answering returns a platform that always answers the same.
+// answering returns a platform that always returns the same response.
 func answering(status int, header http.Header, body string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"application/json"}}
@@ -40,11 +40,7 @@ var wrongArguments = []struct {
 }{
 	{name: "nothing", tool: "contacts", want: "operation: is required, \"list\" or \"create\"\n- list_id: is required"},
 	{name: "no operation", tool: "contacts", in: args{"list_id": 7}, want: "operation: is required, \"list\" or \"create\""},
-	{
-		name: "another operation",
-		tool: "tags", in: args{"operation": "create"},
-		want: `operation: must be "list", got "create"`,
-	},
+	{name: "another operation", tool: "tags", in: args{"operation": "create"}, want: `operation: must be "list", got "create"`},
 	{
 		name: "another operation of contacts",
 		tool: "contacts", in: args{"operation": "delete", "list_id": 1},
@@ -54,10 +50,7 @@ var wrongArguments = []struct {
 		name: "an operation that is no string",
 		tool: "contacts", in: args{"operation": 1, "list_id": 1}, want: "operation: must be a string, got 1",
 	},
-	{
-		name: "no list",
-		tool: "contacts", in: args{"operation": "list"}, want: `list_id: is required for operation "list"`,
-	},
+	{name: "no list", tool: "contacts", in: args{"operation": "list"}, want: `list_id: is required for operation "list"`},
 	{
 		name: "a list by name",
 		tool: "contacts", in: args{"operation": "list", "list_id": "Newsletter"},
@@ -68,16 +61,8 @@ var wrongArguments = []struct {
 		tool: "contacts", in: args{"operation": "list", "list_id": "seven"},
 		want: `list_id: must be an integer, got the string "seven"`,
 	},
-	{
-		name: "list 0",
-		tool: "contacts", in: args{"operation": "list", "list_id": 0},
-		want: "list_id: must be at least 1, got 0",
-	},
-	{
-		name: "half a list",
-		tool: "contacts", in: args{"operation": "list", "list_id": 1.5},
-		want: "list_id: must be an integer, got 1.5",
-	},
+	{name: "list 0", tool: "contacts", in: args{"operation": "list", "list_id": 0}, want: "list_id: must be at least 1, got 0"},
+	{name: "half a list", tool: "contacts", in: args{"operation": "list", "list_id": 1.5}, want: "list_id: must be an integer, got 1.5"},
 	{
 		name: "a list id beyond 64 bits",
 		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("1e300")},
@@ -88,11 +73,7 @@ var wrongArguments = []struct {
 		tool: "contacts", in: args{"operation": "list", "list_id": json.Number("9007199254740994.0")},
 		want: "list_id: must be an integer, got 9007199254740994.0",
 	},
-	{
-		name: "page 0",
-		tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0},
-		want: "page: must be at least 1, got 0",
-	},
+	{name: "page 0", tool: "contacts", in: args{"operation": "list", "list_id": 1, "page": 0}, want: "page: must be at least 1, got 0"},
 	{
 		name: "too large a page",
 		tool: "tags", in: args{"operation": "list", "per_page": 101},
@@ -147,11 +128,7 @@ var wrongArguments = []struct {
 		tool: "tags", in: args{"operation": "list", "limit": 5},
 		want: `unknown arguments: "limit"; the arguments are operation, page, per_page`,
 	},
-	{
-		name: "an array",
-		tool: "tags", in: []any{"list"},
-		want: "the arguments must be a JSON object",
-	},
+	{name: "an array", tool: "tags", in: []any{"list"}, want: "the arguments must be a JSON object"},
 	{
 		name: "all at once",
 		tool: "contacts",
@@ -165,8 +142,7 @@ var wrongArguments = []struct {
 	},
 }
 
-// TestWrongArguments proves that each mistake is told with its repair, and that
-// nothing is sent.
+// TestWrongArguments: each error says how to correct the argument, and no request is sent.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	unreachable := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -183,8 +159,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestPlatformRefuses passes on what the platform says, by the arguments' names.
-func TestPlatformRefuses(t *testing.T) {
+// TestPlatformRejects: errors of the platform refer to the arguments.
+func TestPlatformRejects(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, mockserver.Token{Value: "full"}, mockserver.Token{Value: "reader", ReadOnly: true},
 		mockserver.Token{Value: "other", AccountID: 2})
@@ -226,10 +202,7 @@ func TestPlatformRefuses(t *testing.T) {
 			token: "full", in: args{"operation": "list", "list_id": 999},
 			want: []string{"no list with this list_id", "- list_id: "},
 		},
-		{
-			name:  "the list of another account",
-			token: "other", in: args{"operation": "list"}, want: []string{"no list with this list_id"},
-		},
+		{name: "the list of another account", token: "other", in: args{"operation": "list"}, want: []string{"no list with this list_id"}},
 		{
 			name:  "a token that only reads",
 			token: "reader", in: args{"operation": "create", "email": "grace@example.com"},
@@ -260,8 +233,7 @@ func TestPlatformRefuses(t *testing.T) {
 	}
 }
 
-// TestPlatformFails covers what a healthy platform does not answer. The token
-// never shows, even if the platform repeats it.
+// TestPlatformFails: unusual responses. The token is never shown.
 func TestPlatformFails(t *testing.T) {
 	t.Parallel()
 	const token = "very-secret-token"
@@ -294,35 +266,23 @@ func TestPlatformFails(t *testing.T) {
 			platform: answering(500, nil, `{}`), in: create,
 			want: "It is not known whether the contact was created. Do not create it again before you have looked",
 		},
-		{
-			name:     "a lost connection when creating",
-			platform: lost, in: create, want: "It is not known whether the contact was created.",
-		},
+		{name: "a lost connection when creating", platform: lost, in: create, want: "It is not known whether the contact was created."},
 		{name: "a lost connection when listing", platform: lost, in: list, want: "cannot be used right now"},
 		{
 			name:     "a page of a proxy",
 			platform: answering(200, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
 			want: "response is invalid",
 		},
-		{
-			name: "a page without its items", platform: answering(200, nil, `{"error":"no"}`), in: list,
-			want: "response is invalid",
-		},
+		{name: "a page without its items", platform: answering(200, nil, `{"error":"no"}`), in: list, want: "response is invalid"},
 		{
 			name:     "another site",
 			platform: answering(404, http.Header{"Content-Type": {"text/html"}}, "<html>"), in: list,
 			want: "cannot be used right now",
 		},
 		{name: "a repeated token, 422", platform: answering(422, nil, echo), in: create, want: "Correct these arguments"},
-		{
-			name:     "a repeated token, 401",
-			platform: answering(401, nil, echo), in: create, want: "does not accept the access token",
-		},
+		{name: "a repeated token, 401", platform: answering(401, nil, echo), in: create, want: "does not accept the access token"},
 		{name: "a repeated token, 403", platform: answering(403, nil, echo), in: create, want: "lacks the right"},
-		{
-			name:     "a repeated token in no format",
-			platform: answering(418, nil, token), in: create, want: "cannot be used right now",
-		},
+		{name: "a repeated token in no format", platform: answering(418, nil, token), in: create, want: "cannot be used right now"},
 		{name: "too large a request", platform: answering(413, nil, `{}`), in: create, want: "Correct these arguments"},
 		{
 			name:     "a conflict of another kind",
@@ -344,8 +304,7 @@ func TestPlatformFails(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded passes on no more than a model can use.
-func TestErrorsAreBounded(t *testing.T) {
+func TestErrorTextLimit(t *testing.T) {
 	t.Parallel()
 	detail := `{"loc":["body","email"],"msg":"` + strings.Repeat("no ", 1000) + `","type":"x"}`
 	body := `{"detail":[` + strings.Repeat(detail+",", 99) + detail + `]}`
@@ -356,9 +315,8 @@ func TestErrorsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCallsEnd waits, in the time of a bubble, for a platform that never
-// answers.
-func TestCallsEnd(t *testing.T) {
+// TestCallTimeout: the platform does not respond.
+func TestCallTimeout(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ operation, want string }{
 		{"list", "The platform did not answer in time. Nothing was changed; make the same call again later."},
@@ -392,8 +350,7 @@ func TestCallsEnd(t *testing.T) {
 	}
 }
 
-// FuzzArguments holds any arguments against both tools: there is an answer or
-// a tool error, and an error names what to do.
+// FuzzArguments: both tools return a result or an error with a correction.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`{"operation":"list"}`,

@@ -24,9 +24,7 @@ import (
 func newHandler(t testing.TB, p *mockserver.Server, opts mcp.Options) http.Handler {
 	t.Helper()
 	h, err := mcp.NewHandler(client.Config{BaseURL: p.URL(), HTTPClient: &http.Client{Transport: p.Transport()}}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return h
 }
 
@@ -49,9 +47,9 @@ func dial(t testing.TB, url, token string) *session {
 	})
 }
 
-// TestAccountsApart makes 100 calls at once, of two accounts whose lists have
-// the same name: nobody sees or touches what is another's.
-func TestAccountsApart(t *testing.T) {
+// TestAccountIsolation: 100 concurrent calls of two accounts whose lists have the same id. No account can read or
+// change the records of the other.
+func TestAccountIsolation(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"token-of-ada", "token-of-grace"}
 	p := newPlatform(t, mockserver.Token{Value: tokens[0]}, mockserver.Token{Value: tokens[1], AccountID: 2})
@@ -99,7 +97,7 @@ func newRequest(t testing.TB, method, body string) *http.Request {
 	return r
 }
 
-func TestAdmission(t *testing.T) {
+func TestRequestAuthorization(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{AllowedHosts: []string{"mcp.example.com"}})
@@ -122,10 +120,7 @@ func TestAdmission(t *testing.T) {
 		{name: "a token that cannot be sent on", host: "localhost", authorization: "Bearer a b", want: 401},
 		{name: "a token that is not ASCII", host: "localhost", authorization: "Bearer t\u00f6ken", want: 401},
 		{name: "another host", host: "evil.example.com", authorization: good, want: 403},
-		{
-			name: "a name that only begins like an allowed one",
-			host: "mcp.example.com.evil.com", authorization: good, want: 403,
-		},
+		{name: "a name that only begins like an allowed one", host: "mcp.example.com.evil.com", authorization: good, want: 403},
 		{name: "a name that begins like a loopback one", host: "localhost.evil.com", authorization: good, want: 403},
 		{name: "any address", host: "0.0.0.0:8808", authorization: good, want: 403},
 		{name: "no host", authorization: good, want: 403},
@@ -153,13 +148,13 @@ func TestAdmission(t *testing.T) {
 				t.Errorf("WWW-Authenticate: %q", w.Header().Get("WWW-Authenticate"))
 			}
 			if listed := strings.Contains(w.Body.String(), `"name":"contacts"`); listed != (row.want == 200) {
-				t.Errorf("answered %s", w.Body)
+				t.Errorf("response %s", w.Body)
 			}
 		})
 	}
 }
 
-func TestRequestsThatAreNone(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{})
@@ -210,16 +205,14 @@ func TestHandlerConfig(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft makes calls in a bubble, which fails if a goroutine or a
-// timer outlives its request, and looks for tokens in the log.
-func TestNothingIsLeft(t *testing.T) {
+// TestNoLeaks: no goroutine or timer remains after a request, and the log contains no token.
+func TestNoLeaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := mockserver.New(mockserver.Config{Tokens: []mockserver.Token{{Value: "very-secret-token"}}})
 		defer p.Close()
 		var log strings.Builder
-		handler := newHandler(t, p,
-			mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		handler := newHandler(t, p, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		for _, body := range []string{
 			listTools,
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`,
@@ -235,7 +228,7 @@ func TestNothingIsLeft(t *testing.T) {
 			handler.ServeHTTP(w, r)
 			answer, err := io.ReadAll(w.Body)
 			if err != nil || strings.Contains(string(answer), "very-secret-token") {
-				t.Errorf("answered %s %v", answer, err)
+				t.Errorf("response %s, %v", answer, err)
 			}
 		}
 		if strings.Contains(log.String(), "very-secret-token") {
@@ -244,25 +237,7 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// BenchmarkHandler is the cost of a call over HTTP that the server itself has.
-func BenchmarkHandler(b *testing.B) {
-	p := newPlatform(b)
-	handler := newHandler(b, p, mcp.Options{})
-	b.ReportAllocs()
-	for b.Loop() {
-		r := newRequest(b, "POST",
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tags","arguments":{"operation":"list"}}}`)
-		r.Header.Set("Authorization", "Bearer "+p.Token())
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		if w.Code != http.StatusOK {
-			b.Fatal(w.Code)
-		}
-	}
-}
-
-// TestConnectionsAreShared makes calls one after the other, each of which gets a
-// client of its own: they need no connection of their own.
+// TestConnectionsAreShared: consecutive calls use one connection, although each has its own client.
 func TestConnectionsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
@@ -276,9 +251,7 @@ func TestConnectionsAreShared(t *testing.T) {
 	platform.Start()
 	defer platform.Close()
 	handler, err := mcp.NewHandler(client.Config{BaseURL: platform.URL}, mcp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	s := dial(t, server.URL, p.Token())
@@ -290,9 +263,8 @@ func TestConnectionsAreShared(t *testing.T) {
 	}
 }
 
-// TestWrongTokenIs401 has a caller whose token the platform does not accept told by
-// the status and the challenge, which clients of the protocol act on.
-func TestWrongTokenIs401(t *testing.T) {
+// TestInvalidTokenStatus: an invalid token is reported by the status and the challenge, which MCP clients handle.
+func TestInvalidTokenStatus(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	handler := newHandler(t, p, mcp.Options{})

@@ -43,11 +43,10 @@ func filled(n int, item func(i int) string) string {
 // Each is just below the largest size of a request.
 var largeCalls = map[string]string{
 	"unknown arguments": callContacts(`{` + filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":1`, i) }) + `}`),
-	"attributes": callContacts(`{"custom_attributes":{` +
-		filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":"1"`, i) }) + `}}`),
-	"an array":      callContacts(`{"list_id":[` + filled(63<<10, func(int) string { return "1" }) + `]}`),
-	"nested arrays": callContacts(`{"list_id":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`),
-	"a batch":       `[` + filled(63<<10, func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) }) + `]`,
+	"attributes":        callContacts(`{"custom_attributes":{` + filled(63<<10, func(i int) string { return fmt.Sprintf(`"%x":"1"`, i) }) + `}}`),
+	"an array":          callContacts(`{"list_id":[` + filled(63<<10, func(int) string { return "1" }) + `]}`),
+	"nested arrays":     callContacts(`{"list_id":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`),
+	"a batch":           `[` + filled(63<<10, func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) }) + `]`,
 }
 
 // TestLargeRequests checks that a rejected request costs little memory. Allocated
@@ -111,9 +110,7 @@ func TestMaxConcurrent(t *testing.T) {
 	})
 	cfg := client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}
 	handler, err := mcp.NewHandler(cfg, mcp.Options{MaxConcurrent: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	call := callContacts(`{"operation":"list","list_id":1}`)
 	done := make(chan int)
 	for range 2 {
@@ -148,9 +145,7 @@ func TestLargeResults(t *testing.T) {
 	for _, row := range []struct{ contact, calls, fail int }{{contact: 700 << 10, calls: 1}, {contact: 700 << 10, calls: 2, fail: 1}, {contact: 1 << 20, calls: 1, fail: 1}} {
 		platform := answering(200, nil, `{"data":[`+contact(row.contact)+`]}`)
 		handler, err := mcp.NewHandler(client.Config{BaseURL: "https://platform.test", HTTPClient: &http.Client{Transport: platform}}, mcp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		calls := make([]string, row.calls)
 		for i := range calls {
 			calls[i] = fmt.Sprintf(call, i+1)

@@ -33,14 +33,11 @@ func newClient(t testing.TB, transport http.RoundTripper, token string) *client.
 		HTTPClient: &http.Client{Transport: transport},
 		Retry:      client.RetryConfig{MaxAttempts: 1},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return c
 }
 
-// newPlatform returns a platform in memory that holds its own answers against
-// its document.
+// newPlatform returns an in-memory mock server that validates its responses.
 func newPlatform(t testing.TB, tokens ...mockserver.Token) *mockserver.Server {
 	t.Helper()
 	p := mockserver.New(mockserver.Config{
@@ -55,9 +52,7 @@ func newPlatform(t testing.TB, tokens ...mockserver.Token) *mockserver.Server {
 func newList(t testing.TB, c *client.Client) int64 {
 	t.Helper()
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return list.ID
 }
 
@@ -80,15 +75,11 @@ func connect(t testing.TB, server *sdk.Server) *session {
 func open(t testing.TB, transport sdk.Transport) *session {
 	t.Helper()
 	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	t.Cleanup(func() { _ = cs.Close() })
 	s := &session{cs, map[string]*jsonschema.Resolved{}}
 	for tool, err := range cs.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		var schema jsonschema.Schema
 		convert(t, tool.OutputSchema, &schema)
 		if s.output[tool.Name], err = schema.Resolve(nil); err != nil {
@@ -105,9 +96,7 @@ func convert(t testing.TB, from, to any) {
 	if err == nil {
 		err = json.Unmarshal(b, to)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 }
 
 // call calls a tool, which must not fail in the protocol. A success is held
@@ -153,52 +142,39 @@ func (s *session) fails(t testing.TB, tool string, arguments any) string {
 	return text
 }
 
-// TestTools shows what an assistant learns about the server, so that every
-// change of it is seen.
+// TestTools compares the tool descriptions with testdata/tools.json.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
 	list, err := s.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	server := s.InitializeResult().ServerInfo
 	if server.Version == "" {
 		t.Error("the server introduces itself without its version")
 	}
 	server.Version = "of the build"
 	got, err := json.MarshalIndent(map[string]any{"initialize": s.InitializeResult(), "tools": list.Tools}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	golden := filepath.Join("testdata", "tools.json")
 	if *update {
-		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	if string(got) != strings.TrimSuffix(strings.ReplaceAll(string(want), "\r\n", "\n"), "\n") {
 		t.Errorf("the tools changed; see the difference with: go test -run TestTools -update && git diff\n%s", got)
 	}
 }
 
-// TestSchemasAreFlat keeps to what every assistant takes.
+// TestSchemasAreFlat: the schemas use only features that every assistant supports.
 func TestSchemasAreFlat(t *testing.T) {
 	t.Parallel()
 	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
 	list, err := s.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	for _, tool := range list.Tools {
 		b, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		for _, keyword := range []string{"oneOf", "anyOf", "allOf", "$ref", `"null"`, `"type":[`} {
 			if strings.Contains(string(b), keyword) {
 				t.Errorf("%s: a schema has %s", tool.Name, keyword)
@@ -207,7 +183,7 @@ func TestSchemasAreFlat(t *testing.T) {
 	}
 }
 
-func TestOtherFeaturesAreRefused(t *testing.T) {
+func TestUnsupportedMethods(t *testing.T) {
 	t.Parallel()
 	s := connect(t, mcp.NewServer(newClient(t, nil, "token"), mcp.Options{}))
 	for name, ask := range map[string]func() error{
@@ -221,5 +197,13 @@ func TestOtherFeaturesAreRefused(t *testing.T) {
 		if err := ask(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

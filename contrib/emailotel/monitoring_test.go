@@ -25,9 +25,7 @@ func TestMonitoring(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"alerts.yml", "alerts_test.yml", "dashboard.json"} {
 		text, err := os.ReadFile("../../docs/monitoring/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		files[name] = string(text)
 	}
 	var dashboard struct {
@@ -84,9 +82,7 @@ func exported(t *testing.T) (names map[string]bool, labels map[string]map[string
 	r := record(t)
 	recordAll(t, r)
 	var all metricdata.ResourceMetrics
-	if err := r.reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, r.reader.Collect(t.Context(), &all))
 	names, labels = map[string]bool{}, map[string]map[string]bool{}
 	label := func(name, value string) {
 		name = strings.ReplaceAll(name, ".", "_")

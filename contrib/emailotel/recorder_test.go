@@ -35,9 +35,7 @@ func record(t testing.TB) *recorder {
 	r.tracer = trace.NewTracerProvider(trace.WithSyncer(r.spans))
 	r.meter = metric.NewMeterProvider(metric.WithReader(r.reader))
 	tel, err := emailotel.New(emailotel.Options{TracerProvider: r.tracer, MeterProvider: r.meter})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	r.Telemetry = tel
 	return r
 }
@@ -53,9 +51,7 @@ func (r *recorder) client(srv *mockserver.Server, base http.RoundTripper) *clien
 		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.ObserveCall, LookupLimiter: client.NoLookupLimit{},
 		HTTPClient: &http.Client{Transport: emailotel.Transport(base, r.wire)},
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	return c
 }
 
@@ -94,9 +90,7 @@ func attributes(set []attribute.KeyValue) map[string]string {
 func (r *recorder) metrics() map[string]uint64 {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
-	if err := r.reader.Collect(r.t.Context(), &all); err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, r.reader.Collect(r.t.Context(), &all))
 	series := map[string]uint64{}
 	for _, s := range all.ScopeMetrics {
 		if s.Scope.Name != "example.com/emailplatform/contrib/emailotel" {
@@ -124,13 +118,9 @@ func (r *recorder) metrics() map[string]uint64 {
 func (r *recorder) everything() string {
 	r.t.Helper()
 	var all metricdata.ResourceMetrics
-	if err := r.reader.Collect(r.t.Context(), &all); err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, r.reader.Collect(r.t.Context(), &all))
 	metrics, err := json.Marshal(all)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	text := string(metrics)
 	for _, s := range r.spans.GetSpans() {
 		text += fmt.Sprintf("\n%s %s %s", s.Name, s.Status.Description, s.Status.Code)
@@ -142,4 +132,12 @@ func (r *recorder) everything() string {
 		}
 	}
 	return text
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -159,7 +159,7 @@ func TestErrorTypes(t *testing.T) {
 		r := record(t)
 		_, _ = r.client(srv, nil).Lists.List(ctx, client.ListListsParams{})
 		if got := attributes(r.span("emailplatform listLists").Attributes)["error.type"]; got != want {
-			t.Errorf("%s is told as %q", want, got)
+			t.Errorf("got error.type %[2]q, want %[1]q", want, got)
 		}
 	}
 }
@@ -171,9 +171,7 @@ func TestImport(t *testing.T) {
 	r := record(t)
 	c := r.client(srv, nil)
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "l"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	ctx, parent := r.tracer.Tracer("app").Start(t.Context(), "import")
 	r.spans.Reset()
 	_, err = c.Contacts.Import(ctx, list.ID, func(yield func(client.ImportContact, error) bool) {
@@ -183,9 +181,7 @@ func TestImport(t *testing.T) {
 			}
 		}
 	}, client.ImportOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	batches := 0
 	for _, s := range r.spans.GetSpans() {
 		if s.Name == "emailplatform importContacts" && s.Parent.SpanID() == parent.SpanContext().SpanID() {
@@ -201,26 +197,18 @@ func TestImport(t *testing.T) {
 func (r *recorder) receive(handle func(context.Context, *events.Event) error, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
 	parsed, err := webhook.ParseSecret(secret, "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	v, err := webhook.NewVerifier(parsed)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	return r.serve(webhook.NewHandler(v, r.Wrap(handle), webhook.Options{Observe: r.ObserveDelivery, Logger: slog.New(slog.DiscardHandler)}), body, change...)
 }
 
 func (r *recorder) serve(h http.Handler, body string, change ...func(*http.Request)) int {
 	r.t.Helper()
 	parsed, err := webhook.ParseSecret(secret, "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	req, err := webhook.NewRequest(r.t.Context(), "http://receiver.test/hook", parsed, []byte(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	fatal(r.t, err)
 	for _, c := range change {
 		c(req)
 	}
@@ -287,7 +275,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("outcome %q, want %q", got, tt.outcome)
 			}
 			if strings.Contains(r.everything(), address) {
-				t.Errorf("an address is told:\n%s", r.everything())
+				t.Errorf("an address is recorded:\n%s", r.everything())
 			}
 		})
 	}
@@ -296,13 +284,9 @@ func TestOutcomes(t *testing.T) {
 func TestDuplicateAndInFlight(t *testing.T) {
 	r := record(t)
 	parsed, err := webhook.ParseSecret(secret, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	v, err := webhook.NewVerifier(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var h http.Handler
 	again := true
 	h = webhook.NewHandler(v, r.Wrap(func(context.Context, *events.Event) error {
@@ -374,9 +358,7 @@ func TestHandleAsync(t *testing.T) {
 	receipt.End()
 	ctx, worker := r.tracer.Tracer("app").Start(t.Context(), "job")
 	defer worker.End()
-	if err := r.HandleAsync(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, r.HandleAsync(receipt.SpanContext(), func(context.Context, *events.Event) error { return nil })(ctx, &events.Event{Name: "Email.Opened"}))
 	s := r.span("process Email.Opened")
 	if s.Parent.IsValid() || len(s.Links) != 1 || s.Links[0].SpanContext.SpanID() != receipt.SpanContext().SpanID() {
 		t.Errorf("parent %v, links %v", s.Parent, s.Links)
@@ -386,9 +368,7 @@ func TestHandleAsync(t *testing.T) {
 // TestGlobalProviders: the zero Options are those of the whole program.
 func TestGlobalProviders(t *testing.T) {
 	tel, err := emailotel.New(emailotel.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	_, o := tel.ObserveCall(t.Context(), client.Call{Op: "listLists"})
 	o.End(client.Observation{})
 }

@@ -15,9 +15,9 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// TestNothingPersonal: no attribute holds an address, a token or a secret,
+// TestNoPersonalData: no attribute holds an address, a token or a secret,
 // whatever fails.
-func TestNothingPersonal(t *testing.T) {
+func TestNoPersonalData(t *testing.T) {
 	srv := mockserver.Start(mockserver.Config{})
 	defer srv.Close()
 	tell := func(r *recorder, c *client.Client) string {
@@ -26,9 +26,7 @@ func TestNothingPersonal(t *testing.T) {
 		_ = c.SuppressedEmails.Remove(ctx, address)
 		_ = c.SuppressedEmails.Remove(ctx, address) // 404
 		list, err := c.Lists.Create(ctx, client.ListCreate{Name: address})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address})
 		_, _ = c.Contacts.Create(ctx, list.ID, client.ContactCreate{Email: address}) // 409
 		_, _ = c.Contacts.List(ctx, list.ID, client.ListContactsParams{Filter: "email:" + address})
@@ -45,7 +43,7 @@ func TestNothingPersonal(t *testing.T) {
 	text := tell(r, r.client(srv, nil))
 	for _, f := range forbidden {
 		if i := strings.Index(text, f); i >= 0 {
-			t.Errorf("%q is told: …%s…", f, text[max(0, i-100):min(len(text), i+100)])
+			t.Errorf("%q is recorded: …%s…", f, text[max(0, i-100):min(len(text), i+100)])
 		}
 	}
 	if !strings.Contains(text, "/suppressed-emails/redacted") || !strings.Contains(text, "filter=redacted") {
@@ -58,9 +56,7 @@ func TestNothingPersonal(t *testing.T) {
 		BaseURL: srv.URL(), Token: srv.Token(), Observe: r.ObserveCall, LookupLimiter: client.NoLookupLimit{},
 		HTTPClient: &http.Client{Transport: r.wire(http.DefaultTransport)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	if text := tell(r, naked); !strings.Contains(text, "ada@") {
 		t.Error("otelhttp writes no addresses any more: Transport is of no use")
 	}
@@ -77,7 +73,7 @@ func (s seen) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-func TestTransport(t *testing.T) {
+func TestTransportRedactsURL(t *testing.T) {
 	var asked string
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = r.URL.String() }))
 	defer srv.Close()
@@ -100,39 +96,31 @@ func TestTransport(t *testing.T) {
 			var saw string
 			rt := emailotel.Transport(nil, func(next http.RoundTripper) http.RoundTripper { return seen{next, &saw} })
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+tt.url, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal(t, err)
 			_ = resp.Body.Close()
 			if saw != srv.URL+tt.want {
 				t.Errorf("seen %s, want %s", saw, srv.URL+tt.want)
 			}
 			if asked != tt.url || req.URL.String() != srv.URL+tt.url || resp.Request != req {
-				t.Errorf("asked for %s, with %s, and was answered to %s", asked, req.URL, resp.Request.URL)
+				t.Errorf("requested %s with %s, response to %s", asked, req.URL, resp.Request.URL)
 			}
 		})
 	}
 }
 
-// TestUserInfo: user and password are gone, too.
-func TestUserInfo(t *testing.T) {
+// TestTransportRemovesCredentials: user and password are gone, too.
+func TestTransportRemovesCredentials(t *testing.T) {
 	var saw string
 	base := seen{http.DefaultTransport, new(string)}
 	rt := emailotel.Transport(base, func(next http.RoundTripper) http.RoundTripper { return seen{next, &saw} })
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(srv.URL, "//", "//user:"+secret+"@", 1)+"/x#"+secret, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	resp, err := rt.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	_ = resp.Body.Close()
 	if saw != srv.URL+"/x" || !strings.Contains(*base.url, secret) {
 		t.Errorf("seen %s, sent %s", saw, *base.url)

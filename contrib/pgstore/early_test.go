@@ -33,13 +33,9 @@ func TestEarlyEvent(t *testing.T) {
 	exec("CREATE TABLE recipients (email_id text PRIMARY KEY, bounces int NOT NULL DEFAULT 0)")
 
 	secret, err := webhook.ParseSecret("whsec_example", "sha256")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	verifier, err := webhook.NewVerifier(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	handler := webhook.NewHandler(verifier, func(ctx context.Context, e *events.Event) error {
 		tx, err := pgstore.Tx(ctx)
 		if err != nil {
@@ -51,9 +47,7 @@ func TestEarlyEvent(t *testing.T) {
 	body := []byte(`{"id":"` + rand.Text() + `","event":"Email.Bounced","data":{"email":{"id":"email-1"}}}`)
 	for range 2 { // the platform can deliver an event several times
 		r, err := webhook.NewRequest(ctx, "http://shop.test/hook", secret, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code != http.StatusNoContent {

@@ -52,9 +52,7 @@ func table(t testing.TB, pool *pgxpool.Pool) (name string) {
 
 func count(t testing.TB, pool *pgxpool.Pool, table string) (n int) {
 	t.Helper()
-	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
@@ -128,15 +126,15 @@ type beginner interface {
 
 var errRollback = errors.New("rolled back on purpose")
 
-func TestTxOfAnotherContext(t *testing.T) {
+func TestTxWithoutOnce(t *testing.T) {
 	if tx, err := pgstore.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
 		t.Error(tx, err)
 	}
 }
 
-// TestManyProcesses: each of many events comes to several pools at once, in a
+// TestConcurrentProcesses: each of many events comes to several pools at once, in a
 // database whose default is another isolation. One effect each.
-func TestManyProcesses(t *testing.T) {
+func TestConcurrentProcesses(t *testing.T) {
 	const events, deliveries = 300, 4
 	strict := func(cfg *pgxpool.Config) {
 		cfg.MaxConns = deliveries
@@ -203,8 +201,8 @@ func TestDuplicateDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestDeadProcess: a connection that ends frees the key at once.
-func TestDeadProcess(t *testing.T) {
+// TestCrashedProcess: a connection that ends frees the key at once.
+func TestCrashedProcess(t *testing.T) {
 	wire := &testdb.Wire{}
 	a, b, key := pgstore.NewOnce(direct(t, through(wire)), pgstore.OnceOptions{}), pgstore.NewOnce(direct(t), pgstore.OnceOptions{}), rand.Text()
 	_, err := a.Do(t.Context(), key, func(context.Context) error {
@@ -285,8 +283,8 @@ func TestForgetTooYoung(t *testing.T) {
 	}
 }
 
-// TestSchemaAtOnce: processes that start together all make the table.
-func TestSchemaAtOnce(t *testing.T) {
+// TestConcurrentSchema: processes that start together all make the table.
+func TestConcurrentSchema(t *testing.T) {
 	pool := direct(t)
 	schema := "s" + strings.ToLower(rand.Text())
 	if _, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema); err != nil {
@@ -312,7 +310,7 @@ func TestSchemaAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestNoDatabase(t *testing.T) {
+func TestNilDatabasePanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")

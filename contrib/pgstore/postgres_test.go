@@ -13,16 +13,12 @@ import (
 func newPool(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	for _, c := range change {
 		c(cfg)
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	t.Cleanup(pool.Close)
 	if _, err := pool.Exec(t.Context(), pgstore.Schema); err != nil {
 		t.Fatal(err)
@@ -37,4 +33,12 @@ func direct(t testing.TB, change ...func(*pgxpool.Config)) *pgxpool.Pool {
 
 func through(wire *testdb.Wire) func(*pgxpool.Config) {
 	return func(cfg *pgxpool.Config) { cfg.ConnConfig.DialFunc = wire.Dial }
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -23,7 +23,7 @@ func TestLookupLimiter(t *testing.T) {
 	})
 }
 
-// quick returns a limiter of a process of its own, with turns so far apart.
+// quick returns a limiter with its own process id and a short interval.
 func quick(rdb Client, gap time.Duration, opts LimiterOptions) *limiter {
 	if opts.Logger == nil {
 		opts.Logger = quiet()
@@ -33,7 +33,7 @@ func quick(rdb Client, gap time.Duration, opts LimiterOptions) *limiter {
 	return l
 }
 
-// acquire returns how long it took.
+// acquire acquires a slot and returns the time that it took.
 func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration), took time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -44,7 +44,7 @@ func acquire(t testing.TB, l *limiter, key string) (release func(time.Duration),
 	return release, time.Since(start)
 }
 
-// ask calls the script as a process would that dies right after it.
+// ask runs the script like a process that crashes afterwards.
 func ask(t testing.TB, l *limiter, op, key, id string) place {
 	t.Helper()
 	p, err := l.run(t.Context(), op, key, id, 0, l.gap)
@@ -54,22 +54,20 @@ func ask(t testing.TB, l *limiter, op, key, id string) place {
 	return p
 }
 
-// TestDeadHolder: LimiterOptions.Lease is how long the turn of a process that
-// died is kept.
-func TestDeadHolder(t *testing.T) {
+// TestCrashedHolder: LimiterOptions.Lease limits how long the slot of a crashed process is kept.
+func TestCrashedHolder(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
 	if p := ask(t, l, "acquire", key, "dead"); !p.mine {
 		t.Fatalf("%+v, want the turn", p)
 	}
 	if _, took := acquire(t, l, key); took < 1900*time.Millisecond || took > 2500*time.Millisecond {
-		t.Errorf("behind a dead process: %v, want its lease of 2 s, and half a second more at most", took)
+		t.Errorf("after a crashed process: %v, want its lease of 2 s and at most half a second", took)
 	}
 }
 
-// TestDeadWaiters: those who died in the queue cost no more than their turns
-// would have, and half a second.
-func TestDeadWaiters(t *testing.T) {
+// TestCrashedWaiters: processes that crashed in the queue cost their slots and half a second.
+func TestCrashedWaiters(t *testing.T) {
 	t.Parallel()
 	const gap, dead = 100 * time.Millisecond, 15
 	l, key := quick(newRedis(t), gap, LimiterOptions{}), rand.Text()
@@ -79,12 +77,11 @@ func TestDeadWaiters(t *testing.T) {
 	}
 	time.AfterFunc(gap/2, func() { release(0) })
 	if _, took := acquire(t, l, key); took > (dead+2)*gap+grace+500*time.Millisecond {
-		t.Errorf("behind %d dead processes: %v", dead, took)
+		t.Errorf("after %d crashed processes: %v", dead, took)
 	}
 }
 
-// TestLongTurn: a lookup that waits out refusals keeps its turn by renewing it.
-func TestLongTurn(t *testing.T) {
+func TestLimiterRenewsLease(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 50*time.Millisecond, LimiterOptions{Lease: 2 * time.Second}), rand.Text()
 	release, _ := acquire(t, l, key)
@@ -94,8 +91,8 @@ func TestLongTurn(t *testing.T) {
 	}
 }
 
-// TestRepeatedCalls: go-redis repeats a script whose answer was lost.
-func TestRepeatedCalls(t *testing.T) {
+// TestRepeatedScriptIsIdempotent: go-redis repeats a script whose response was lost.
+func TestRepeatedScriptIsIdempotent(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 100*time.Millisecond, LimiterOptions{}), rand.Text()
 	for range 2 {
@@ -118,9 +115,8 @@ func TestRepeatedCalls(t *testing.T) {
 	}
 }
 
-// TestLateRenewal: a renewal that is overtaken by the release must not take the
-// turn back.
-func TestLateRenewal(t *testing.T) {
+// TestRenewalAfterRelease: a late renewal must not acquire the slot again.
+func TestRenewalAfterRelease(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 50*time.Millisecond, LimiterOptions{}), rand.Text()
 	ask(t, l, "acquire", key, "a")
@@ -133,9 +129,8 @@ func TestLateRenewal(t *testing.T) {
 	}
 }
 
-// TestRedisForgets: a server that comes back empty hears again who has the turn,
-// and in which order the others came.
-func TestRedisForgets(t *testing.T) {
+// TestLimiterAfterDataLoss: after Redis lost its data, the holder keeps its slot, and the queue keeps its order.
+func TestLimiterAfterDataLoss(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
 	prefix := "test-" + rand.Text() + ":"
@@ -159,7 +154,7 @@ func TestRedisForgets(t *testing.T) {
 		t.Fatalf("keys %q, %v; want 3", keys, err)
 	}
 	rdb.Del(t.Context(), keys...)
-	time.Sleep(900 * time.Millisecond) // a renewal: until then, nobody knows better
+	time.Sleep(900 * time.Millisecond) // until the lease is renewed
 	mu.Lock()
 	early := len(order)
 	mu.Unlock()
@@ -176,9 +171,8 @@ func TestRedisForgets(t *testing.T) {
 	}
 }
 
-// TestLeavingAhead: nobody sleeps through the turns of those who gave up before
-// it, in another process.
-func TestLeavingAhead(t *testing.T) {
+// TestCanceledWaitersAhead: canceled waiters of another process do not delay the next one.
+func TestCanceledWaitersAhead(t *testing.T) {
 	t.Parallel()
 	const gap = 300 * time.Millisecond
 	key := rand.Text()
@@ -209,8 +203,7 @@ func TestLeavingAhead(t *testing.T) {
 	}
 }
 
-// TestServerClockJumps: back by 5 minutes and forward by 10, as when another
-// server takes over.
+// TestServerClockJumps: the clock jumps back by 5 minutes and forward by 10, as after a failover.
 func TestServerClockJumps(t *testing.T) {
 	t.Parallel()
 	rdb, key, offset := newRedis(t), rand.Text(), "test-offset-"+rand.Text()
@@ -250,8 +243,8 @@ func TestServerClockJumps(t *testing.T) {
 	}
 }
 
-// TestLostAnswers: connections that break after the script has run.
-func TestLostAnswers(t *testing.T) {
+// TestRetryAfterLostResponse: connections break after the script has run.
+func TestRetryAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	n.cut.Store(7)
@@ -272,9 +265,9 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileAsking: who gives up while Redis is being asked leaves neither
-// a turn nor a place behind, however late the question arrives.
-func TestGivenUpWhileAsking(t *testing.T) {
+// TestCanceledDuringAcquire: a request that arrives after its caller was canceled leaves neither a slot nor a place
+// in the queue.
+func TestCanceledDuringAcquire(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	l, key := quick(rdb, 50*time.Millisecond, LimiterOptions{}), rand.Text()
@@ -292,9 +285,8 @@ func TestGivenUpWhileAsking(t *testing.T) {
 	}
 }
 
-// TestDeadlineBeforeTheTurn: who is next and has a deadline that is too early
-// fails at once.
-func TestDeadlineBeforeTheTurn(t *testing.T) {
+// TestDeadlineBeforeTurn: a caller whose deadline is before its slot fails at once.
+func TestDeadlineBeforeTurn(t *testing.T) {
 	t.Parallel()
 	l, key := quick(newRedis(t), 2*time.Second, LimiterOptions{}), rand.Text()
 	release, _ := acquire(t, l, key)
@@ -310,9 +302,8 @@ func TestDeadlineBeforeTheTurn(t *testing.T) {
 	}
 }
 
-// TestKeyOfTheirOwn: processes whose clients began with different tokens share a
-// queue if they name it.
-func TestKeyOfTheirOwn(t *testing.T) {
+// TestSharedKey: processes with different tokens share a queue if LimiterOptions.Key is the same.
+func TestSharedKey(t *testing.T) {
 	t.Parallel()
 	rdb, opts := newRedis(t), LimiterOptions{Key: rand.Text()}
 	release, _ := acquire(t, quick(rdb, 300*time.Millisecond, opts), rand.Text())
@@ -322,7 +313,7 @@ func TestKeyOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestManyWaiters: a turn costs about four calls, however many wait.
+// TestManyWaiters: a slot needs about four calls, however many callers wait.
 func TestManyWaiters(t *testing.T) {
 	t.Parallel()
 	const waiters, gap = 150, 40 * time.Millisecond
@@ -348,9 +339,8 @@ func TestManyWaiters(t *testing.T) {
 	}
 }
 
-// TestListensOnlyWhileWaiting: a process listens on one connection while several
-// wait, and on none some time after.
-func TestListensOnlyWhileWaiting(t *testing.T) {
+// TestSubscribesOnlyWhileWaiting: a process has one subscription while callers wait, and none afterwards.
+func TestSubscribesOnlyWhileWaiting(t *testing.T) {
 	t.Parallel()
 	const gap = 50 * time.Millisecond
 	rdb, key := newRedis(t), rand.Text()
@@ -359,7 +349,7 @@ func TestListensOnlyWhileWaiting(t *testing.T) {
 	release, _ := acquire(t, l, key)
 	release(0)
 	if n := listeners(); n != 0 {
-		t.Errorf("%d connections while nobody waits", n)
+		t.Errorf("%d connections without a waiter", n)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
@@ -385,7 +375,7 @@ func TestListensOnlyWhileWaiting(t *testing.T) {
 	wg.Wait()
 }
 
-// slowToSubscribe says that it is asked to, and waits until it may.
+// slowToSubscribe blocks Subscribe until it may continue.
 type slowToSubscribe struct {
 	Client
 	asked, may chan struct{}
@@ -397,9 +387,9 @@ func (c slowToSubscribe) Subscribe(ctx context.Context, channels ...string) *red
 	return c.Client.Subscribe(ctx, channels...)
 }
 
-// TestGoneBeforeItListens: a subscription that is made after all who wanted it
-// have gone is closed, and the one that has taken its place stays.
-func TestGoneBeforeItListens(t *testing.T) {
+// TestSubscriptionAfterCancellation: a subscription whose waiters were canceled is closed, and the one that replaced
+// it stays open.
+func TestSubscriptionAfterCancellation(t *testing.T) {
 	slow := slowToSubscribe{newRedis(t), make(chan struct{}), make(chan struct{})}
 	channel := "emailplatform:" + t.Name()
 	ctx, give := context.WithCancel(t.Context())
@@ -423,17 +413,16 @@ func TestGoneBeforeItListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if <-gone.ready; gone.pubsub.Ping(t.Context()) == nil {
-		t.Error("the subscription that nobody wants is open")
+		t.Error("the subscription without waiters is open")
 	}
 	now := ws.channels[channel]
 	if now == nil || now.pubsub.Ping(t.Context()) != nil {
-		t.Error("the subscription that is wanted is not open")
+		t.Error("the subscription with a waiter is not open")
 	}
 	late.done()
 	ws.close(now)
 }
 
-// TestKeysExpire: what nobody uses goes away by itself.
 func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	rdb, prefix := newRedis(t), "test-"+rand.Text()+":"
@@ -452,7 +441,6 @@ func TestKeysExpire(t *testing.T) {
 	}
 }
 
-// TestFallback: while Redis is away, LimiterOptions.Fallback has the turns.
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
@@ -479,9 +467,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestRedisHangs: an answer is awaited for 2 seconds, whatever the time-outs of
-// the client.
-func TestRedisHangs(t *testing.T) {
+// TestLimiterWhileRedisHangs: the timeout is 2 seconds, whatever the timeouts of the client.
+func TestLimiterWhileRedisHangs(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	l := quick(rdb, 50*time.Millisecond, LimiterOptions{Fallback: client.NewLookupLimiter()})

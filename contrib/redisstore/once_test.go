@@ -38,7 +38,6 @@ func TestOnceCrash(t *testing.T) {
 
 func succeed(context.Context) error { return nil }
 
-// do says what came of it.
 func do(t testing.TB, o *Once, key string) string {
 	t.Helper()
 	ran, err := o.Do(t.Context(), key, succeed)
@@ -60,8 +59,7 @@ func expect(t testing.TB, o *Once, key, want string) {
 	}
 }
 
-// TestLongFunction: the lease is renewed while the function runs.
-func TestLongFunction(t *testing.T) {
+func TestOnceRenewsLease(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
 	a, b := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second}), NewOnce(rdb, OnceOptions{})
@@ -76,8 +74,8 @@ func TestLongFunction(t *testing.T) {
 	expect(t, b, key, "handled before")
 }
 
-// TestDeadProcess: its event is free when the lease has run out.
-func TestDeadProcess(t *testing.T) {
+// TestCrashedProcess: its event is free when the lease has run out.
+func TestCrashedProcess(t *testing.T) {
 	t.Parallel()
 	o, key := NewOnce(newRedis(t), OnceOptions{Lease: 2 * time.Second}), rand.Text()
 	if state, err := o.run(t.Context(), "begin", key, "dead", o.opts.Lease); state != "mine" || err != nil {
@@ -88,8 +86,8 @@ func TestDeadProcess(t *testing.T) {
 	expect(t, o, key, "ran")
 }
 
-// TestLeaseLost: a process that cannot reach Redis for longer than its lease
-// loses its event to another, hears of it, and tells.
+// TestLeaseLost: a process that cannot reach Redis for longer than its lease loses the event to another process, and
+// reports it.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -132,9 +130,8 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// TestBothHandle: what was handled is remembered, also while another process is
-// at it; when that one fails, it is not handled a third time.
-func TestBothHandle(t *testing.T) {
+// TestLeaseLostToAnotherProcess: an event that one process handled stays handled if another process then fails.
+func TestLeaseLostToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
 	log, logged := newLog()
@@ -164,8 +161,8 @@ func TestBothHandle(t *testing.T) {
 	expect(t, b, key, "handled before")
 }
 
-// TestRedisForgetsEvent: a server that comes back empty hears again who is at it.
-func TestRedisForgetsEvent(t *testing.T) {
+// TestOnceAfterDataLoss: after Redis lost its data, a renewal locks the event again.
+func TestOnceAfterDataLoss(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
 	o := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second})
@@ -180,7 +177,6 @@ func TestRedisForgetsEvent(t *testing.T) {
 	}
 }
 
-// TestMaxAge: how long a handled event is remembered.
 func TestMaxAge(t *testing.T) {
 	t.Parallel()
 	rdb, key := newRedis(t), rand.Text()
@@ -205,9 +201,8 @@ func TestMaxAge(t *testing.T) {
 	}
 }
 
-// TestOnceHangs: a Redis that does not answer is an error within seconds, and
-// nothing is handled.
-func TestOnceHangs(t *testing.T) {
+// TestOnceWhileRedisHangs: Do returns an error within seconds and does not call the function.
+func TestOnceWhileRedisHangs(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	o := NewOnce(rdb, OnceOptions{Logger: quiet()})
@@ -221,8 +216,7 @@ func TestOnceHangs(t *testing.T) {
 	}
 }
 
-// TestNoAnswerToSuccess: the function has succeeded, and Redis did not answer.
-func TestNoAnswerToSuccess(t *testing.T) {
+func TestRedisDownAfterSuccess(t *testing.T) {
 	t.Parallel()
 	n, rdb := newNetwork(t)
 	o, key := NewOnce(rdb, OnceOptions{Lease: 2 * time.Second, Logger: quiet()}), rand.Text()
@@ -237,7 +231,7 @@ func TestNoAnswerToSuccess(t *testing.T) {
 	expect(t, NewOnce(newRedis(t), OnceOptions{}), key, "ran")
 }
 
-func TestNoClient(t *testing.T) {
+func TestNilClientPanics(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]func(){
 		"NewOnce":          func() { NewOnce(nil, OnceOptions{}) },

@@ -33,8 +33,8 @@ func noSetGet(ctx context.Context, cmds []redis.Cmder, next redis.ProcessPipelin
 	return next(ctx, cmds)
 }
 
-// TestRoundTripsHang: other callers succeed while as many round trips hang as are
-// made at a time, and their own callers wait only until their deadline.
+// TestRoundTripsHang: other callers succeed while the maximum number of round trips hangs. The callers of these wait
+// until their deadline.
 func TestRoundTripsHang(t *testing.T) {
 	t.Parallel()
 	rdb := newRedis(t)
@@ -97,7 +97,7 @@ func TestRoundTripsAreShared(t *testing.T) {
 
 // TestQueueWhileRedisHangs: commands whose callers have left are dropped.
 func TestQueueWhileRedisHangs(t *testing.T) {
-	rdb := connect(t, "127.0.0.1:1") // no connection is made
+	rdb := connect(t, "127.0.0.1:1") // the connection fails
 	synctest.Test(t, func(t *testing.T) {
 		const commands = 20_000
 		var sent, ended atomic.Int64

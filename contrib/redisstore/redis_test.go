@@ -33,13 +33,13 @@ func connect(t testing.TB, addr string) *redis.Client {
 	return c
 }
 
-// network is a way to Redis that can fail.
+// network is a connection to Redis that can fail.
 type network struct {
 	t    testing.TB
 	to   string
 	l    net.Listener
 	gate sync.RWMutex // held while nothing passes
-	cut  atomic.Int64 // a connection loses every answer after so many; 0 is never
+	cut  atomic.Int64 // number of responses after which a connection loses the next ones; 0: none
 	mu   sync.Mutex
 	all  []net.Conn
 }
@@ -86,7 +86,7 @@ func (n *network) pass(to, from net.Conn, answers bool) {
 			return
 		}
 		if cut := n.cut.Load(); answers && cut > 0 && i > cut {
-			return // Redis has done it, nobody hears of it
+			return // Redis has processed it
 		}
 		n.gate.RLock()
 		_, err = to.Write(buf[:k])
@@ -113,7 +113,7 @@ func (n *network) down() {
 	}
 }
 
-// record is a log to look at.
+// record keeps a log.
 type record struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -138,7 +138,7 @@ func newLog() (*slog.Logger, *record) {
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// TestMain keeps go-redis from telling stderr that it cannot dial.
+// TestMain discards the log of go-redis.
 func TestMain(m *testing.M) {
 	redis.SetLogger(silent{})
 	os.Exit(m.Run())

@@ -99,8 +99,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestPausedOnce: requests that began before the pause neither extend nor end it.
-func TestPausedOnce(t *testing.T) {
+// TestConcurrentFailuresPauseOnce: requests that began before the pause neither extend nor end it.
+func TestConcurrentFailuresPauseOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, mockserver.Config{})
 	s.start(s.jobs(s.client(), riverjobs.Options{Pause: time.Minute}))

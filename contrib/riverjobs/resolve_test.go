@@ -221,8 +221,8 @@ func TestReconcileRejected(t *testing.T) {
 	}
 }
 
-// TestReconcileNothing: events that can resolve nothing cost no lookup.
-func TestReconcileNothing(t *testing.T) {
+// TestReconcileUnrelatedEvents: events that can resolve nothing cost no lookup.
+func TestReconcileUnrelatedEvents(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, mockserver.Config{})
 	j := s.jobs(s.client(), riverjobs.Options{})

@@ -147,9 +147,9 @@ func TestNoConnection(t *testing.T) {
 	}
 }
 
-// TestKilled: a job whose process ended during the request is not sent again, but
+// TestKilledDuringRequest: a job whose process ended during the request is not sent again, but
 // reported.
-func TestKilled(t *testing.T) {
+func TestKilledDuringRequest(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, mockserver.Config{})
 	id := s.insert("A-1")
@@ -196,9 +196,9 @@ func TestLateResult(t *testing.T) {
 	}
 }
 
-// TestOtherRecord: a request changes no record but its own. The key has another one
+// TestNewerRecordIsKept: a request changes no record but its own. The key has another one
 // if an operator allowed to send it again.
-func TestOtherRecord(t *testing.T) {
+func TestNewerRecordIsKept(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, mockserver.Config{})
 	arrived, release := s.hold()

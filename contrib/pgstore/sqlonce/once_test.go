@@ -112,9 +112,9 @@ func TestTxEndedByMethod(t *testing.T) {
 	}
 }
 
-// TestCommitObeysContext: a server that stops during the commit does not hold the
+// TestCommitEndsWithContext: a server that stops during the commit does not hold the
 // caller, and the connection is not used again.
-func TestCommitObeysContext(t *testing.T) {
+func TestCommitEndsWithContext(t *testing.T) {
 	wire := &testdb.Wire{}
 	cfg, err := pgx.ParseConfig(testdb.URLs(t)["direct"])
 	if err != nil {
@@ -157,15 +157,15 @@ func slowCommit(t testing.TB, db *sql.DB) (name string) {
 	return name
 }
 
-func TestTxOfAnotherContext(t *testing.T) {
+func TestTxWithoutOnce(t *testing.T) {
 	if tx, err := sqlonce.Tx(t.Context()); err == nil || tx != nil || !strings.Contains(err.Error(), "webhook.Options.Once") {
 		t.Error(tx, err)
 	}
 }
 
-// TestKeyIsFreeAtOnce: database/sql rolls back in the background when a context
+// TestCancellationFreesKey: database/sql rolls back in the background when a context
 // ends; Do does not return before.
-func TestKeyIsFreeAtOnce(t *testing.T) {
+func TestCancellationFreesKey(t *testing.T) {
 	once := sqlonce.NewOnce(open(t, testdb.URLs(t)["direct"]), sqlonce.OnceOptions{})
 	for range 50 {
 		key := rand.Text()
@@ -228,7 +228,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-func TestNoDatabase(t *testing.T) {
+func TestNilDatabasePanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")

@@ -8,7 +8,6 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// names reads an object, which may be in an envelope.
 func names(c *jsonscan.Cursor) string {
 	out := ""
 	for name := range c.Envelope("data") {
@@ -49,9 +48,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// What stands in an envelope is read behind a value of another kind, but not
-// behind what makes the text not JSON: everything after that is zero.
-func TestEnvelopeAfterMistake(t *testing.T) {
+// TestEnvelopeAfterError: the envelope is read after a type mismatch, but not after a syntax error.
+func TestEnvelopeAfterError(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"data":{"a":1},"b":"x"}`: "b=0 a=1 ",
 		`{"data":{"a":1},"b":tru}`: "b=0 ",
@@ -63,7 +61,7 @@ func TestEnvelopeAfterMistake(t *testing.T) {
 			got += fmt.Sprintf("%s=%d ", name, c.Int())
 		}
 		if got != want || c.End() == nil {
-			t.Errorf("%s: %q, %v; want %q and a mistake", text, got, c.End(), want)
+			t.Errorf("%s: %q, %v; want %q and an error", text, got, c.End(), want)
 		}
 	}
 }
@@ -98,7 +96,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// FuzzEnvelope: an envelope changes which names there are, not what is JSON.
+// FuzzEnvelope: an envelope does not affect whether a text is valid.
 func FuzzEnvelope(f *testing.F) {
 	f.Add(`{"a":1,"data":{"b":[2,{"data":{}}]}}`)
 	f.Add(`{"data":{"a":1},"data":{`)

@@ -55,15 +55,9 @@ func TestErrors(t *testing.T) {
 		{name: "an array for an object", text: `[]`, want: "an object"},
 		{name: "an object for an array", text: `{"in":{}}`, path: "in", want: "an array", offset: 6},
 		{name: "in an element", text: `{"in":[{"n":1},{"n": "2"}]}`, path: "in[1].n", want: "a number", offset: 21},
-		{
-			name: "in an array in an element",
-			text: `{"in":[{"tags":["a","b",3]}]}`, path: "in[0].tags[2]", want: "a string", offset: 24,
-		},
+		{name: "in an array in an element", text: `{"in":[{"tags":["a","b",3]}]}`, path: "in[0].tags[2]", want: "a string", offset: 24},
 		{name: "a fraction", text: `{"in":[{"n":1.5}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
-		{
-			name: "too large",
-			text: `{"in":[{"n":9223372036854775808}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12,
-		},
+		{name: "too large", text: `{"in":[{"n":9223372036854775808}]}`, path: "in[0].n", want: "a 64-bit integer", offset: 12},
 		{name: "the first of two", text: `{"s":1,"b":2}`, path: "s", want: "a string", offset: 5},
 		{name: "not JSON comes first", text: `{"s":1,"b":tru}`, path: "b", want: "a value", offset: 11, syntax: true},
 		{name: "nothing", want: "a value", syntax: true},
@@ -74,25 +68,12 @@ func TestErrors(t *testing.T) {
 		{name: "no comma", text: `{"in":[{"n":1 "m":2}]}`, path: "in[0]", want: "a comma or }", offset: 14, syntax: true},
 		{name: "no colon", text: `{"s" 1}`, want: "a colon", offset: 5, syntax: true},
 		{name: "no name", text: `{"s":"a",}`, want: "a name", offset: 9, syntax: true},
-		{
-			name: "a bad escape",
-			text: `{"x":{"y":"a\qb"}}`, path: "x.y", want: "an escape sequence", offset: 13, syntax: true,
-		},
-		{
-			name: "a bad code unit",
-			text: `{"x":{"y":"a\u00g0"}}`, path: "x.y", want: "four hexadecimal digits", offset: 13,
-			syntax: true,
-		},
+		{name: "a bad escape", text: `{"x":{"y":"a\qb"}}`, path: "x.y", want: "an escape sequence", offset: 13, syntax: true},
+		{name: "a bad code unit", text: `{"x":{"y":"a\u00g0"}}`, path: "x.y", want: "four hexadecimal digits", offset: 13, syntax: true},
 		{name: "a bad number", text: `{"x":[01]}`, path: "x[0]", want: "a number", offset: 6, syntax: true},
 		{name: "more text", text: `{} x`, want: "the end of the text", offset: 3, syntax: true},
-		{
-			name: "a name that needs quotes",
-			text: `{"a b":{"":[x]}}`, path: `["a b"][""][0]`, want: "a value", offset: 12, syntax: true,
-		},
-		{
-			name: "a long name",
-			text: `{"` + long + `":x}`, path: `["` + long[:40] + `"]`, want: "a value", offset: 54, syntax: true,
-		},
+		{name: "a name that needs quotes", text: `{"a b":{"":[x]}}`, path: `["a b"][""][0]`, want: "a value", offset: 12, syntax: true},
+		{name: "a long name", text: `{"` + long + `":x}`, path: `["` + long[:40] + `"]`, want: "a value", offset: 54, syntax: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := jsonscan.New(row.text)
@@ -108,7 +89,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestMismatchLosesNothingElse(t *testing.T) {
+func TestMismatchKeepsOtherFields(t *testing.T) {
 	c := jsonscan.New(`{"s":["x",{"y":null}],"in":[{"n":"1","tags":["a"]},{"n":7}],"b":true}`)
 	s, b, in := readAll(c)
 	if c.End() == nil {
@@ -148,7 +129,6 @@ func TestIsolate(t *testing.T) {
 	}
 }
 
-// What makes a text not JSON stays its mistake, however reading goes on.
 func TestFirstSyntaxErrorStays(t *testing.T) {
 	for name, read := range map[string]func(*jsonscan.Cursor){
 		"isolated": func(c *jsonscan.Cursor) { _ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() }) },
@@ -158,18 +138,17 @@ func TestFirstSyntaxErrorStays(t *testing.T) {
 		c.Skip()
 		read(c)
 		if err := c.End(); err == nil || err.Offset != 0 || !err.Syntax {
-			t.Errorf("%s: %v, want the mistake at offset 0", name, err)
+			t.Errorf("%s: %v, want the error at offset 0", name, err)
 		}
 	}
 }
 
-// Isolate keeps what makes the text not JSON, also behind a mismatch.
 func TestIsolateKeepsSyntaxErrors(t *testing.T) {
 	c := jsonscan.New(`1 tru`)
 	c.Mismatch("a string")
 	_ = c.Isolate(func(c *jsonscan.Cursor) { _ = c.String() })
 	if err := c.End(); err == nil || err.Offset != 2 || !err.Syntax {
-		t.Errorf("%v, want the mistake at offset 2", err)
+		t.Errorf("%v, want the error at offset 2", err)
 	}
 }
 
@@ -193,8 +172,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// A path stays short, however deep its place is: one of more than 200 bytes ends
-// in an ellipsis.
+// TestDeepPath: a path of more than 200 bytes ends with an ellipsis.
 func TestDeepPath(t *testing.T) {
 	name := strings.Repeat("n", 39)
 	deep := `{"m` + name + `":` + strings.Repeat(`{"`+name+`":`, 4)
@@ -215,8 +193,7 @@ func TestDeepPath(t *testing.T) {
 	}
 }
 
-// A name stands in a path as it is if it is short and made of letters, digits,
-// hyphens and underscores; else in quotes.
+// TestNamesInPaths: short names of letters, digits, hyphens and underscores need no quotes.
 func TestNamesInPaths(t *testing.T) {
 	for name, plain := range map[string]bool{
 		"azAZ09_-": true, "a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "_": true, "-": true,

@@ -13,7 +13,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// text is JSON of every kind, with and without mistakes.
+// texts are valid and invalid JSON texts.
 var texts = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-1`, `12`, `1.5`, `1e3`, `1E+3`, `1.25e-2`, `9223372036854775807`, `1e999`,
 	`""`, `"a"`, `"\"\\\/\b\f\n\r\t"`, `"\u0041\u00e9\u20AC"`, `"\u0000"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
@@ -63,8 +63,7 @@ func value(c *jsonscan.Cursor) any {
 	return json.Number(c.Number())
 }
 
-// check holds the cursor against encoding/json: it accepts the same texts, and
-// reads the same values from them.
+// check compares the cursor with encoding/json: both accept the same texts and read the same values.
 func check(t *testing.T, text string) {
 	valid := json.Valid([]byte(text))
 	c, ahead := jsonscan.New(text), jsonscan.New(text)
@@ -101,7 +100,7 @@ func check(t *testing.T, text string) {
 func TestAgreesWithEncodingJSON(t *testing.T) {
 	for _, text := range texts {
 		check(t, text)
-		if len(text) < 1000 { // where other values and members surround it
+		if len(text) < 1000 { // between other values and fields
 			for _, around := range []string{"[%]", `{"a":%}`, `[1,%,2]`, `{"a":%,"b":"c"}`, ` %`, "% "} {
 				check(t, strings.Replace(around, "%", text, 1))
 			}
@@ -109,8 +108,8 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// Every text with one byte replaced, removed or cut off behind.
-func TestMutants(t *testing.T) {
+// TestCorruptedTexts replaces, removes or truncates at each byte of each text.
+func TestCorruptedTexts(t *testing.T) {
 	const bytes = "\"\\{}[]:,0.e-ntu/ \n\x00\x1f\x7f\x80\xff"
 	for _, text := range texts {
 		if len(text) > 60 {
@@ -236,8 +235,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// Of copies, short strings that come again share their memory, whatever bytes
-// they begin and end with, but not in a text that is shorter than what that takes.
+// TestCloneShares: short strings that occur again share their memory, unless the text is too short.
 func TestCloneShares(t *testing.T) {
 	const table = 1 << 10
 	for _, s := range []string{"", "a", "tag", "16 bytes of text", "é!", "\x00", "\x00x", "x\x00", "😀", "a string of more than sixteen bytes"} {
@@ -260,8 +258,7 @@ func TestCloneShares(t *testing.T) {
 	}
 }
 
-// A reader that finds nothing, or half a word, fails and does not panic.
-func TestNothingToRead(t *testing.T) {
+func TestIncompleteText(t *testing.T) {
 	c := jsonscan.New("")
 	c.QuotedInts = true
 	if n := c.Int(); n != 0 || c.End() == nil {
@@ -298,7 +295,7 @@ func TestLookAhead(t *testing.T) {
 	}
 }
 
-// A leap ends where a skip does, whatever stands before and behind the value.
+// TestLeap: Leap ends at the same place as Skip.
 func TestLeap(t *testing.T) {
 	for _, value := range texts {
 		if len(value) > 5000 || !json.Valid([]byte(value)) {
@@ -312,7 +309,7 @@ func TestLeap(t *testing.T) {
 			}
 		}
 		if err := c.End(); err != nil {
-			t.Errorf("behind %.100q: %v", value, err)
+			t.Errorf("after %.100q: %v", value, err)
 		}
 	}
 	for _, text := range []string{"{", `{"a"`, `{"a":"}`, `{"a":1`, "", "}"} {
@@ -360,8 +357,7 @@ func TestOptional(t *testing.T) {
 	}
 }
 
-// An optional value is whole or zero, also behind a mistake elsewhere.
-func TestOptionalBehindMistake(t *testing.T) {
+func TestOptionalAfterError(t *testing.T) {
 	c := jsonscan.New(`["x",[1,"y"],[2,3]]`)
 	var got []int64
 	for range c.Array() {

@@ -10,7 +10,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonscan"
 )
 
-// wide takes far more memory than an empty object takes text.
+// wide needs far more memory than an empty object has text.
 type wide struct {
 	id   int64
 	tags []string
@@ -33,8 +33,6 @@ func readWide(c *jsonscan.Cursor) (v wide) {
 
 func readWides(c *jsonscan.Cursor) []wide { return jsonscan.Slice(c, readWide) }
 
-// TestSliceLengths reads slices of the lengths at which they are made in another
-// way, of small and of large elements, and one in another.
 func TestSliceLengths(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 18, 63, 64, 65, 127, 128, 129, 130, 257, 10_000} {
 		var items, tags strings.Builder
@@ -60,7 +58,6 @@ func TestSliceLengths(t *testing.T) {
 	}
 }
 
-// TestSliceMemory has what is read take no more memory than the package says.
 func TestSliceMemory(t *testing.T) {
 	const size = 1 << 20
 	for name, tc := range map[string]struct {
@@ -96,7 +93,6 @@ func TestSliceMemory(t *testing.T) {
 	}
 }
 
-// A few empty elements are no more than a few.
 func TestSliceOfFewEmpty(t *testing.T) {
 	c := jsonscan.New("[" + strings.Repeat("{},", 300) + "{}]")
 	if got := readWides(c); c.End() != nil || len(got) != 301 {
@@ -104,8 +100,7 @@ func TestSliceOfFewEmpty(t *testing.T) {
 	}
 }
 
-// TestSliceLimit has elements take eight times the memory of the text and 256 KiB,
-// and then the text a byte less.
+// TestSliceLimit: elements need exactly eight times the memory of the text plus 256 KiB, and one byte more.
 func TestSliceLimit(t *testing.T) {
 	type item [6]int64 // 48 bytes
 	const n = 40_000
@@ -117,7 +112,7 @@ func TestSliceLimit(t *testing.T) {
 			jsonscan.Slice(c, func(c *jsonscan.Cursor) (v item) { c.Skip(); return v })
 		}
 		if err := c.End(); pathOf(err) != path || (err == nil) != (path == "") {
-			t.Errorf("%d bytes of text: %v, want a mistake in %q", length, err, path)
+			t.Errorf("%d bytes of text: %v, want an error in %q", length, err, path)
 		}
 	}
 }

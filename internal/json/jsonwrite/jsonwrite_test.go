@@ -11,7 +11,7 @@ import (
 	"example.com/emailplatform/internal/json/jsonwrite"
 )
 
-// plainly is what encoding/json makes of v without the escaping of HTML.
+// plainly returns the output of encoding/json without HTML escapes.
 func plainly(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -23,7 +23,7 @@ func plainly(t *testing.T, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// holds compares what write writes with what encoding/json makes of v.
+// holds compares the output of write with encoding/json.
 func holds(t *testing.T, v any, write func(w *jsonwrite.Writer)) {
 	t.Helper()
 	var w jsonwrite.Writer
@@ -33,7 +33,7 @@ func holds(t *testing.T, v any, write func(w *jsonwrite.Writer)) {
 	}
 }
 
-// TestCharacters writes every character at every place of eight bytes.
+// TestCharacters writes every character at every position of eight bytes.
 func TestCharacters(t *testing.T) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if r > 0x3000 && r < 0xfff0 || r > 0x10100 && r < 0x10ff00 || !utf8.ValidRune(r) {
@@ -59,8 +59,7 @@ func object(w *jsonwrite.Writer, pairs ...string) {
 	w.Close('}')
 }
 
-// TestKinds writes a value of each kind.
-func TestKinds(t *testing.T) {
+func TestValueTypes(t *testing.T) {
 	type named string
 	type number int64
 	for _, n := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64} {
@@ -86,18 +85,16 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// TestMistakes names the first value that cannot be sent by its place.
-func TestMistakes(t *testing.T) {
+// TestInvalidValues: the error names the path of the first invalid value.
+func TestInvalidValues(t *testing.T) {
 	const bad = "M\xfcller"
 	for want, write := range map[string]func(w *jsonwrite.Writer){
-		"is not UTF-8":    func(w *jsonwrite.Writer) { w.String(bad) },
-		"is missing":      func(w *jsonwrite.Writer) { jsonwrite.Ints[int64](w, nil) },
-		"0: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{bad, bad}) },
-		"2: is not UTF-8": func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{"\ufffd", `\"[{`, bad}) },
-		"a: is not UTF-8": func(w *jsonwrite.Writer) { object(w, "a", bad, "b", bad) },
-		"M\ufffdller: is not UTF-8": func(w *jsonwrite.Writer) {
-			object(w, "A", "", bad, bad, "Z", "")
-		},
+		"is not UTF-8":              func(w *jsonwrite.Writer) { w.String(bad) },
+		"is missing":                func(w *jsonwrite.Writer) { jsonwrite.Ints[int64](w, nil) },
+		"0: is not UTF-8":           func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{bad, bad}) },
+		"2: is not UTF-8":           func(w *jsonwrite.Writer) { jsonwrite.Strings(w, []string{"\ufffd", `\"[{`, bad}) },
+		"a: is not UTF-8":           func(w *jsonwrite.Writer) { object(w, "a", bad, "b", bad) },
+		"M\ufffdller: is not UTF-8": func(w *jsonwrite.Writer) { object(w, "A", "", bad, bad, "Z", "") },
 		"b.1.c: is missing": func(w *jsonwrite.Writer) {
 			w.Open('{')
 			w.Name(`"a":`)
@@ -141,7 +138,7 @@ func FuzzString(f *testing.F) {
 		}
 		var w jsonwrite.Writer
 		if w.String(s); w.Err() == nil {
-			t.Errorf("%q is no mistake", s)
+			t.Errorf("%q is not an error", s)
 		}
 	})
 }

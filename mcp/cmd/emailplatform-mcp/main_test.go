@@ -20,7 +20,6 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// command is the program, started with some flags.
 type command struct {
 	in   io.WriteCloser
 	out  io.ReadCloser
@@ -63,23 +62,19 @@ func (c *command) says(t *testing.T, prefix string) string {
 func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
 	t.Helper()
 	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-// list lists contacts and returns the text of the answer.
+// list calls the tool and returns its text.
 func list(t *testing.T, s *sdk.ClientSession, listID int64) string {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{
 		Name:      "contacts",
 		Arguments: map[string]any{"operation": "list", "list_id": listID},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
@@ -103,19 +98,13 @@ func TestDemoOverStdio(t *testing.T) {
 	}
 }
 
-// TestEnvironment reaches a platform over a socket, with what the environment
-// says.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	p := mockserver.Start(mockserver.Config{Tokens: []mockserver.Token{{Value: "from-the-environment"}}})
 	defer p.Close()
-	c := start(t.Context(), t, map[string]string{
-		"EMAILPLATFORM_BASE_URL": p.URL(),
-		"EMAILPLATFORM_TOKEN":    "from-the-environment",
-	})
+	c := start(t.Context(), t, map[string]string{"EMAILPLATFORM_BASE_URL": p.URL(), "EMAILPLATFORM_TOKEN": "from-the-environment"})
 	go func() { _ = c.errs.Scan() }()
-	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got,
-		"this account has no list") {
+	if got := list(t, connect(t, &sdk.IOTransport{Reader: c.out, Writer: c.in}), 99); !strings.Contains(got, "this account has no list") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -143,17 +132,11 @@ func TestDemoOverHTTP(t *testing.T) {
 	if got := list(t, s, 1); !strings.Contains(got, "3 of 3 in all") {
 		t.Errorf("got %s", got)
 	}
-	for path, want := range map[string]int{
-		url: http.StatusUnauthorized, strings.TrimSuffix(url, "mcp"): http.StatusNotFound,
-	} {
+	for path, want := range map[string]int{url: http.StatusUnauthorized, strings.TrimSuffix(url, "mcp"): http.StatusNotFound} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		_ = response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%s without a token: %s, want %d", path, response.Status, want)
@@ -190,14 +173,8 @@ func TestFlags(t *testing.T) {
 			args: []string{"-demo", "-base-url", "https://api.example.com"}, want: "cannot be used with -base-url",
 		},
 		{name: "open to the network", args: []string{"-demo", "-http", ":8808"}, want: "-allow-host is required"},
-		{
-			name: "open to the network, by address",
-			args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "-allow-host is required",
-		},
-		{
-			name: "a host without HTTP",
-			args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "requires -http",
-		},
+		{name: "open to the network, by address", args: []string{"-demo", "-http", "192.0.2.1:8808"}, want: "-allow-host is required"},
+		{name: "a host without HTTP", args: []string{"-demo", "-allow-host", "mcp.example.com"}, want: "requires -http"},
 		{name: "a limit for HTTP alone", args: []string{"-demo", "-max-concurrent", "5"}, want: "-max-concurrent requires -http"},
 		{name: "an address that is none", args: []string{"-demo", "-http", "8808"}, want: "missing port in address"},
 		{name: "an argument", args: []string{"-demo", "serve"}, want: `"serve" is not a flag`},
@@ -205,8 +182,7 @@ func TestFlags(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")),
-				io.Discard, io.Discard)
+			err := run(t.Context(), row.args, func(string) string { return "" }, io.NopCloser(strings.NewReader("")), io.Discard, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "very-secret") {
 				t.Errorf("got %v, want an error about %s", err, row.want)
 			}
@@ -231,13 +207,10 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestVersion asks nothing else of the settings: there are none.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-version"}, func(string) string { return "" }, nil, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, run(t.Context(), []string{"-version"}, func(string) string { return "" }, nil, &out, io.Discard))
 	if !strings.HasPrefix(out.String(), "emailplatform-mcp ") || !strings.HasSuffix(out.String(), ", "+runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH+"\n") {
 		t.Errorf("%q", out.String())
 	}
@@ -257,24 +230,19 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestAllowedHost serves by another name, as a reverse proxy passes it on.
+// TestAllowedHost: requests have the host of a reverse proxy.
 func TestAllowedHost(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	c := start(ctx, t, nil, "-demo", "-http", "127.0.0.1:0", "-allow-host", "a.example.com", "-allow-host",
-		"b.example.com")
+	c := start(ctx, t, nil, "-demo", "-http", "127.0.0.1:0", "-allow-host", "a.example.com", "-allow-host", "b.example.com")
 	url := c.says(t, "Serving MCP at ")
 	for host, want := range map[string]int{"a.example.com": 401, "b.example.com": 401, "c.example.com": 403} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		r.Host = host
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal(t, err)
 		_ = response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%s: %s, want %d", host, response.Status, want)
@@ -286,10 +254,9 @@ func TestAllowedHost(t *testing.T) {
 	}
 }
 
-// TestMistakesOverStdio sends lines that are no messages, and a batch, of which
-// this version of the protocol has none, and ends its input at once: each is
-// answered as JSON-RPC says, and so are the requests between them.
-func TestMistakesOverStdio(t *testing.T) {
+// TestInvalidMessagesOverStdio: invalid lines and batches get JSON-RPC errors, and valid requests between them get
+// responses.
+func TestInvalidMessagesOverStdio(t *testing.T) {
 	t.Parallel()
 	c := start(t.Context(), t, nil, "-demo")
 	c.says(t, demoLine)
@@ -327,9 +294,17 @@ func TestMistakesOverStdio(t *testing.T) {
 		"<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32600", "<nil> -32700", "<nil> -32700",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("answers %q, want %q", got, want)
+		t.Errorf("responses %q, want %q", got, want)
 	}
 	if err := <-c.done; err != nil {
 		t.Error(err)
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
