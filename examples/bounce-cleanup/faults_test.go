@@ -16,13 +16,9 @@ func TestCleanUpUnderFaults(t *testing.T) {
 	for action, operation := range map[string]string{"tag": "tagContacts", "unsubscribe": "unsubscribeContact"} {
 		recipes.UnderFaults(t, []string{operation, "listContacts"}, func(t *testing.T, p *mockserver.Server) func() {
 			listID, err := fill(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			return func() {
 				j := job{Client: c, out: io.Discard, listID: listID, action: action, tag: "bounced-hard"}
 				recipes.Repeat(t, func() error { return j.run(t.Context()) })

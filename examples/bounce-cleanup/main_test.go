@@ -9,27 +9,19 @@ import (
 	"example.com/emailplatform/mockserver"
 )
 
-// TestDeletedMeanwhile: contacts that are deleted between the listing and the change
+// TestContactsDeletedConcurrently: contacts that are deleted between the listing and the change
 // do not stop the command from changing the others.
-func TestDeletedMeanwhile(t *testing.T) {
+func TestContactsDeletedConcurrently(t *testing.T) {
 	for _, action := range []string{"tag", "unsubscribe"} {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
 		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Newsletter"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Lists.AcceptPolicy(t.Context(), list.ID); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, c.Lists.AcceptPolicy(t.Context(), list.ID))
 		for i := range 9 {
-			if err := sendTo(t.Context(), c, platform, list.ID, fmt.Sprintf("gone%d@example.org", i), mockserver.HardBounce); err != nil {
-				t.Fatal(err)
-			}
+			check(t, sendTo(t.Context(), c, platform, list.ID, fmt.Sprintf("gone%d@example.org", i), mockserver.HardBounce))
 		}
 		j := job{Client: c, out: io.Discard, listID: list.ID, action: action, tag: "bounced-hard"}
 		bounced, err := j.bouncedHard(t.Context())
@@ -37,9 +29,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 			t.Fatal(len(bounced), err)
 		}
 		for _, i := range []int{0, 4, 8} {
-			if err := c.Contacts.Delete(t.Context(), list.ID, bounced[i].ID); err != nil {
-				t.Fatal(err)
-			}
+			check(t, c.Contacts.Delete(t.Context(), list.ID, bounced[i].ID))
 		}
 		change := map[string]func() error{
 			"tag":         func() error { return j.tagAll(t.Context(), bounced) },
@@ -53,5 +43,13 @@ func TestDeletedMeanwhile(t *testing.T) {
 		if left, err := j.bouncedHard(t.Context()); err != nil || len(left) != 0 {
 			t.Errorf("%s: %d contacts are left, %v", action, len(left), err)
 		}
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -16,19 +16,13 @@ import (
 func table(t *testing.T, write bool, change func(*mockserver.Server, http.RoundTripper) http.RoundTripper) (string, *mockserver.Server) {
 	t.Helper()
 	demo, email, err := startDemo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	t.Cleanup(demo.Close)
 	transport := change(demo, demo.Transport())
 	p, err := newPlatform(options{demo.URL(), demo.Token(), email, write}, &http.Client{Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var out strings.Builder
-	if err := p.report(t.Context(), &out); err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, p.report(t.Context(), &out))
 	return out.String(), demo
 }
 
@@ -81,8 +75,8 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// TestLeavesAList: what was made is gone, but for the list.
-func TestLeavesAList(t *testing.T) {
+// TestRemovesOwnRecords: what was made is gone, but for the list.
+func TestRemovesOwnRecords(t *testing.T) {
 	out, demo := table(t, true, asItIs)
 	if strings.Contains(out, "differs") || strings.Count(out, "What stays") != 1 || !strings.Contains(out, "What stays: the list ") {
 		t.Error(out)
@@ -92,9 +86,9 @@ func TestLeavesAList(t *testing.T) {
 	}
 }
 
-// TestNamesTheSpelling: a platform that spells its answers otherwise is read, and
+// TestReportsResponseFormat: a platform that spells its answers otherwise is read, and
 // each row says how it spells.
-func TestNamesTheSpelling(t *testing.T) {
+func TestReportsResponseFormat(t *testing.T) {
 	out, _ := table(t, true, func(_ *mockserver.Server, next http.RoundTripper) http.RoundTripper { return altformat.Transport(next) })
 	for says, want := range map[string]string{
 		"creating a list is 201 with the list":         `differs: it is in "data", "id" in place of "list_id"; read all the same`,
@@ -115,9 +109,9 @@ func TestNamesTheSpelling(t *testing.T) {
 	}
 }
 
-// TestChangesNothingOfOthers has what is made fail: nothing else may be changed in
+// TestChangesOnlyOwnRecords has what is made fail: nothing else may be changed in
 // its place. What may have been made, as after a 500, is told.
-func TestChangesNothingOfOthers(t *testing.T) {
+func TestChangesOnlyOwnRecords(t *testing.T) {
 	var sent []string
 	out, _ := table(t, true, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
 		for _, operation := range []string{"createList", "createContact", "createTemplate"} {
@@ -143,9 +137,7 @@ func TestChangesNothingOfOthers(t *testing.T) {
 // TestInterrupted: what was made is removed also when the program is interrupted.
 func TestInterrupted(t *testing.T) {
 	demo, email, err := startDemo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	defer demo.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	var removed []string
@@ -157,9 +149,7 @@ func TestInterrupted(t *testing.T) {
 			removed = append(removed, r.URL.Path)
 		}
 	}, demo.Transport())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	var out strings.Builder
 	if err := p.report(ctx, &out); !errors.Is(err, context.Canceled) || len(removed) != 2 || strings.Count(out.String(), "What stays") != 1 {
 		t.Errorf("%v, removed %v\n%s", err, removed, &out)
@@ -173,8 +163,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestAnotherPlatform has answers that cannot be used: each row says so.
-func TestAnotherPlatform(t *testing.T) {
+// TestInvalidResponses has answers that cannot be used: each row says so.
+func TestInvalidResponses(t *testing.T) {
 	out, _ := table(t, false, func(srv *mockserver.Server, next http.RoundTripper) http.RoundTripper {
 		for _, operation := range []string{"listTags", "renderTemplate"} {
 			if _, err := srv.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultNotJSON}); err != nil {
@@ -188,11 +178,9 @@ func TestAnotherPlatform(t *testing.T) {
 	}
 }
 
-func TestCannotBeAsked(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	demo, _, err := startDemo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal(t, err)
 	address, token := demo.URL(), demo.Token()
 	for name, o := range map[string]options{
 		"no token":    {baseURL: address},
@@ -205,6 +193,14 @@ func TestCannotBeAsked(t *testing.T) {
 	}
 	demo.Close()
 	if err := run(t.Context(), new(strings.Builder), options{baseURL: address, token: token}); err == nil {
-		t.Error("nobody is there, and no error")
+		t.Error("no error without a server")
+	}
+}
+
+// fatal ends the test if there is an error.
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

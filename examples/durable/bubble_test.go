@@ -22,9 +22,7 @@ func TestBubble(t *testing.T) {
 	newDatabase(t)
 	synctest.Test(t, func(t *testing.T) {
 		pool, err := pgxpool.New(t.Context(), os.Getenv("POSTGRES_URL")) // in the bubble, so its goroutines are too
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		t.Cleanup(pool.Close) // after the platform
 		if _, err := pool.Exec(t.Context(), pgstore.Schema+"; CREATE TABLE received (at timestamptz)"); err != nil {
 			t.Fatal(err)
@@ -32,23 +30,15 @@ func TestBubble(t *testing.T) {
 		platform := mockserver.New(mockserver.Config{})
 		t.Cleanup(platform.Close) // ends deliveries, so no handler uses the pool afterwards
 		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		hook, err := c.Webhooks.Ensure(t.Context(), client.WebhookCreate{
 			URL: "http://shop.test/hook", Events: []events.Name{events.NameEmailOpened},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		verifier, err := webhook.NewVerifier(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		platform.SetTarget("shop.test", webhook.NewHandler(verifier, func(ctx context.Context, _ *events.Event) error {
 			tx, err := pgstore.Tx(ctx)
 			if err != nil {
@@ -64,20 +54,12 @@ func TestBubble(t *testing.T) {
 		email, err := c.Emails.Send(t.Context(), client.EmailSubmission{
 			To: "ada@example.org", Sender: client.Sender{Email: "shop@example.com"}, Content: client.EmailContent{Subject: "S", Text: "T"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		opened := time.Now()
-		if err := platform.Open(email.ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := platform.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, platform.Open(email.ID))
+		check(t, platform.Drain(t.Context()))
 		var handled time.Time
-		if err := pool.QueryRow(t.Context(), "SELECT at FROM received").Scan(&handled); err != nil {
-			t.Fatal(err)
-		}
+		check(t, pool.QueryRow(t.Context(), "SELECT at FROM received").Scan(&handled))
 		if after := handled.Sub(opened).Round(time.Minute); after != 7*time.Hour+13*time.Minute {
 			t.Errorf("handled after %v, want 7h13m", after)
 		}

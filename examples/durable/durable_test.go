@@ -47,9 +47,7 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 		t.Skip("SKIPPED, nothing was proven: set POSTGRES_URL to a PostgreSQL in which databases may be made")
 	}
 	server, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	name := fmt.Sprintf("durable_%d", time.Now().UnixNano())
 	if _, err := server.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
@@ -62,19 +60,13 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 		}
 	})
 	u, err := url.Parse(server.Config().ConnString())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	u.Path = "/" + name
 	t.Setenv("POSTGRES_URL", u.String()) // for the processes that a test starts
 	pool, err := pgxpool.New(t.Context(), u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(pool.Close)
-	if err := migrate(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, migrate(t.Context(), pool))
 	return pool
 }
 
@@ -82,19 +74,13 @@ func newDatabase(t *testing.T) *pgxpool.Pool {
 func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 	t.Helper()
 	h, err := newReceiver(pool, secret, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for i := range n * times {
 		body := fmt.Sprintf(`{"id":"event-%d","event":"SuppressedEmail.Added","created_on":1700000000,"data":{"suppressedEmail":{"email":"a@example.com"}}}`, i%n)
 		parsed, err := webhook.ParseSecret(secret, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		req, err := webhook.NewRequest(t.Context(), "http://receiver.test/hook", parsed, []byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, req)
 		statuses = append(statuses, w.Code)
@@ -105,9 +91,7 @@ func deliver(t *testing.T, pool *pgxpool.Pool, n, times int) (statuses []int) {
 func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {
 	t.Helper()
 	n, err := count(t.Context(), pool, what)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return n
 }
 
@@ -115,12 +99,8 @@ func mustCount(t *testing.T, pool *pgxpool.Pool, what string) int {
 func startWorkers(t *testing.T, pool *pgxpool.Pool, handle handler, change ...func(*river.Config)) {
 	t.Helper()
 	jobs, err := newWorkers(pool, handle, change...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := jobs.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, jobs.Start(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) //nolint:usetesting // t.Context has ended
 		defer cancel()
@@ -140,9 +120,7 @@ func TestAcknowledgedBeforeWork(t *testing.T) {
 		t.Errorf("%d jobs, want 30", n)
 	}
 	startWorkers(t, pool, noteEvent)
-	if err := workedOff(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, workedOff(t.Context(), pool))
 	if all, keys := mustCount(t, pool, "event_log"), mustCount(t, pool, "(SELECT DISTINCT key FROM event_log) AS keys"); all != 30 || keys != 30 {
 		t.Errorf("%d rows of %d events, want 30", all, keys)
 	}
@@ -171,38 +149,28 @@ func TestKilledWorker(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 5, 1)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd := exec.Command(self, "hang")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.Start())
 	_, readErr := out.Read(make([]byte, 10))
 	err = until(t.Context(), func() (bool, error) {
 		n, err := count(t.Context(), pool, "river_job WHERE state = 'running'")
 		return n == 5, err
 	})
-	if err := errors.Join(readErr, err, cmd.Process.Kill(), ended(cmd)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(readErr, err, cmd.Process.Kill(), ended(cmd)))
 	startWorkers(t, pool, noteEvent, trySoon, func(cfg *river.Config) { cfg.JobTimeout, cfg.RescueStuckJobsAfter = 2*time.Second, 3*time.Second })
-	if err := workedOff(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, workedOff(t.Context(), pool))
 	mine := fmt.Sprintf("event_log WHERE worked_by = 'process %d'", os.Getpid())
 	if all, done := mustCount(t, pool, "event_log"), mustCount(t, pool, mine); all != 5 || done != 5 {
 		t.Errorf("%d rows, %d of them by the worker that lives; want 5", all, done)
 	}
 }
 
-// TestFailuresAreTriedAgain, and leave no trace of the attempts that failed.
-func TestFailuresAreTriedAgain(t *testing.T) {
+// TestFailuresAreRetried, and leave no trace of the attempts that failed.
+func TestFailuresAreRetried(t *testing.T) {
 	pool := newDatabase(t)
 	deliver(t, pool, 3, 1)
 	startWorkers(t, pool, func(ctx context.Context, j job) error {
@@ -218,28 +186,22 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 		}
 		return nil
 	}, trySoon)
-	if err := workedOff(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, workedOff(t.Context(), pool))
 	if n := mustCount(t, pool, "event_log"); n != 3 {
 		t.Errorf("%d rows, want 3", n)
 	}
 }
 
-// TestNoEvent: a body that is none is not tried again.
-func TestNoEvent(t *testing.T) {
+// TestInvalidEvent: a body that is none is not tried again.
+func TestInvalidEvent(t *testing.T) {
 	pool := newDatabase(t)
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := jobs.Insert(t.Context(), Delivery{Key: "k", Body: []byte("no event")}, nil); err != nil {
 		t.Fatal(err)
 	}
 	startWorkers(t, pool, noteEvent, trySoon)
-	if err := workedOff(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, workedOff(t.Context(), pool))
 	if n := mustCount(t, pool, "river_job WHERE state = 'cancelled' AND attempt = 1"); n != 1 {
 		t.Errorf("%d jobs are canceled after one attempt, want 1", n)
 	}
@@ -249,9 +211,7 @@ func TestNoEvent(t *testing.T) {
 // and one order is placed twice; see demonstrateShop.
 func TestShop(t *testing.T) {
 	pool := newDatabase(t)
-	if err := demonstrateShop(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, demonstrateShop(t.Context(), pool))
 	if n := mustCount(t, pool, "orders"); n != orders {
 		t.Errorf("%d orders, want %d", n, orders)
 	}
@@ -262,13 +222,19 @@ func TestShop(t *testing.T) {
 
 func TestDemonstration(t *testing.T) {
 	pool := newDatabase(t)
-	if err := demonstrate(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	check(t, demonstrate(t.Context(), pool))
 	if n := mustCount(t, pool, "event_log"); n != addresses {
 		t.Errorf("%d rows, want %d", n, addresses)
 	}
 	if n := mustCount(t, pool, "event_log WHERE recipient = '"+unlucky+"'"); n != 1 {
 		t.Errorf("%d rows of the dead letter, want 1", n)
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -18,9 +18,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
 	sums := map[string]string{}
 	for _, text := range []string{"email\nada@example.org\n", "email\nbob@example.org\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte(text), 0o600))
 		contacts, sum, err := survey(name)
 		if err != nil || contacts != 1 {
 			t.Fatal(contacts, err)
@@ -28,9 +26,7 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 		sums[text[6:9]] = sum
 	}
 	before := checkpoint{target{"https://staging.test", 81, time.Unix(1, 0).UTC(), sums["ada"]}, 1}
-	if err := before.store(name + ".progress"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, before.store(name+".progress"))
 	for what, change := range map[string]func(*target){
 		"the same":                 func(*target) {},
 		"another file":             func(to *target) { to.SHA256 = sums["bob"] },
@@ -51,26 +47,18 @@ func TestCheckpointOfAnotherImport(t *testing.T) {
 // another platform, even if the list there has the same id.
 func TestStoppedAndContinuedElsewhere(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "contacts.csv")
-	if err := writeRows(name, 10_000); err != nil {
-		t.Fatal(err)
-	}
+	check(t, writeRows(name, 10_000))
 	var ids []int64
 	for i := range 2 {
 		platform := mockserver.New(mockserver.Config{})
 		defer platform.Close()
 		c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token(), HTTPClient: platform.HTTPClient()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ids = append(ids, list.ID)
 		_, err = platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultStatus, Status: 403})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		base := []string{"https://staging.test", "https://mail.test"}[i]
 		err = importFile(t.Context(), c, io.Discard, target{BaseURL: base, ListID: list.ID}, name)
 		if refused := !errors.Is(err, client.ErrForbidden); err == nil || refused != (i == 1) {

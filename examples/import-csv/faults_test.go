@@ -15,17 +15,11 @@ import (
 func TestImportUnderFaults(t *testing.T) {
 	recipes.UnderFaults(t, []string{"importContacts", "getList"}, func(t *testing.T, p *mockserver.Server) func() {
 		c, err := client.New(client.Config{BaseURL: p.URL(), Token: p.Token(), HTTPClient: p.HTTPClient()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		name := filepath.Join(t.TempDir(), "contacts.csv")
-		if err := writeRows(name, 1500); err != nil {
-			t.Fatal(err)
-		}
+		check(t, writeRows(name, 1500))
 		return func() {
 			recipes.Repeat(t, func() error {
 				return importFile(t.Context(), c, io.Discard, target{BaseURL: p.URL(), ListID: list.ID}, name)

@@ -21,26 +21,18 @@ func TestKilled(t *testing.T) {
 	platform := mockserver.Start(mockserver.Config{})
 	defer platform.Close()
 	c, err := client.New(client.Config{BaseURL: platform.URL(), Token: platform.Token()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	list, err := c.Lists.Create(t.Context(), client.ListCreate{Name: "Customers"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	name := filepath.Join(t.TempDir(), "contacts.csv")
-	if err := writeRows(name, 12_000); err != nil {
-		t.Fatal(err)
-	}
+	check(t, writeRows(name, 12_000))
 	if _, err := platform.Inject(mockserver.Fault{Operation: "importContacts", Nth: 8, Action: mockserver.FaultHang}); err != nil {
 		t.Fatal(err)
 	}
 	confirmed := killed(t, platform, list.ID, name)
 	platform.ClearFaults()
 	var out bytes.Buffer
-	if err := importFile(t.Context(), c, &out, target{BaseURL: platform.URL(), ListID: list.ID}, name); err != nil {
-		t.Fatal(err)
-	}
+	check(t, importFile(t.Context(), c, &out, target{BaseURL: platform.URL(), ListID: list.ID}, name))
 	if want := strconv.Itoa(confirmed) + " contacts were imported before"; !strings.Contains(out.String(), want) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
@@ -54,19 +46,13 @@ func TestKilled(t *testing.T) {
 func killed(t *testing.T, platform *mockserver.Server, listID int64, name string) int {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestImportAsProcess$", "-test.v")
 	cmd.Env = append(os.Environ(), "EMAILPLATFORM_BASE_URL="+platform.URL(), "EMAILPLATFORM_TOKEN="+platform.Token(),
 		"IMPORT_LIST="+strconv.FormatInt(listID, 10), "IMPORT_FILE="+name)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, cmd.Start())
 	lines := bufio.NewScanner(stdout)
 	lines.Split(scanBars)
 	for batches := 0; batches < 7 && lines.Scan(); batches++ { // all that precede the one that hangs
@@ -76,9 +62,7 @@ func killed(t *testing.T, platform *mockserver.Server, listID int64, name string
 	}
 	_ = cmd.Wait()
 	text, err := os.ReadFile(name + ".progress")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var saved checkpoint
 	if err := json.Unmarshal(text, &saved); err != nil || saved.Confirmed < 4000 || saved.Confirmed > 11_000 {
 		t.Errorf("checkpoint %s, %v", text, err)
@@ -105,5 +89,13 @@ func TestImportAsProcess(t *testing.T) {
 	}
 	if err := run(t.Context(), list, []string{os.Getenv("IMPORT_FILE")}); err != nil {
 		t.Error(err)
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -30,12 +30,8 @@ func TestBounceUnderFaults(t *testing.T) {
 	bounce := func(t *testing.T, p *mockserver.Server) func() {
 		s := setupOn(t, p)
 		return func() {
-			if err := s.Confirm(t.Context(), "A-17", "bounce+hb@mock.test"); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Drain(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check(t, s.Confirm(t.Context(), "A-17", "bounce+hb@mock.test"))
+			check(t, p.Drain(t.Context()))
 			if err := s.Confirm(t.Context(), "A-18", "bounce+hb@mock.test"); err == nil {
 				t.Error("the second email was sent")
 			}

@@ -33,16 +33,12 @@ func setupOn(t *testing.T, platform *mockserver.Server) *shop.Shop {
 		Token:      platform.Token(),
 		HTTPClient: &http.Client{Transport: platform.Transport()},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	template, err := c.Templates.Create(t.Context(), client.TemplateCreate{
 		Name:    "confirmation",
 		Content: client.TemplateContent{Text: "Thank you for order {{order}}."},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	hook, err := c.Webhooks.Create(t.Context(), client.WebhookCreate{
 		URL:    "http://" + hookHost + "/hook",
 		Events: []events.Name{events.NameEmailBounced},
@@ -51,17 +47,11 @@ func setupOn(t *testing.T, platform *mockserver.Server) *shop.Shop {
 		RateLimit:       1,
 		RateLimitPeriod: client.RateLimitPeriodSecond,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	secret, err := webhook.ParseSecret(hook.Secret.Reveal(), hook.HashFunction)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	verifier, err := webhook.NewVerifier(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	s := shop.New(c, template.ID)
 	platform.SetTarget(hookHost, s.Webhook(verifier))
 	return s
@@ -69,9 +59,7 @@ func setupOn(t *testing.T, platform *mockserver.Server) *shop.Shop {
 
 func TestConfirmationIsSent(t *testing.T) {
 	platform, s := setup(t)
-	if err := s.Confirm(t.Context(), "A-17", "ada@example.org"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.Confirm(t.Context(), "A-17", "ada@example.org"))
 	mail := platform.Outbox()[0]
 	if mail.To != "ada@example.org" || mail.Subject != "Your order A-17" || mail.Text != "Thank you for order A-17." {
 		t.Errorf("sent %+v", mail)
@@ -81,15 +69,9 @@ func TestConfirmationIsSent(t *testing.T) {
 func TestHardBounceEndsWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform, s := setup(t)
-		if err := s.Confirm(t.Context(), "A-17", "gone@example.org"); err != nil {
-			t.Fatal(err)
-		}
-		if err := platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce); err != nil {
-			t.Fatal(err)
-		}
-		if err := platform.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Confirm(t.Context(), "A-17", "gone@example.org"))
+		check(t, platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce))
+		check(t, platform.Wait(t.Context()))
 		if err := s.Confirm(t.Context(), "A-18", "Gone@Example.org"); !errors.Is(err, shop.ErrUndeliverable) {
 			t.Errorf("got %v, want ErrUndeliverable", err)
 		}
@@ -99,22 +81,16 @@ func TestHardBounceEndsWriting(t *testing.T) {
 func TestBounceIsHandledAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		platform, s := setup(t)
-		if err := s.Confirm(t.Context(), "A-17", "gone@example.org"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Confirm(t.Context(), "A-17", "gone@example.org"))
 		// Lookups fail for a while, so the shop cannot learn why the email
 		// bounced, and the platform has to deliver the event again.
 		if _, err := platform.Inject(
 			mockserver.Fault{Operation: "getEmail", Action: mockserver.FaultStatus, Status: 500, Times: 6}); err != nil {
 			t.Fatal(err)
 		}
-		if err := platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce); err != nil {
-			t.Fatal(err)
-		}
+		check(t, platform.Bounce(platform.Outbox()[0].ID, mockserver.HardBounce))
 		before := time.Now()
-		if err := platform.Drain(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, platform.Drain(t.Context()))
 		attempts := platform.Deliveries()[0].Attempts
 		if len(attempts) < 2 || !attempts[len(attempts)-1].Time.After(before) {
 			t.Errorf("want more than one attempt, got %d", len(attempts))
@@ -125,9 +101,9 @@ func TestBounceIsHandledAfterAnOutage(t *testing.T) {
 	})
 }
 
-func TestConfirmationIsNeverSentTwice(t *testing.T) {
+func TestConfirmationIsSentOnce(t *testing.T) {
 	platform, s := setup(t)
-	// The platform sends the email, but its answer is lost.
+	// The platform sends the email, but its response is lost.
 	fault := mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, AfterProcessing: true, Nth: 1}
 	if _, err := platform.Inject(fault); err != nil {
 		t.Fatal(err)
@@ -156,5 +132,13 @@ func TestConfirmationIsNeverSentTwice(t *testing.T) {
 	}
 	if check := s.ToCheck(); len(check) != 1 || check[0] != "A-17" {
 		t.Errorf("orders to check: %v, want A-17", check)
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -67,9 +67,7 @@ func background(t *testing.T, part func(context.Context) error) {
 // response, once.
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
-	_, err := platform.Inject(mockserver.Fault{
-		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
-	})
+	_, err := platform.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
 	check(t, err)
 }
 
@@ -176,28 +174,15 @@ func TestImportNightly(t *testing.T) {
 	})
 }
 
-// TestNightBeforeThree: a service that starts at one o'clock imports at three.
-func TestNightBeforeThree(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *service, _ *mockserver.Server) {
-		check(t, os.WriteFile(s.contacts, []byte("email\nada@example.org\n"), 0o600))
-		now := time.Now()
-		start := time.Date(now.Year(), now.Month(), now.Day()+1, 1, 0, 0, 0, now.Location())
-		time.Sleep(time.Until(start))
-		background(t, s.importNightly)
-		time.Sleep(2*time.Hour + time.Minute)
-		synctest.Wait()
-		if got := active(t, s); len(got) != 1 {
-			t.Errorf("at a minute past three: %v", got)
-		}
-	})
-}
-
 // TestNextNight: there is one import per night, even if the clocks change.
 func TestNextNight(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Europe/Helsinki", "Australia/Lord_Howe"} {
 		location, err := time.LoadLocation(zone)
 		check(t, err)
 		now := time.Date(2026, 1, 1, 3, 0, 0, 0, location)
+		if night := nextNight(now.Add(-2 * time.Hour)); !night.Equal(now) {
+			t.Errorf("the night after 1 o'clock is %v, want %v", night, now)
+		}
 		for range 365 {
 			night := nextNight(now.Add(time.Second)) // the import takes its time
 			if gap := night.Sub(now); gap < 22*time.Hour || gap > 26*time.Hour {
@@ -219,9 +204,7 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("try %d: %v, want %v", i+1, err, want)
 			}
 		}
-		_, err := platform.Inject(mockserver.Fault{
-			Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1,
-		})
+		_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 		check(t, err)
 		for i, want := range []error{client.ErrForbidden, nil, nil} {
 			if err := s.confirm(t.Context(), "A-3", "ada@example.org"); !errors.Is(err, want) {

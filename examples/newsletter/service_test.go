@@ -35,36 +35,6 @@ func get(t *testing.T, s *service, path string) (body []byte, complete bool) {
 	return body, err == nil && resp.StatusCode == http.StatusOK
 }
 
-// TestReplicas starts three replicas on an empty account. They share one webhook
-// and the same lists.
-func TestReplicas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		platform := mockserver.New(mockserver.Config{})
-		defer platform.Close()
-		for _, operation := range []string{"listLists", "listWebhooks", "createWebhook"} {
-			_, err := platform.Inject(mockserver.Fault{
-				Operation: operation, Action: mockserver.FaultDelay, Delay: 30 * time.Millisecond,
-			})
-			check(t, err)
-		}
-		var replicas [3]*service
-		var wg sync.WaitGroup
-		for i := range replicas {
-			wg.Go(func() { replicas[i] = opened(t, platform, "") })
-		}
-		wg.Wait()
-		for _, s := range replicas[1:] {
-			if s.listID != replicas[0].listID || s.ordersID != replicas[0].ordersID {
-				t.Errorf("lists %d and %d, want %d and %d", s.listID, s.ordersID, replicas[0].listID, replicas[0].ordersID)
-			}
-		}
-		active, err := replicas[0].platform.Webhooks.Active(t.Context(), "http://shop.test/hook")
-		if err != nil || len(active) != 1 {
-			t.Errorf("%d active webhooks, %v; want 1", len(active), err)
-		}
-	})
-}
-
 // TestRotation rotates the secret while the old webhook retries a delivery. No
 // event is lost if the old webhook is archived 8 hours later.
 func TestRotation(t *testing.T) {
@@ -202,24 +172,6 @@ func TestReplicasOpenAtOnce(t *testing.T) {
 	})
 }
 
-// TestReopen: the second start finds the list and the webhook of the first.
-func TestReopen(t *testing.T) {
-	platform := mockserver.New(mockserver.Config{})
-	defer platform.Close()
-	if first, second := opened(t, platform, ""), opened(t, platform, ""); first.listID != second.listID {
-		t.Errorf("lists %d and %d", first.listID, second.listID)
-	}
-	hooks := 0
-	s := opened(t, platform, "")
-	for _, err := range s.platform.Webhooks.All(t.Context(), client.ListWebhooksParams{}) {
-		check(t, err)
-		hooks++
-	}
-	if hooks != 1 {
-		t.Errorf("%d webhooks", hooks)
-	}
-}
-
 // held is a transport that holds requests back on demand.
 type held struct {
 	http.RoundTripper
@@ -288,8 +240,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithAPart: a listener that fails ends the service with its error.
-func TestRunEndsWithAPart(t *testing.T) {
+// TestListenerFailureEndsRun: a listener that fails ends the service with its error.
+func TestListenerFailureEndsRun(t *testing.T) {
 	platform := mockserver.New(mockserver.Config{})
 	defer platform.Close()
 	s := opened(t, platform, "")

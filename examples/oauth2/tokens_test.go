@@ -35,12 +35,8 @@ func withTokens(t *testing.T, secret string, source func(*clientcredentials.Conf
 		defer platform.Close()
 		e := &endpoint{platform: platform, life: time.Hour}
 		credentials := &clientcredentials.Config{ClientID: clientID, ClientSecret: secret, TokenURL: "https://login.test/token"}
-		c, err := client.New(client.Config{
-			BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: source(credentials),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, err := client.New(client.Config{BaseURL: platform.URL(), HTTPClient: platform.HTTPClient(), TokenSource: source(credentials)})
+		check(t, err)
 		f(t, c, e)
 	})
 }
@@ -56,8 +52,8 @@ func tags(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// TestRevokedEarly: after a 401 the adapter asks anew, and the call succeeds.
-func TestRevokedEarly(t *testing.T) {
+// TestTokenRevoked: after a 401 the adapter asks anew, and the call succeeds.
+func TestTokenRevoked(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := through(t, e)
 		for want := 1; want <= 3; want++ {
@@ -66,15 +62,13 @@ func TestRevokedEarly(t *testing.T) {
 					t.Fatalf("%v with %d tokens, want %d", err, e.count(), want)
 				}
 			}
-			if err := e.revoke(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, e.revoke())
 		}
 	})
 }
 
-// TestReplacedInTime: no call is refused because a token ended.
-func TestReplacedInTime(t *testing.T) {
+// TestTokenReplacedBeforeExpiry: no call is refused because a token ended.
+func TestTokenReplacedBeforeExpiry(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
 		ctx := client.WithResponseHook(through(t, e), func(r client.Response) {
 			if r.StatusCode != http.StatusOK {
@@ -82,9 +76,7 @@ func TestReplacedInTime(t *testing.T) {
 			}
 		})
 		for range 24 * 12 {
-			if err := tags(ctx, c); err != nil {
-				t.Fatal(err)
-			}
+			check(t, tags(ctx, c))
 			time.Sleep(5 * time.Minute) // in the bubble
 		}
 		if n := e.count(); n < 24 || n > 27 {
@@ -105,9 +97,7 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 // Config.Timeout limits the wait.
 func TestEndpointHangs(t *testing.T) {
 	withTokens(t, clientSecret, tokens, func(t *testing.T, c *client.Client, e *endpoint) {
-		if err := tags(through(t, e), c); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tags(through(t, e), c))
 		time.Sleep(59 * time.Minute) // the token expires in a minute
 		ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: hanging{}})
 		for range 50 {
@@ -145,12 +135,8 @@ func TestCachingSourceNeverRecovers(t *testing.T) {
 	}
 	withTokens(t, clientSecret, caching, func(t *testing.T, c *client.Client, made *endpoint) {
 		e = made
-		if err := tags(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.revoke(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tags(t.Context(), c))
+		check(t, e.revoke())
 		if err := tags(t.Context(), c); !errors.Is(err, client.ErrUnauthorized) || e.count() != 1 {
 			t.Errorf("%v with %d tokens; if it recovers now, say so in tokens", err, e.count())
 		}
@@ -174,5 +160,13 @@ func TestWrongCredentials(t *testing.T) {
 func TestRun(t *testing.T) {
 	if err := run(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

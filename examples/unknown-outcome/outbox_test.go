@@ -27,9 +27,9 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// TestEventTellsOfALostAnswer: an email whose answer was lost is sent once, and
+// TestEventAfterLostResponse: an email whose answer was lost is sent once, and
 // known to be sent as soon as its recipient does something.
-func TestEventTellsOfALostAnswer(t *testing.T) {
+func TestEventAfterLostResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
 		check(t, s.confirm(t.Context(), "A-16", "ada@example.org")) // same recipient, another order
@@ -64,9 +64,9 @@ func TestEventTellsOfALostAnswer(t *testing.T) {
 	})
 }
 
-// TestNoEventIsForAPerson: the platform never got the email, so no event tells of
+// TestLostRequestNeedsDecision: the platform never got the email, so no event tells of
 // it. It is not sent again before somebody decides.
-func TestNoEventIsForAPerson(t *testing.T) {
+func TestLostRequestNeedsDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
 		_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultReset, Times: 1})
@@ -89,8 +89,8 @@ func TestNoEventIsForAPerson(t *testing.T) {
 	})
 }
 
-// TestRefusedIsNotUnknown: what certainly was not done can be tried again at once.
-func TestRefusedIsNotUnknown(t *testing.T) {
+// TestRetryAfterRejection: what certainly was not done can be tried again at once.
+func TestRetryAfterRejection(t *testing.T) {
 	s := opened(t)
 	_, err := s.platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
 	check(t, err)
@@ -117,9 +117,9 @@ func TestNotQueued(t *testing.T) {
 	}
 }
 
-// TestNotQueuedAndLost checks that an event resolves an order whose email was
+// TestLostResponseOfRejectedEmail checks that an event resolves an order whose email was
 // not queued and whose response was lost: nothing was sent.
-func TestNotQueuedAndLost(t *testing.T) {
+func TestLostResponseOfRejectedEmail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
 		_, err := s.outbox.platform.SuppressedEmails.Add(t.Context(), "bob@example.org")
@@ -147,6 +147,6 @@ func (s *shop) state(t *testing.T, order string) state {
 	return s.entries[order].state
 }
 
-// TestForgottenMeanwhile: a person may let an order be sent again just when an event
+// TestEventAfterForget: a person may let an order be sent again just when an event
 // tells of it.
-func TestForgottenMeanwhile(*testing.T) { newOutbox(nil).found("A-17", "id") }
+func TestEventAfterForget(*testing.T) { newOutbox(nil).found("A-17", "id") }
