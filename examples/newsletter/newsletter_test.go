@@ -67,7 +67,9 @@ func background(t *testing.T, part func(context.Context) error) {
 // response, once.
 func loseResponse(t *testing.T, platform *mockserver.Server, operation string) {
 	t.Helper()
-	_, err := platform.Inject(mockserver.Fault{Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1})
+	_, err := platform.Inject(mockserver.Fault{
+		Operation: operation, Action: mockserver.FaultReset, AfterProcessing: true, Times: 1,
+	})
 	check(t, err)
 }
 
@@ -204,7 +206,9 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("try %d: %v, want %v", i+1, err, want)
 			}
 		}
-		_, err := platform.Inject(mockserver.Fault{Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1})
+		_, err := platform.Inject(mockserver.Fault{
+			Operation: "submitEmail", Action: mockserver.FaultStatus, Status: 403, Times: 1,
+		})
 		check(t, err)
 		for i, want := range []error{client.ErrForbidden, nil, nil} {
 			if err := s.confirm(t.Context(), "A-3", "ada@example.org"); !errors.Is(err, want) {
