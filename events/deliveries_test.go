@@ -24,6 +24,7 @@ func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 var (
 	number, text = events.IntID, events.StringID
+	noID, noUser = events.ID{}, events.User{}
 	offers       = events.Value("Autumn offers")
 	user         = events.User{ID: events.Value(int64(31)), Email: events.Value("ops@shop.example"), AccountID: events.Value(int64(1204))}
 	email        = events.EmailRef{ID: emailID}
@@ -99,63 +100,63 @@ var examples = map[string]struct {
 		Bounce: events.BounceDetail{
 			DSNMessage: "550 5.1.1 The email account that you tried to reach does not exist", SourceIP: sourceIP, Category: events.BounceCategoryHard,
 		}, Campaign: campaign, Contact: bounced(90210, "ada@example.org"), List: list,
-	}, "ada@example.org", "", list.ID, campaignSender, campaign.ID, events.User{}},
+	}, "ada@example.org", "", list.ID, campaignSender, campaign.ID, noUser},
 	"campaign_bounce_segment": {&events.CampaignBounce{
 		Bounce:   events.BounceDetail{DSNMessage: "452 4.2.2 Mailbox full", SourceIP: sourceIP, Category: events.BounceCategoryMailboxFull},
 		Campaign: campaign, Contact: bounced(90211, "bob@example.org"), List: list, Segment: segment,
-	}, "bob@example.org", "", list.ID, campaignSender, campaign.ID, events.User{}},
+	}, "bob@example.org", "", list.ID, campaignSender, campaign.ID, noUser},
 	"workflow_bounce_trigger": {&events.WorkflowBounce{
 		Bounce:     events.BounceDetail{DSNMessage: "451 4.3.0 Try again later", SourceIP: sourceIP, Category: events.BounceCategorySoft},
 		Automation: trigger, Contact: bounced(90210, "ada@example.org"), List: events.ListRef{ID: list.ID},
-	}, "ada@example.org", "", list.ID, workflowSender, events.ID{}, events.User{}},
+	}, "ada@example.org", "", list.ID, workflowSender, noID, noUser},
 	"workflow_bounce_system_action": {&events.WorkflowBounce{
 		Bounce:     events.BounceDetail{DSNMessage: "550 5.1.2 Host not found", SourceIP: sourceIP, Category: events.BounceCategoryDNSFailure},
 		Automation: systemAction(12, events.SystemActionTypeDoubleOptIn, "Confirmation"), Contact: bounced(90212, "cy@example.org"),
 		List: events.ListRef{ID: list.ID},
-	}, "cy@example.org", "", list.ID, workflowSender, events.ID{}, events.User{}},
+	}, "cy@example.org", "", list.ID, workflowSender, noID, noUser},
 	"transactional_bounce": {
 		transactional(66012, "ada@example.org", events.BounceCategoryBlocked, "554 5.7.1 Message blocked by the policy of the recipient", headers),
-		"ada@example.org", "8f14e45fceea", events.ID{}, legacySender, events.ID{}, events.User{},
+		"ada@example.org", "8f14e45fceea", noID, legacySender, noID, noUser,
 	},
 	"transactional_bounce_no_headers": {
 		transactional(66013, "bob@example.org", events.BounceCategoryAddressChange, "551 5.1.6 User has moved", nil),
-		"bob@example.org", "8f14e45fceea", events.ID{}, legacySender, events.ID{}, events.User{},
+		"bob@example.org", "8f14e45fceea", noID, legacySender, noID, noUser,
 	},
 	"email_api_bounce": {
 		&events.EmailAPIBounce{EventTime: unix(1763651419), Email: email, Contact: &ada, List: &list},
-		"ada@example.org", emailID, list.ID, emailAPISender, events.ID{}, events.User{},
+		"ada@example.org", emailID, list.ID, emailAPISender, noID, noUser,
 	},
 	"email_api_bounce_no_contact": {
-		&events.EmailAPIBounce{EventTime: unix(1763651479), Email: email}, "", emailID, events.ID{}, emailAPISender, events.ID{}, events.User{},
+		&events.EmailAPIBounce{EventTime: unix(1763651479), Email: email}, "", emailID, noID, emailAPISender, noID, noUser,
 	},
 
 	"campaign_complaint": {
 		&events.CampaignComplaint{FBL: feedback, Campaign: campaign, Contact: complaining("90210", "ada@example.org"), List: listText},
-		"ada@example.org", "", listText.ID, campaignSender, campaign.ID, events.User{},
+		"ada@example.org", "", listText.ID, campaignSender, campaign.ID, noUser,
 	},
 	"campaign_complaint_segment": {
 		&events.CampaignComplaint{FBL: feedback, Campaign: campaign, Contact: complaining("90211", "bob@example.org"), List: listText, Segment: segment},
-		"bob@example.org", "", listText.ID, campaignSender, campaign.ID, events.User{},
+		"bob@example.org", "", listText.ID, campaignSender, campaign.ID, noUser,
 	},
 	"workflow_complaint_trigger": {
 		&events.WorkflowComplaint{FBL: feedback, Automation: trigger, Contact: complaining("90210", "ada@example.org"), List: listText},
-		"ada@example.org", "", listText.ID, workflowSender, events.ID{}, events.User{},
+		"ada@example.org", "", listText.ID, workflowSender, noID, noUser,
 	},
 	"workflow_complaint_system_action": {&events.WorkflowComplaint{
 		FBL: feedback, Automation: systemAction(13, events.SystemActionTypeOptIn, "Welcome to the list"),
 		Contact: complaining("90212", "cy@example.org"), List: listText,
-	}, "cy@example.org", "", listText.ID, workflowSender, events.ID{}, events.User{}},
+	}, "cy@example.org", "", listText.ID, workflowSender, noID, noUser},
 	"transactional_complaint": {&events.TransactionalComplaint{
 		FBL: feedback, Contact: events.AddressedContact{Email: "ada@example.org"},
 		TransactionalEmail: transactional(0, "", "", "", headers).TransactionalEmail,
-	}, "ada@example.org", "8f14e45fceea", events.ID{}, legacySender, events.ID{}, events.User{}},
+	}, "ada@example.org", "8f14e45fceea", noID, legacySender, noID, noUser},
 	"email_api_complaint": {
-		&events.EmailAPIComplaint{EventTime: unix(1763651839), Email: email}, "", emailID, events.ID{}, emailAPISender, events.ID{}, events.User{},
+		&events.EmailAPIComplaint{EventTime: unix(1763651839), Email: email}, "", emailID, noID, emailAPISender, noID, noUser,
 	},
 
 	"email_unsubscribed": {
 		&events.EmailUnsubscribed{EventTime: unix(1763651899), Email: email, Contact: adaUnsubscribed, List: list, Context: place},
-		"ada@example.org", emailID, list.ID, emailAPISender, events.ID{}, events.User{},
+		"ada@example.org", emailID, list.ID, emailAPISender, noID, noUser,
 	},
 	"email_unsubscribed_still_active": {&events.EmailUnsubscribed{
 		EventTime: unix(1763651959), Email: email, List: list, Context: place,
@@ -163,64 +164,64 @@ var examples = map[string]struct {
 			ID: number(90211), Email: "bob@example.org", Status: "active", SubscribedOn: unix(1735689600),
 			CustomAttributes: []events.CustomAttribute{}, Tags: []string{}, Interests: []string{},
 		},
-	}, "bob@example.org", emailID, list.ID, emailAPISender, events.ID{}, events.User{}},
+	}, "bob@example.org", emailID, list.ID, emailAPISender, noID, noUser},
 	"email_globally_unsubscribed": {
 		&events.EmailGlobalUnsubscribed{EventTime: unix(1763652019), Email: email, Context: place},
-		"", emailID, events.ID{}, emailAPISender, events.ID{}, events.User{},
+		"", emailID, noID, emailAPISender, noID, noUser,
 	},
 	"email_rejected": {&events.EmailRejected{
 		Reason: events.RejectReasonUnsubscribed, EventTime: unix(1763652079), Email: email, Contact: &adaUnsubscribed, List: &list,
-	}, "ada@example.org", emailID, list.ID, emailAPISender, events.ID{}, user},
+	}, "ada@example.org", emailID, list.ID, emailAPISender, noID, user},
 	"email_rejected_no_contact": {
 		&events.EmailRejected{Reason: events.RejectReasonSuppressed, EventTime: unix(1763652139), Email: email},
-		"", emailID, events.ID{}, emailAPISender, events.ID{}, user,
+		"", emailID, noID, emailAPISender, noID, user,
 	},
 	"email_errored": {
 		&events.EmailErrored{Error: "internal error; the message could not be queued", EventTime: unix(1763652199), Email: email},
-		"", emailID, events.ID{}, emailAPISender, events.ID{}, user,
+		"", emailID, noID, emailAPISender, noID, user,
 	},
 
 	"contact_removed_by_link": {removed(1763652259, func(r *events.ContactRemoved) {
 		r.Context.IP, r.Context.UserAgent = events.Value("198.51.100.7"), events.Value(userAgent)
-	}), "ada@example.org", "", list.ID, "", events.ID{}, events.User{}},
+	}), "ada@example.org", "", list.ID, "", noID, noUser},
 	"contact_removed_by_user": {removed(1763652319, func(r *events.ContactRemoved) {
 		r.Contact.BouncesCount, r.Contact.LastBounceType = 2, "soft"
-	}), "ada@example.org", "", list.ID, "", events.ID{}, user},
+	}), "ada@example.org", "", list.ID, "", noID, user},
 	"contact_removed_deleted": {removed(1763652379, func(r *events.ContactRemoved) {
 		r.Contact.Status, r.Contact.CustomAttributes = events.ContactStatusDeleted, []events.CustomAttribute{}
-	}), "ada@example.org", "", list.ID, "", events.ID{}, user},
+	}), "ada@example.org", "", list.ID, "", noID, user},
 	"email_suppressed": {
 		&events.SuppressedEmailAdded{SuppressedEmail: events.SuppressedAddress{Email: "ada@example.org"}},
-		"ada@example.org", "", events.ID{}, "", events.ID{}, events.User{},
+		"ada@example.org", "", noID, "", noID, noUser,
 	},
 
 	"email_opened": {&events.EmailOpened{
 		EmailID: text("e-771"), ContactID: text("90210"), CampaignID: text("5001"), ListID: text("42"),
 		EmailAddress: "ada@example.org", OpenedAt: unix(1763652719),
-	}, "ada@example.org", "e-771", text("42"), campaignSender, text("5001"), events.User{}},
+	}, "ada@example.org", "e-771", text("42"), campaignSender, text("5001"), noUser},
 	"email_opened_no_contact": {
 		&events.EmailOpened{EmailID: text(emailID), EmailAddress: "ada@example.org", OpenedAt: unix(1763652779)},
-		"ada@example.org", emailID, events.ID{}, "", events.ID{}, events.User{},
+		"ada@example.org", emailID, noID, "", noID, noUser,
 	},
 	"email_clicked": {&events.EmailClicked{
 		EmailID: text("e-771"), ContactID: text("90210"), CampaignID: text("5001"), ListID: text("42"), EmailAddress: "ada@example.org",
 		URL: "https://shop.example/offers?week=47&ref=mail", ClickedAt: unix(1763652839).Add(250 * time.Millisecond),
-	}, "ada@example.org", "e-771", text("42"), campaignSender, text("5001"), events.User{}},
+	}, "ada@example.org", "e-771", text("42"), campaignSender, text("5001"), noUser},
 	"contact_added": {
 		&events.ContactAdded{ContactID: text("90210"), ListID: text("42"), EmailAddress: "ada@example.org", AddedAt: unix(1763652600)},
-		"ada@example.org", "", text("42"), "", events.ID{}, events.User{},
+		"ada@example.org", "", text("42"), "", noID, noUser,
 	},
 	"contact_unsubscribed": {
 		&events.ContactUnsubscribed{ContactID: text("90210"), ListID: text("42"), EmailAddress: "ada@example.org", UnsubscribedAt: unix(1763652659)},
-		"ada@example.org", "", text("42"), "", events.ID{}, events.User{},
+		"ada@example.org", "", text("42"), "", noID, noUser,
 	},
 	"campaign_sent": {
 		&events.CampaignSent{CampaignID: text("5001"), ListID: text("42"), Name: "Autumn offers", SentAt: unix(1763652898)},
-		"", "", text("42"), "", text("5001"), events.User{},
+		"", "", text("42"), "", text("5001"), noUser,
 	},
 	"campaign_scheduled": {
 		&events.CampaignScheduled{CampaignID: text("5001"), ListID: text("42"), Name: "Autumn offers", ScheduledFor: unix(1763712000)},
-		"", "", text("42"), "", text("5001"), events.User{},
+		"", "", text("42"), "", text("5001"), noUser,
 	},
 }
 
