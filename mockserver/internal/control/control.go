@@ -3,7 +3,7 @@
 //
 // The files, from top to bottom: routes.go (all routes) and openapi.go (their
 // description); a file for each section of the manual and for POST wait: server.go,
-// wait.go, clock.go, overview.go, outbox.go, mail.go, resources.go, events.go,
+// wait.go, clock.go, overview.go, outbox.go, resources.go, events.go,
 // deliveries.go, requests.go, faults.go, state.go, stream.go; then list.go, route.go,
 // param.go, body.go, schema.go, guard.go and this file.
 package control

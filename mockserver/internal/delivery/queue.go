@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"time"
 
 	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/fault"
 	"example.com/emailplatform/mockserver/record"
+	"example.com/emailplatform/webhook"
 )
 
 // queue contains the numbers of the pending deliveries to one webhook.
@@ -177,4 +179,33 @@ func (q *queue) close() {
 	q.alarm.Stop()
 	q.pending, q.retries, q.held, q.closed = nil, nil, 0, true
 	clear(q.overtakenBy)
+}
+
+// Webhook is the target of deliveries. Only Archived changes.
+type Webhook struct {
+	ID        int64                `json:"id"`
+	AccountID int64                `json:"account_id"`
+	URL       string               `json:"url"`
+	Events    []string             `json:"events"`
+	RateLimit int64                `json:"rate_limit,omitzero"` // 0 is unlimited
+	Period    string               `json:"rate_limit_period,omitzero"`
+	Secret    string               `json:"secret"`
+	Hash      webhook.HashFunction `json:"hash_function"`
+	Archived  bool                 `json:"archived,omitzero"`
+}
+
+// Name is the id as the API writes it.
+func (h *Webhook) Name() string { return strconv.FormatInt(h.ID, 10) }
+
+// period is the period of RateLimit.
+func (h *Webhook) period() time.Duration {
+	switch h.Period {
+	case "second":
+		return time.Second
+	case "minute":
+		return time.Minute
+	case "day":
+		return 24 * time.Hour
+	}
+	return time.Hour
 }

@@ -3,10 +3,17 @@
 package mail
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"io"
+	"maps"
 	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -76,4 +83,162 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+const (
+	// boundary separates the parts. Quoted-printable text cannot contain this
+	// line.
+	boundary   = "=_between-the-parts"
+	lineLength = 76  // of header fields, where there is a space to fold at
+	wordLength = 900 // more letters without a space would not fit into a line
+	nameLength = 76  // of a header field
+)
+
+// once reports whether a message can contain a header field only once (RFC
+// 5322, 3.6).
+func once(name string) bool {
+	switch name {
+	case "Date", "Message-Id", "In-Reply-To", "References", "Subject":
+		return true
+	}
+	return addressed(name)
+}
+
+// EML returns the message as a file: RFC 5322 and MIME in ASCII, except for
+// addresses that are not ASCII (RFC 6532), with CRLF line ends and text and
+// HTML as alternatives. It omits header fields that are invalid, and duplicates
+// of fields that can occur only once.
+func EML(m record.Message) []byte {
+	var out bytes.Buffer
+	seen := map[string]bool{}
+	for _, h := range m.Headers {
+		name, value := textproto.CanonicalMIMEHeaderKey(h.Name), foldable(h)
+		if seen[name] && once(name) || !fieldName(name) || slices.ContainsFunc(strings.Fields(value), long) {
+			continue
+		}
+		fold(&out, h.Name, value)
+		seen[name] = true
+	}
+	fold(&out, "MIME-Version", "1.0")
+	if m.HTML != "" && m.Text != "" {
+		alternatives(&out, m)
+		return out.Bytes()
+	}
+	kind, body := "text/plain", m.Text
+	if m.HTML != "" {
+		kind, body = "text/html", m.HTML
+	}
+	header := partHeader(kind)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		fold(&out, name, header.Get(name))
+	}
+	out.WriteString("\r\n")
+	quote(&out, body)
+	return out.Bytes()
+}
+
+// alternatives writes both parts, the better one last.
+func alternatives(out *bytes.Buffer, m record.Message) {
+	parts := multipart.NewWriter(out)
+	if err := parts.SetBoundary(boundary); err != nil {
+		panic(err) // the boundary is a constant
+	}
+	fold(out, "Content-Type", mime.FormatMediaType("multipart/alternative", map[string]string{"boundary": boundary}))
+	out.WriteString("\r\n")
+	for _, part := range []struct{ kind, body string }{{"text/plain", m.Text}, {"text/html", m.HTML}} {
+		w, _ := parts.CreatePart(partHeader(part.kind)) // writing to a buffer never fails
+		quote(w, part.body)
+	}
+	_ = parts.Close()
+}
+
+func partHeader(kind string) textproto.MIMEHeader {
+	return textproto.MIMEHeader{
+		"Content-Type":              {kind + "; charset=utf-8"},
+		"Content-Transfer-Encoding": {"quoted-printable"},
+	}
+}
+
+// quote writes text as quoted-printable, with CRLF line ends.
+func quote(w io.Writer, text string) {
+	out := quotedprintable.NewWriter(w)
+	_, _ = io.WriteString(out, strings.NewReplacer("\r\n", "\r\n", "\r", "\r\n", "\n", "\r\n").Replace(text))
+	_ = out.Close()
+}
+
+// fieldName reports whether a header field can have this name. It excludes
+// fields of MIME, which EML sets itself.
+func fieldName(name string) bool {
+	for _, c := range []byte(name) {
+		if c <= ' ' || c >= 0x7f || c == ':' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= nameLength && name != "Mime-Version" && !strings.HasPrefix(name, "Content-")
+}
+
+// foldable returns a value as words that fit into lines. Addresses and URLs
+// stay whole.
+func foldable(h record.Header) string {
+	name, value := textproto.CanonicalMIMEHeaderKey(h.Name), encoded(h)
+	misread := (name == "From" || name == "Subject") && strings.Contains(h.Value, "=?") // for an encoded word
+	if !misread && !slices.ContainsFunc(strings.Fields(value), long) {
+		return value
+	}
+	switch {
+	case addressed(name):
+		return namesInWords(value)
+	case strings.HasPrefix(name, "List-"), name == "Message-Id", name == "In-Reply-To", name == "References":
+		return value
+	}
+	return inWords(oneLine(h.Value))
+}
+
+// long reports whether a word does not fit into a line.
+func long(word string) bool { return len(word) > wordLength }
+
+// namesInWords returns a list of addresses with each name in encoded words.
+func namesInWords(value string) string {
+	addresses, err := mail.ParseAddressList(value)
+	if err != nil {
+		return value
+	}
+	parts := make([]string, len(addresses))
+	for i, address := range addresses {
+		parts[i] = strings.TrimSpace(inWords(address.Name) + " " + (&mail.Address{Address: address.Address}).String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inWords returns a text as encoded words (RFC 2047).
+func inWords(text string) string {
+	const most = 42 // bytes; an encoded word has at most 75 letters
+	var words []string
+	for text != "" {
+		n := 0
+		for i, c := range text {
+			if i+len(string(c)) > most {
+				break
+			}
+			n = i + len(string(c))
+		}
+		words = append(words, "=?utf-8?b?"+base64.StdEncoding.EncodeToString([]byte(text[:n]))+"?=")
+		text = text[n:]
+	}
+	return strings.Join(words, " ")
+}
+
+// fold writes a header field, in several lines if necessary.
+func fold(out *bytes.Buffer, name, value string) {
+	fmt.Fprintf(out, "%s:", name)
+	length := len(name) + 1
+	for word := range strings.FieldsSeq(value) {
+		if length+1+len(word) > lineLength && length > 1 {
+			out.WriteString("\r\n")
+			length = 0
+		}
+		out.WriteString(" " + word)
+		length += 1 + len(word)
+	}
+	out.WriteString("\r\n")
 }

@@ -4,8 +4,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"example.com/emailplatform/mockserver/internal/api"
+	"example.com/emailplatform/mockserver/internal/clock"
 	"example.com/emailplatform/mockserver/internal/delivery"
 	"example.com/emailplatform/mockserver/internal/table"
 )
@@ -90,4 +92,104 @@ func newAccount(id int64) *account {
 		lookups:    map[int64]*lookupState{},
 		outcomes:   newOutcomes(),
 	}
+}
+
+// Outcome counts messages and their results.
+type Outcome struct {
+	Sent               int64 `json:"sent" doc:"sent messages"`
+	Bounced            int64 `json:"bounced" doc:"bounced messages"`
+	Opened             int64 `json:"opened" doc:"messages that were opened at least once"`
+	Clicked            int64 `json:"clicked" doc:"messages with at least one click on a link"`
+	Unsubscribed       int64 `json:"unsubscribed" doc:"messages whose recipients unsubscribed from the list"`
+	GlobalUnsubscribed int64 `json:"global_unsubscribed" doc:"messages whose recipients unsubscribed from all email"`
+	ReportedAsSpam     int64 `json:"reported_as_spam" doc:"messages that were reported as spam"`
+}
+
+// count adds a message if by is 1, or removes it if by is -1.
+func (o *Outcome) count(m *message, by int64) {
+	o.Sent += by
+	for _, c := range []struct {
+		is bool
+		n  *int64
+	}{
+		{m.Status == messageBounced, &o.Bounced},
+		{m.Opens > 0, &o.Opened},
+		{m.Clicks > 0, &o.Clicked},
+		{m.Unsubscribed, &o.Unsubscribed},
+		{m.GlobalUnsubscribed, &o.GlobalUnsubscribed},
+		{m.ReportedAsSpam, &o.ReportedAsSpam},
+	} {
+		if c.is {
+			*c.n += by
+		}
+	}
+}
+
+// outcomes contains the results of an account's messages. They are updated with
+// each change, so no scan is necessary.
+type outcomes struct {
+	all     Outcome
+	of      map[int64]*Outcome // by the campaign or workflow that sent them
+	minutes delivery.PerMinute // the minutes when they were sent
+}
+
+func newOutcomes() outcomes { return outcomes{of: map[int64]*Outcome{}} }
+
+// sent counts a message that was sent.
+func (o *outcomes) sent(m *message) {
+	o.count(m, 1)
+	o.minutes.Add(clock.Unix(m.SubmittedOn))
+}
+
+// count adds a message if by is 1, or removes it before a change if by is -1.
+// Only messages in the outbox count.
+func (o *outcomes) count(m *message, by int64) {
+	if !m.sent() {
+		return
+	}
+	o.all.count(m, by)
+	origin := m.CampaignID + m.WorkflowID // at most one of them is set
+	if origin == 0 {
+		return
+	}
+	if o.of[origin] == nil {
+		o.of[origin] = &Outcome{}
+	}
+	o.of[origin].count(m, by)
+}
+
+// by returns the results of the messages of a campaign or workflow.
+func (o *outcomes) by(origin int64) Outcome {
+	if out := o.of[origin]; out != nil {
+		return *out
+	}
+	return Outcome{}
+}
+
+// addressees maps each address to the contact that an email without a list goes
+// to. Keys are lower-case addresses. If several lists contain an address, the
+// last added contact counts. Contacts never leave this map: a contact keeps its
+// list, and the sequence number of additions only grows, so a new contact
+// replaces the previous one.
+type addressees map[string]addressee
+
+type addressee struct {
+	list *list
+	slot uint32 // of the contact
+}
+
+// added must be called for every contact that is added to a list, including
+// again.
+func (a addressees) added(l *list, c *contact) {
+	if _, last := a.find(c.Email); last == nil || last.Added < c.Added {
+		a[strings.ToLower(c.Email)] = addressee{l, c.slot}
+	}
+}
+
+func (a addressees) find(address string) (*list, *contact) {
+	found, ok := a[strings.ToLower(address)]
+	if !ok {
+		return nil, nil
+	}
+	return found.list, found.list.contacts.slot(found.slot)
 }

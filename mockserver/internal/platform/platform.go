@@ -7,15 +7,14 @@
 //	operations                        the generated interface: a transaction for each operation
 //	contacts, import, campaigns, …    the operations of the API, one file per resource
 //	subscribe, workflows, campaignrun  automatic actions of the platform
-//	links, send, recipients           delivery of messages, and recipient actions
+//	render, send, recipients          delivery of messages, and recipient actions
 //	suppressions, lists, templates    operations that others use
 //	events, content                   events and content of messages
 //	tx, platform                      the lock and transactions
 //	account, resources, message, …    the records and their rules
 //
-// snapshot writes the whole state or its changes, using statewriter. restore
-// reads it, using changed. views and overview provide messages, resources and
-// results for tests.
+// snapshot writes the whole state or its changes, and restore reads it. views and
+// overview provide messages, resources and results for tests.
 package platform
 
 import (

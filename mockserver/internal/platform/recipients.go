@@ -163,7 +163,7 @@ func (t *tx) click(m *message, url string) {
 
 // Unsubscribe simulates an unsubscribe from the list.
 func (p *Platform) Unsubscribe(emailID string) error {
-	return p.actOn(emailID, func(t *tx, m *message) error { return t.unsubscribe(m) })
+	return p.actOn(emailID, (*tx).unsubscribe)
 }
 
 func (t *tx) unsubscribe(m *message) error {

@@ -1,13 +1,17 @@
 package problem
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
+
+	"example.com/emailplatform/mockserver/internal/suggest"
 )
 
 // OfJSON returns the error of a body that encoding/json cannot decode: 400 for
@@ -78,4 +82,78 @@ func kindNamed(name string) string {
 		return "a " + name
 	}
 	return strings.TrimPrefix(name, "number ") // one that does not fit, by its digits
+}
+
+// placeAt returns the location of the value that ends at offset, or of the
+// object or array that begins there; body must be valid. The path that
+// encoding/json reports differs between releases of Go, but the offset does
+// not.
+func placeAt(body []byte, offset int64) []any {
+	path, _ := find(json.NewDecoder(bytes.NewReader(body)), offset)
+	slices.Reverse(path)
+	return path
+}
+
+// find reads a value. If it contains the value that ends at the offset, find returns
+// the path of that value, in reverse. It builds no other paths, because values can be
+// nested deeply.
+func find(dec *json.Decoder, offset int64) (path []any, found bool) {
+	opening, err := dec.Token()
+	if err != nil || dec.InputOffset() >= offset {
+		return nil, true
+	}
+	if opening != json.Delim('{') && opening != json.Delim('[') {
+		return nil, false
+	}
+	for i := 0; dec.More(); i++ {
+		var step any = i
+		if opening == json.Delim('{') {
+			step, _ = dec.Token()
+		}
+		if path, found = find(dec, offset); found {
+			return append(path, step), true
+		}
+	}
+	_, _ = dec.Token() // the closing bracket
+	return nil, false
+}
+
+// Unknown returns err with the valid field names if encoding/json found an
+// unknown field. encoding/json does not report the location, so the names
+// exclude objects that have a field of that name.
+func Unknown(err error, into any) error {
+	if err == nil {
+		return nil
+	}
+	name, is := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !is {
+		return err
+	}
+	name = strings.Trim(name, `"`)
+	var known []string
+	for _, names := range objectsOf(reflect.TypeOf(into)) {
+		if !slices.Contains(names, name) {
+			known = append(known, names...)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Errorf("%s: %s", name, suggest.Unknown("field", name, slices.Compact(known)))
+}
+
+// objectsOf returns the names of the fields of a struct, and of each struct in it.
+func objectsOf(t reflect.Type) (all [][]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return objectsOf(t.Elem())
+	case reflect.Struct:
+		var names []string
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names = append(names, name)
+				all = append(all, objectsOf(f.Type)...)
+			}
+		}
+		return append(all, names)
+	}
+	return nil
 }
