@@ -13,8 +13,8 @@ import (
 func (a Send) act(w *world, id string) {
 	c := w.callers[a.From]
 	to := id + "@example.org"
-	if a.Contact > 0 && len(w.exported.emails) > 0 {
-		to = w.exported.emails[(a.Contact-1)%len(w.exported.emails)]
+	if a.Contact > 0 && len(w.contacts) > 0 {
+		to = w.contacts[(a.Contact-1)%len(w.contacts)]
 	}
 	var got client.SubmittedEmail
 	d := c.do(id, "sends to "+to, func(ctx context.Context, api *client.Client) (err error) {
@@ -103,30 +103,6 @@ func (c *caller) lookUp(id, email string, cancel time.Duration) {
 			c.w.violate(ends, "%s took %v after it was canceled after %v: %v", id, d.took, cancel, d.err)
 		}
 	})
-}
-
-func (a Export) act(w *world, id string) {
-	c := w.callers[a.From]
-	c.await(id, "reads a list", func(ctx context.Context, api *client.Client) error {
-		n := 0
-		want := w.exported
-		for got, err := range api.Contacts.All(ctx, want.listID, client.ListContactsParams{PerPage: int64(a.PerPage)}, client.Prefetch(a.Prefetch)) {
-			switch {
-			case err != nil:
-				return err
-			case n == len(want.emails):
-				w.violate(listsWhole, "%s: more than the %d contacts: %+v", id, n, got)
-				return nil
-			case got.ID != want.ids[n] || got.Email != want.emails[n]:
-				w.violate(nilIsComplete, "%s: contact %d is %+v, want %d %s", id, n, got, want.ids[n], want.emails[n])
-			}
-			n++
-		}
-		if n != len(want.emails) {
-			w.violate(listsWhole, "%s: %d of %d contacts without an error", id, n, len(want.emails))
-		}
-		return nil
-	}, nil)
 }
 
 func (a Refuse) act(w *world, _ string)  { w.arm(a.On, a) }

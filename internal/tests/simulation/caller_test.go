@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,12 +21,11 @@ type caller struct {
 	proc  *process
 	link  *link
 
-	mu      sync.Mutex
-	way     *http.Transport
-	api     *client.Client
-	emails  []string // ids that it was told
-	imports []*importJob
-	sent    map[uint64]int // how often a request has left
+	mu     sync.Mutex
+	way    *http.Transport
+	api    *client.Client
+	emails []string       // ids that it was told
+	sent   map[uint64]int // how often a request has left
 }
 
 func newCaller(w *world, n int) *caller {
@@ -40,8 +38,8 @@ func newCaller(w *world, n int) *caller {
 
 func (c *caller) token() string { return "token-of-" + c.proc.name + "-7c1f" }
 
-// run begins a life: the memory of the one before is lost, the checkpoint files are not.
-func (c *caller) run(l *life) {
+// run begins a life. The memory of the previous life is lost.
+func (c *caller) run(*life) {
 	way := transport(c.link, c.setup.HTTP2)
 	cfg := client.Config{
 		BaseURL: "http://platform.test", AllowPlainHTTP: true, Token: c.token(),
@@ -59,11 +57,7 @@ func (c *caller) run(l *life) {
 	}
 	c.mu.Lock()
 	c.way, c.api = way, api
-	imports := c.imports
 	c.mu.Unlock()
-	for _, job := range imports {
-		job.resume(l)
-	}
 }
 
 // renew is a source whose first token is stale.
@@ -181,9 +175,6 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 	name := c.nameOf(fingerprint(r, body))
 	c.proc.ready(name)
 	time.Sleep(c.w.chance.brief(name))
-	if isImport(r) {
-		c.checkImport(body)
-	}
 	c.w.record.leaves(fingerprint(r, body))
 	d, _ := r.Context().Value(callKey{}).(*call)
 	t := try{connected: r.Context().Err() != nil} // then nobody can know that there was no connection
@@ -194,10 +185,10 @@ func (o *outlet) RoundTrip(r *http.Request) (*http.Response, error) {
 		d.note(t)
 		return nil, err
 	}
-	resp.Body = &inlet{ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"), done: sync.OnceFunc(func() { d.note(t) }), whole: func() {
-		t.status = resp.StatusCode
-		c.w.record.hears(resp.Header.Get(visitHeader))
-	}}
+	resp.Body = &inlet{
+		ReadCloser: resp.Body, broken: c.w.chance.brief(name + " broken"),
+		whole: func() { t.status = resp.StatusCode }, done: sync.OnceFunc(func() { d.note(t) }),
+	}
 	return resp, nil
 }
 
@@ -211,9 +202,6 @@ func (c *caller) nameOf(request uint64) string {
 
 // note keeps what came of a request.
 func (d *call) note(t try) {
-	if d == nil { // of an import
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tries = append(d.tries, t)
@@ -246,12 +234,4 @@ func (i *inlet) Read(b []byte) (int, error) {
 func (i *inlet) Close() error {
 	i.done()
 	return i.ReadCloser.Close()
-}
-
-func isLookup(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v2/emails/")
-}
-
-func isImport(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/contacts/import")
 }

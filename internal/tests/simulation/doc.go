@@ -4,9 +4,8 @@
 //
 // A seed determines a Plan: what the processes do, and what goes wrong. Connections are refused, never established, or
 // cut at any byte. The platform injects faults of its own. Calls are canceled while they wait for the rate limiter.
-// Processes stall for minutes, or die and restart with what they have on disk: the platform with its snapshot, an import
-// with its checkpoint file, a replica with its database. At the end, when nothing goes wrong anymore, the invariants
-// must hold.
+// Processes stall for minutes, or die and restart with what they have on disk: the platform with its snapshot, a replica
+// with its database. At the end, when nothing goes wrong anymore, the invariants must hold.
 //
 //	go test ./internal/tests/simulation                                  # 60 seeds
 //	go test ./internal/tests/simulation -run TestSeeds -seeds 5000       # as .ci/run does
@@ -21,7 +20,7 @@
 // # The same seed, the same run
 //
 // Time is the virtual time of [testing/synctest], and ids, secrets and jitter come from [testing/cryptotest]. All other
-// random values are drawn by name (chance_test.go), so an omitted step changes little for the other actors. Bytes
+// random values are drawn by name (grammar_test.go), so an omitted step changes little for the other actors. Bytes
 // arrive, requests leave and processes wake up each at its own instant, to the nanosecond, so only one thing happens at
 // a time. Where net/http itself wakes several goroutines, a single processor without garbage collection keeps them in
 // order. A plan that runs twice prints the same trace, byte for byte.
@@ -29,6 +28,6 @@
 // # What it does not do
 //
 // The database of the replicas, the load balancer and the files never fail. A server that reports by 429 or
-// Retry-After that it did nothing does not lie. Callbacks of an import take no time, because the import
-// holds a lock at that time, and a bubble does not treat that as waiting.
+// Retry-After that it did nothing does not lie. Imports, iterations and the interval between lookups have tests of their own in
+// package client, because they need one client and one fault at a time.
 package simulation

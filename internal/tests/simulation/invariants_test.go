@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/emailplatform/client"
+	"example.com/emailplatform/events"
 	"example.com/emailplatform/mockserver"
 )
 
@@ -26,11 +27,6 @@ const (
 	exactlyOnce      Invariant = "exactly one effect"
 	atLeastOnce      Invariant = "at least one effect"
 	delivers         Invariant = "every event is delivered"
-	importsComplete  Invariant = "imports lose nobody"
-	reportsTruth     Invariant = "reports of imports are true"
-	checkpoints      Invariant = "checkpoints"
-	listsWhole       Invariant = "iterations are whole"
-	lookupsApart     Invariant = "lookups are a second apart"
 	nothingLeft      Invariant = "nothing is left"
 	snapshots        Invariant = "snapshots"
 )
@@ -101,7 +97,14 @@ func (w *world) judge() {
 		check(outbox)
 	}
 	w.checkDeliveries()
-	w.checkLookups()
+}
+
+// heardEvents are the events with an id, which the webhook is subscribed to.
+func heardEvents() []events.Name {
+	return []events.Name{
+		events.NameEmailBounced, events.NameEmailReportedAsSpam, events.NameEmailUnsubscribed,
+		events.NameEmailGlobalUnsubscribed, events.NameContactRemoved, events.NameSuppressedEmailAdded, events.NameEmailRejected,
+	}
 }
 
 // checkDeliveries counts the effects of what was delivered.
@@ -152,27 +155,6 @@ func (w *world) checkDeliveries() {
 		}
 		if !fired[d.ID] {
 			w.violate(delivers, "%s %s was delivered but never fired", d.Event, d.EventID)
-		}
-	}
-}
-
-// checkLookups measures the time between lookups of one process at the platform. Those whose answer did not come to the
-// process say nothing about its pace: the network may have held them up. Nor does one that was refused for its token.
-func (w *world) checkLookups() {
-	r := w.record
-	slices.SortFunc(r.lookups, func(a, b *visit) int { return a.at.Compare(b.at) })
-	last := map[string]*visit{}
-	for _, v := range r.lookups {
-		if !r.heard[v.id] {
-			continue
-		}
-		if before := last[v.from]; before != nil {
-			if gap := v.at.Sub(before.done); gap < time.Second {
-				w.violate(lookupsApart, "%s: %v after the answer before", v.from, gap)
-			}
-		}
-		if v.status != http.StatusUnauthorized {
-			last[v.from] = v
 		}
 	}
 }

@@ -18,9 +18,9 @@ type Plan struct {
 	HTTP2 bool
 	// Concurrency is how many deliveries the platform has under way at a time; 0 is one after the other.
 	Concurrency int
-	// Store is what the replicas remember handled events by.
+	// Store stores the keys of handled events.
 	Store Store
-	// Contacts are on the list that is exported.
+	// Contacts is the number of contacts on the list.
 	Contacts int
 	// Steps happen at their times, whatever became of those before.
 	Steps []Step
@@ -41,8 +41,6 @@ type Store string
 const (
 	// Transactional commits what was handled together with its effect.
 	Transactional Store = "transactional"
-	// Leased locks a key for a while, and notes it after the effect.
-	Leased Store = "leased"
 	// InMemory is a MemoryOnce of each replica's own.
 	InMemory Store = "in memory"
 
@@ -66,7 +64,7 @@ type Action interface {
 
 // What the processes do. From is the number of a client, from 0.
 type (
-	// Send submits an email to the contact of the exported list with this number, or to somebody on no list.
+	// Send submits an email to a contact of the list, or to an address on no list.
 	Send struct {
 		From    int
 		Contact int // from 1; 0 is on no list
@@ -79,15 +77,6 @@ type (
 		From   int
 		Cancel time.Duration
 	}
-	// Import puts contacts on a list. If the process dies it goes on from its checkpoint file.
-	Import struct {
-		From, Contacts, Batch, Concurrency int
-
-		Bad   int  // each so manyth is no address; 0 is none
-		Again bool // and all of it once more when it is done
-	}
-	// Export reads a whole list.
-	Export struct{ From, PerPage, Prefetch int }
 )
 
 // Reaction is what a recipient does.

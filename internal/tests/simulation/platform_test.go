@@ -121,7 +121,7 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // half a request is none, nor is half a preface of HTTP/2
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	visit, known := w.record.arrives(c.link, r, body)
+	visit, known := w.record.arrives(r, body)
 	if !known {
 		w.violate(neverTwice, "%s %s arrives once more than %s has sent it", r.Method, r.URL.Path, c.link.name)
 	}
@@ -132,15 +132,10 @@ func (e *edge) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rw.Header()["Date"] = []string{e.srv.Now().UTC().Format(http.TimeFormat)}
-	rw.Header()[visitHeader] = []string{visit.id}
 	watched := &watch{ResponseWriter: rw}
 	defer func() { w.trace.add("platform", "%s: %s %s: %s", c.link.name, r.Method, r.URL.RequestURI(), watched) }()
 	e.srv.ServeHTTP(watched, r)
-	w.record.answers(visit, r, watched.status)
 }
-
-// visitHeader tells the process which visit was answered: the platform counts its requests anew in each life.
-const visitHeader = "X-Visit"
 
 // fingerprint tells requests from one another.
 func fingerprint(r *http.Request, body []byte) uint64 {

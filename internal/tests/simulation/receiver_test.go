@@ -188,7 +188,7 @@ func (r *replica) handle(ctx context.Context, l *life, e *events.Event) error {
 func (r *replica) enter(key string) func() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running[key] && r.w.plan.Store != Leased { // whose lease ends while a process stands still
+	if r.running[key] {
 		r.w.violate(exactlyOnce, "%s is called for %s twice at a time", r.proc.name, key)
 	}
 	if r.handled[key] && r.w.plan.Store == InMemory { // of others the commit may have failed

@@ -50,7 +50,7 @@ func TestShrink(t *testing.T) {
 		{time.Minute, Send{}},
 		{2 * time.Minute, Cut{On: "replica1"}}, // the response is lost, and the event is delivered again
 		{3 * time.Minute, React{Bounces}},
-		{4 * time.Minute, Export{PerPage: 5}},
+		{4 * time.Minute, Lookup{}},
 	}}
 	run := Simulate(t, plan)
 	if len(run.Violations) == 0 {

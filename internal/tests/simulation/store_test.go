@@ -9,23 +9,14 @@ import (
 	"example.com/emailplatform/webhook"
 )
 
-// lease is how long a Leased store locks a key, which is longer than any function
-// takes whose process does not stand still.
-const lease = 2 * time.Minute
-
 // store is the database that the replicas share, and the effects of what they did. The database itself does not fail.
 type store struct {
 	w *world
 
 	mu      sync.Mutex
-	locks   map[string]lock
+	locks   map[string]*life // the owners of keys that are being handled
 	handled map[string]bool
 	effects map[string]int
-}
-
-type lock struct {
-	owner *life
-	until time.Time
 }
 
 // of returns the store as a life of a process sees it.
@@ -63,11 +54,7 @@ func (s *session) Do(ctx context.Context, key string, fn func(context.Context) e
 	}
 	defer s.free(key)
 	tx := new(int)
-	inside := ctx
-	if s.w.plan.Store.exact() {
-		inside = context.WithValue(ctx, txKey{}, tx)
-	}
-	if err := fn(inside); err != nil {
+	if err := fn(context.WithValue(ctx, txKey{}, tx)); err != nil {
 		return true, err
 	}
 	name := fmt.Sprintf("commit %s %s %d", s.p.name, key, s.l.n)
@@ -82,16 +69,15 @@ func (s *session) begin(ctx context.Context, key string) (handled bool, err erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch held := s.locks[key]; {
+	switch owner := s.locks[key]; {
 	case !s.l.lives():
 		return false, errDead
 	case s.handled[key]:
 		return true, nil
-	case s.w.plan.Store.exact() && held.owner != nil && held.owner.lives(),
-		s.w.plan.Store == Leased && time.Now().Before(held.until):
+	case owner != nil && owner.lives():
 		return false, webhook.ErrInFlight
 	}
-	s.locks[key] = lock{s.l, time.Now().Add(lease)}
+	s.locks[key] = s.l
 	return false, nil
 }
 
@@ -99,7 +85,7 @@ func (s *session) begin(ctx context.Context, key string) (handled bool, err erro
 func (s *session) commit(ctx context.Context, key string, effects int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.l.lives() || s.locks[key].owner != s.l {
+	if !s.l.lives() || s.locks[key] != s.l {
 		return errDead // the transaction has ended with the connection
 	}
 	if err := ctx.Err(); err != nil {
@@ -110,11 +96,11 @@ func (s *session) commit(ctx context.Context, key string, effects int) error {
 	return nil
 }
 
-// free unlocks the key, unless the process has died: a lease then has to end.
+// free unlocks the key. The lock of a process that died has no effect.
 func (s *session) free(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.l.lives() && s.locks[key].owner == s.l {
+	if s.locks[key] == s.l {
 		delete(s.locks, key)
 	}
 }
