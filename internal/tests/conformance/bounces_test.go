@@ -129,7 +129,7 @@ func TestBounceCategories(t *testing.T) {
 	}
 }
 
-func TestBouncesOfOthers(t *testing.T) {
+func TestBouncePayloads(t *testing.T) {
 	t.Run("of a double opt-in", inLab(func(l *lab) {
 		proves(l, "bounced/automation/double-opt-in", "shape/workflow/double-opt-in", "decision/13/email")
 		l.listen("Email.Bounced")

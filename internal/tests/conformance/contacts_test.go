@@ -8,7 +8,7 @@ import (
 
 func TestContacts(t *testing.T) {
 	t.Run("create and get", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/create", "service/contact-operations", "decision/11/fields", "decision/11/get",
+		proves(l, "endpoints/contacts/create", "service/contact-operations", "decision/11/fields", "decision/11/get", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds",
 			"resources/contact/id", "resources/contact/email", "resources/contact/subscribed_on", "resources/contact/status")
 		path := f("/lists/%d/contacts", l.list())
 		created := l.post(path, `{"email":"ada@example.org","tags":["vip"],"interests":["books"],
@@ -34,7 +34,7 @@ func TestContacts(t *testing.T) {
 		}
 	}))
 	t.Run("unsubscribe", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/unsubscribe", "service/contact-operations", "states/contact/unsubscribe-endpoint",
+		proves(l, "endpoints/contacts/unsubscribe", "decision/2/no-content", "service/contact-operations", "states/contact/unsubscribe-endpoint",
 			"states/contact/unsubscribe-endpoint/fires", "removed/api", "decision/32")
 		l.listen("Contact.Removed", "Contact.Unsubscribed", "Email.Unsubscribed")
 		list := l.list()
@@ -44,7 +44,7 @@ func TestContacts(t *testing.T) {
 		l.fires("Contact.Removed", "Contact.Unsubscribed")
 	}))
 	t.Run("delete", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/delete", "service/contact-operations", "states/contact/delete",
+		proves(l, "endpoints/contacts/delete", "decision/2/no-content", "service/contact-operations", "states/contact/delete",
 			"states/contact/delete/fires", "removed/delete", "decision/36/deleted", "decision/11/deleted")
 		l.listen("Contact.Removed", "Contact.Unsubscribed")
 		list := l.list()
@@ -75,7 +75,7 @@ func TestContacts(t *testing.T) {
 
 func TestContactAttributes(t *testing.T) {
 	t.Run("an update leaves the others", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/update", "service/contact-operations", "resources/contact/custom_attributes",
+		proves(l, "endpoints/contacts/update", "decision/2/ok", "service/contact-operations", "resources/contact/custom_attributes",
 			"decision/16/set")
 		list := l.list()
 		path := f("/lists/%d/contacts/%d", list, l.contact(list, ada))
@@ -103,7 +103,7 @@ func TestContactAttributes(t *testing.T) {
 	}))
 }
 
-func TestTheSameAddressAgain(t *testing.T) {
+func TestDuplicateAddress(t *testing.T) {
 	t.Run("an address is on a list once", inLab(func(l *lab) {
 		proves(l, "decision/12/once", "decision/12/active")
 		list := l.list()
@@ -238,7 +238,7 @@ func names(l *lab, path string) string {
 
 func TestTags(t *testing.T) {
 	t.Run("tag", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/tag", "service/contact-operations")
+		proves(l, "endpoints/contacts/tag", "decision/2/no-content", "service/contact-operations")
 		list := l.list()
 		a, b, c := l.contact(list, ada), l.contact(list, "bob@example.org"), l.contact(list, "carl@example.org")
 		path := f("/lists/%d/contacts", list)

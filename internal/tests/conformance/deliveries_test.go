@@ -266,7 +266,7 @@ func TestRateLimit(t *testing.T) {
 
 func oneAtATime(cfg *mockserver.Config) { cfg.DeliveryConcurrency = 1 }
 
-func TestDeliveriesOverlap(t *testing.T) {
+func TestConcurrentDeliveries(t *testing.T) {
 	t.Run("four at a time", inLab(func(l *lab) {
 		proves(l, "decision/34/at-a-time")
 		l.listen("SuppressedEmail.Added")

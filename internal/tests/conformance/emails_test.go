@@ -12,7 +12,7 @@ import (
 func TestSubmission(t *testing.T) {
 	t.Run("submit", inLab(func(l *lab) {
 		proves(l, "service/email-api", "endpoints/emails/submit", "resources/email/id", "resources/email/email",
-			"resources/email/sender", "resources/email/content.subject", "decision/22/answer", "versioning/v2")
+			"resources/email/sender", "resources/email/content.subject", "decision/22/answer", "versioning/v2", "decision/2/created", "decision/3/id-names")
 		template := l.post("/templates", design).int("template_id")
 		id := l.post("/v2/emails", f(`{"email":%q,"sender":{"name":"Shop","email":"hello@shop.example"},
 			"content":{"subject":"Your order","template_id":%d,"type":"transactional"},
@@ -58,7 +58,7 @@ func TestSubmission(t *testing.T) {
 	}))
 }
 
-func TestContentOfSubmissions(t *testing.T) {
+func TestSubmissionContent(t *testing.T) {
 	submit := func(l *lab, content string) reply {
 		return l.post("/v2/emails", f(`{"email":%q,"sender":%s,"content":{"subject":"S"%s}}`, ada, shop, content))
 	}
@@ -144,7 +144,7 @@ func TestRejected(t *testing.T) {
 	}))
 }
 
-func TestWhichReason(t *testing.T) {
+func TestRejectionReason(t *testing.T) {
 	t.Run("the contact's status comes before the suppression list", inLab(func(l *lab) {
 		proves(l, "decision/24/order")
 		l.listen("Email.Rejected")
@@ -205,7 +205,7 @@ func TestInternalError(t *testing.T) {
 	})(t)
 }
 
-func TestWhichContact(t *testing.T) {
+func TestContactOfSubmission(t *testing.T) {
 	t.Run("with a list", inLab(func(l *lab) {
 		proves(l, "decision/23/list_id")
 		a, b := l.list(), l.list()

@@ -62,7 +62,7 @@ func TestErrors(t *testing.T) {
 	}))
 }
 
-func TestMistakesInRequests(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	t.Run("an unknown id", inLab(func(l *lab) {
 		proves(l, "decision/7/404")
 		for _, r := range routes(l) {

@@ -24,7 +24,7 @@ func count(l *lab, list int64) string {
 
 func TestImport(t *testing.T) {
 	t.Run("import", inLab(func(l *lab) {
-		proves(l, "endpoints/contacts/import", "service/contact-operations", "decision/14/result")
+		proves(l, "endpoints/contacts/import", "service/contact-operations", "decision/14/result", "decision/2/ok")
 		list := l.list()
 		l.contact(list, ada)
 		path := f("/lists/%d/contacts/import", list)

@@ -105,9 +105,7 @@ func (l *lab) do(method, path, body string) reply {
 func (l *lab) request(method, path, body string) *http.Request {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, l.srv.URL()+path, strings.NewReader(body))
-	if err != nil {
-		l.Fatal(err)
-	}
+	l.must(err)
 	if l.token != "" {
 		req.Header.Set("Authorization", "Bearer "+l.token)
 	}
@@ -175,9 +173,7 @@ func (a reply) problem(status int, kind, loc string) reply {
 			Type string
 		}
 	}
-	if err := json.Unmarshal(a.raw, &body); err != nil {
-		a.l.Fatal(err)
-	}
+	a.l.must(json.Unmarshal(a.raw, &body))
 	for _, d := range body.Detail {
 		if d.Type == kind && d.Msg != "" && strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Loc), " ", "."), "[]") == loc {
 			return a

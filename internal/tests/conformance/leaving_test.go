@@ -57,7 +57,7 @@ func TestUnsubscribing(t *testing.T) {
 	}))
 }
 
-func TestUnsubscribingFromTheEmailAPI(t *testing.T) {
+func TestUnsubscribeByEmailAPI(t *testing.T) {
 	t.Run("the list unsubscribe", inLab(func(l *lab) {
 		proves(l, "states/contact/list-unsubscribe", "states/contact/list-unsubscribe/fires", "removed/list-unsubscribe",
 			"events/Email.Unsubscribed", "resources/email/id-in-events", "unsubscribed/email-api-only",
@@ -136,10 +136,8 @@ var removals = []struct {
 }{
 	{
 		name: "through the API", piece: "removed/api",
-		send: (*lab).sendByCampaign,
-		leave: func(l *lab, s sent) {
-			l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok()
-		},
+		send:   (*lab).sendByCampaign,
+		leave:  func(l *lab, s sent) { l.post(f("/lists/%d/contacts/%d/unsubscribe", s.list, s.contact), "").ok() },
 		byUser: true, status: "unsubscribed",
 	},
 	{
@@ -222,9 +220,7 @@ func (l *lab) unsubscribeLink(m mockserver.Message) string {
 func (l *lab) visit(method, link, form string) reply {
 	l.Helper()
 	req, err := http.NewRequestWithContext(l.Context(), method, link, strings.NewReader(form))
-	if err != nil {
-		l.Fatal(err)
-	}
+	l.must(err)
 	if form != "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

@@ -125,9 +125,7 @@ func (l *lab) listenWith(more string, events ...string) string {
 // deliveries waits until nothing is left to be delivered and returns what arrived since it was last called.
 func (l *lab) deliveries() []delivery {
 	l.Helper()
-	if err := l.srv.Wait(l.Context()); err != nil {
-		l.Fatal(err)
-	}
+	l.must(l.srv.Wait(l.Context()))
 	return l.receiver.drain()
 }
 

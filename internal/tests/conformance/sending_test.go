@@ -9,7 +9,7 @@ import (
 func TestCampaigns(t *testing.T) {
 	t.Run("create, list and get", inLab(func(l *lab) {
 		proves(l, "service/campaigns-workflows", "decision/17/endpoints", "decision/17/fields",
-			"resources/campaign/campaign_id")
+			"resources/campaign/campaign_id", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds")
 		list := l.list()
 		holds := f(`"name":"Spring","list_id":%d,"sender":%s,"content":%s`, list, shop, greeting)
 		created := l.post("/campaigns", `{`+holds+`}`).is(201, `{`+holds+`,"campaign_id":"<integer>",
@@ -57,7 +57,7 @@ func TestCampaigns(t *testing.T) {
 
 func TestSendingCampaigns(t *testing.T) {
 	t.Run("send now", inLab(func(l *lab) {
-		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Sent", "decision/30/Campaign.Sent",
+		proves(l, "decision/17/scheduled_for", "decision/17/status", "events/Campaign.Sent", "decision/30/Campaign.Sent", "decision/2/ok",
 			"events/Campaign.Scheduled", "decision/30/Campaign.Scheduled", "decision/29")
 		l.listen("Campaign.Sent", "Campaign.Scheduled")
 		list := l.list()
@@ -89,7 +89,7 @@ func TestSendingCampaigns(t *testing.T) {
 	}))
 }
 
-func TestWhenCampaignsAreSent(t *testing.T) {
+func TestCampaignTiming(t *testing.T) {
 	t.Run("delivering in between", inLab(func(l *lab) {
 		proves(l, "decision/17/status")
 		list := l.list()
@@ -142,7 +142,7 @@ func TestWhenCampaignsAreSent(t *testing.T) {
 	}))
 }
 
-func TestWhenCampaignsMayBeScheduled(t *testing.T) {
+func TestScheduleCampaign(t *testing.T) {
 	t.Run("not twice", inLab(func(l *lab) {
 		proves(l, "decision/7/409", "decision/17/status")
 		path := f("/campaigns/%d", l.campaign(l.list()))
@@ -197,7 +197,7 @@ func TestWhenCampaignsMayBeScheduled(t *testing.T) {
 
 func TestWorkflows(t *testing.T) {
 	t.Run("create, list and get", inLab(func(l *lab) {
-		proves(l, "service/campaigns-workflows", "decision/18/endpoints", "decision/18/fields")
+		proves(l, "service/campaigns-workflows", "decision/18/endpoints", "decision/18/fields", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds")
 		list := l.list()
 		created := l.post("/workflows",
 			f(`{"name":"Welcome","list_id":%d,"trigger":"subscribed","sender":%s,"content":%s}`, list, shop, greeting)).
@@ -267,7 +267,7 @@ func TestWorkflows(t *testing.T) {
 
 func TestSuppressionList(t *testing.T) {
 	t.Run("add, list and remove", inLab(func(l *lab) {
-		proves(l, "decision/19/endpoints", "resources/suppression/listed", "states/address/suppressed")
+		proves(l, "decision/19/endpoints", "resources/suppression/listed", "states/address/suppressed", "decision/2/created", "decision/2/no-content", "decision/3/unix-seconds")
 		added := l.post("/suppressed-emails", f(`{"email":%q}`, ada)).is(201,
 			`{"email":"ada@example.org","created_on":"<unix>"}`)
 		l.post("/suppressed-emails", `{"email":"bob@example.org"}`).ok()

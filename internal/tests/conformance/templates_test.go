@@ -11,7 +11,7 @@ const design = `{"name":"Shipped","content":{"html":"<p>Hi {{name}}</p>","text":
 func TestTemplates(t *testing.T) {
 	t.Run("create", inLab(func(l *lab) {
 		proves(l, "endpoints/templates/create", "resources/template/name", "resources/template/content.html",
-			"resources/template/content.text", "decision/9/fields")
+			"resources/template/content.text", "decision/9/fields", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds")
 		created := l.post("/templates", design).is(201, `{"template_id":"<integer>","name":"Shipped",
 				"content":{"html":"<p>Hi {{name}}</p>","text":"Hi {{name}}"},"created_on":"<unix>","updated_on":"<unix>"}`)
 		l.get(f("/templates/%d", created.int("template_id"))).is(200, string(created.raw))
@@ -131,7 +131,7 @@ func TestTemplatesInUse(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	t.Run("create", inLab(func(l *lab) {
-		proves(l, "endpoints/lists/create", "resources/list/list_id", "resources/list/name", "decision/10/fields")
+		proves(l, "endpoints/lists/create", "resources/list/list_id", "resources/list/name", "decision/10/fields", "decision/2/created", "decision/3/id-names", "decision/3/unix-seconds")
 		created := l.post("/lists", `{"name":"News"}`).
 			is(201, `{"list_id":"<integer>","name":"News","policy_accepted":false,"created_on":"<unix>"}`)
 		l.get(f("/lists/%d", created.int("list_id"))).is(200, string(created.raw))
@@ -163,7 +163,7 @@ func TestLists(t *testing.T) {
 		l.post(f("/lists/%d/contacts/import", b+1000), `{"contacts":[]}`).problem(404, "not_found", "path.list_id")
 	}))
 	t.Run("accept the policy", inLab(func(l *lab) {
-		proves(l, "endpoints/lists/accept-policy", "states/list/accept-policy", "states/list/accept-policy/allows",
+		proves(l, "endpoints/lists/accept-policy", "decision/2/no-content", "states/list/accept-policy", "states/list/accept-policy/allows",
 			"decision/10/twice")
 		list := l.closedList()
 		campaign := l.campaign(list)

@@ -11,7 +11,7 @@ import (
 func TestWebhooks(t *testing.T) {
 	t.Run("create and get", inLab(func(l *lab) {
 		proves(l, "endpoints/webhooks/create", "endpoints/webhooks/get", "resources/webhook/webhook_id",
-			"resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret",
+			"resources/webhook/secret", "resources/webhook/hash_function", "decision/20/fields", "decision/20/secret", "decision/2/created", "decision/3/id-names",
 			"decision/20/hash_function")
 		created := l.post(
 			"/webhooks",
@@ -85,7 +85,7 @@ func TestWebhooks(t *testing.T) {
 
 func TestWebhookStates(t *testing.T) {
 	t.Run("archive and unarchive", inLab(func(l *lab) {
-		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "states/webhook/archive",
+		proves(l, "resources/webhook/archive", "endpoints/webhooks/archive", "decision/2/no-content", "states/webhook/archive",
 			"states/webhook/unarchive", "decision/20/status", "decision/20/unarchive", "decision/20/archive-twice")
 		path := "/webhooks/" + l.listen()
 		for _, step := range []struct{ action, status string }{

@@ -53,7 +53,7 @@ func TestEveryWriteDoesSomething(t *testing.T) {
 
 // Each POST that the document calls repeatable sets a state, once: sent again, a
 // minute later, it answers the same, changes no record and fires no event.
-func TestRepeating(t *testing.T) {
+func TestRepeatableOperations(t *testing.T) {
 	for _, r := range routes(t) {
 		if r.method != http.MethodPost || r.operation.Extensions["x-repeatable"] != true {
 			continue
@@ -92,9 +92,7 @@ func state(l *lab) string {
 	l.Helper()
 	l.deliveries()
 	var out bytes.Buffer
-	if err := l.srv.Snapshot(&out); err != nil {
-		l.Fatal(err)
-	}
+	l.must(l.srv.Snapshot(&out))
 	return out.String()
 }
 
